@@ -1,0 +1,2 @@
+//! The `vibe-relay` program.
+fn main() {}

@@ -1,0 +1,145 @@
+//! What an agent of a scenario does next: a pure function of the scenario and of what was said so far. It must hold no memory: a retried
+//! request, a killed agent or a resumed session then meets the same turn again.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::issue::Issue;
+use super::placeholder::{self, PlaceholderError, Sources};
+use super::scenario::{Call, Failure, Part, Scenario};
+
+/// One thing said in a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "said", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Entry {
+    /// A prompt: it begins a new piece of work.
+    Human { text: String },
+    /// A message that arrived while the agent worked: it is read, and begins nothing.
+    Steering { text: String },
+    /// One answer of the model.
+    Assistant { text: String, calls: Vec<Called> },
+    /// What a tool call gave.
+    Result { id: String, text: String, is_error: bool },
+}
+
+/// A tool call that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Called {
+    pub id: String,
+    pub tool: String,
+    pub input: Map<String, Value>,
+}
+
+/// Everything said in one session, oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversation {
+    pub entries: Vec<Entry>,
+}
+
+impl Conversation {
+    fn prompts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Human { text } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn since_prompt(&self) -> &[Entry] {
+        let prompt = self.entries.iter().rposition(|entry| matches!(entry, Entry::Human { .. }));
+        prompt.map_or(&[], |at| &self.entries[at + 1..])
+    }
+
+    /// How many turns were played since the last prompt.
+    pub fn turns(&self) -> usize {
+        self.since_prompt().iter().filter(|entry| matches!(entry, Entry::Assistant { .. })).count()
+    }
+
+    /// Tool results since the last prompt, in the order of their calls and not of their arrival.
+    fn results(&self) -> Vec<&str> {
+        let recent = self.since_prompt();
+        let calls = recent.iter().filter_map(|entry| match entry {
+            Entry::Assistant { calls, .. } => Some(calls),
+            _ => None,
+        });
+        let result = |wanted: &str| {
+            recent.iter().find_map(|entry| match entry {
+                Entry::Result { id, text, .. } if id == wanted => Some(text.as_str()),
+                _ => None,
+            })
+        };
+        calls.flatten().filter_map(|call| result(&call.id)).collect()
+    }
+
+    /// The issue of the latest prompt that has one: a nudge or a person's message repeats none.
+    pub fn issue(&self) -> Option<Issue> {
+        self.prompts().rev().find_map(Issue::find)
+    }
+}
+
+/// What to do next. Without calls it ends the agent's work on this prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Which part is played, counted from 0.
+    pub part: usize,
+    pub pause: Duration,
+    pub text: String,
+    pub calls: Vec<Call>,
+    /// The failure of the part, at its first turn only.
+    pub failure: Option<Failure>,
+}
+
+/// Why there is no next step: the scenario does not fit what happens.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    #[error("no prompt of the conversation has an <issue> block with Phase: and Title: lines")]
+    NoIssue,
+    #[error("the scenario has no part for phase {phase:?}, title {title:?}, attempt {attempt}: add one")]
+    NoPart { phase: String, title: String, attempt: usize },
+    #[error("part {part}, turn {turn} of the scenario cannot be played: {source}")]
+    Placeholder { part: usize, turn: usize, source: PlaceholderError },
+}
+
+/// The next step of the agent whose conversation this is.
+///
+/// # Errors
+/// The prompt has no issue, no part fits it, or a placeholder of the turn has no value.
+pub fn next(scenario: &Scenario, conversation: &Conversation) -> Result<Step, PlayError> {
+    let issue = conversation.issue().ok_or(PlayError::NoIssue)?;
+    let (phase, title) = issue.line("Phase").zip(issue.line("Title")).ok_or(PlayError::NoIssue)?;
+    let attempt = conversation.prompts().count();
+    let prompt = conversation.prompts().next_back().unwrap_or_default();
+    let fits = |part: &&Part| {
+        part.phase == phase
+            && part.title.as_ref().is_none_or(|wanted| title.contains(wanted.as_str()))
+            && part.attempt.is_none_or(|wanted| usize::try_from(wanted.get()) == Ok(attempt))
+            && part.sees.as_ref().is_none_or(|pattern| pattern.is_match(prompt))
+    };
+    let Some((index, part)) = scenario.parts.iter().enumerate().find(|(_, part)| fits(part)) else {
+        return Err(PlayError::NoPart { phase: phase.to_owned(), title: title.to_owned(), attempt });
+    };
+
+    let position = conversation.turns();
+    let Some(turn) = part.turns.get(position) else {
+        let text = "I have done my part.".to_owned();
+        return Ok(Step { part: index, pause: Duration::ZERO, text, calls: Vec::new(), failure: None });
+    };
+    let sources = Sources { issue: &issue, results: conversation.results() };
+    let fill = |text: &str| placeholder::fill(text, &sources);
+    let filled_call = |call: &Call| {
+        let mut input = Map::new();
+        for (key, value) in &call.input {
+            input.insert(key.clone(), placeholder::map_strings(value, &mut |text| fill(text))?);
+        }
+        Ok(Call { tool: call.tool.clone(), input })
+    };
+    let filled = fill(&turn.text).and_then(|text| Ok((text, turn.calls.iter().map(filled_call).collect::<Result<_, _>>()?)));
+    let (text, calls) = filled.map_err(|source| PlayError::Placeholder { part: index + 1, turn: position + 1, source })?;
+    let failure = part.fail.filter(|_| position == 0);
+    Ok(Step { part: index, pause: turn.pause(), text, calls, failure })
+}
+
+#[cfg(test)]
+mod tests;

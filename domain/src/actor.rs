@@ -1,0 +1,46 @@
+//! Who did something, as the log remembers it.
+//!
+//! Whether they were allowed to is decided by the transition table and the store.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schema::string_schema;
+
+/// The person, the runner, or an agent by its name (`coder-TASK-012`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Actor {
+    Human,
+    Runner,
+    Agent(String),
+}
+
+string_schema!(Actor, "Actor", "coder-TASK-012");
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Human => "human",
+            Self::Runner => "runner",
+            Self::Agent(name) => name,
+        })
+    }
+}
+
+impl From<String> for Actor {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "human" => Self::Human,
+            "runner" => Self::Runner,
+            _ => Self::Agent(name),
+        }
+    }
+}
+
+impl From<Actor> for String {
+    fn from(actor: Actor) -> String {
+        actor.to_string()
+    }
+}

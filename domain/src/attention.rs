@@ -1,0 +1,46 @@
+//! What only a person can settle. On screen: "Needs you".
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::word::words;
+
+words! {
+    /// Why the runner leaves a card alone until a person acts.
+    AttentionKind, "attention" {
+        /// Its attempts are used up.
+        Failed = "failed",
+        /// It was sent back as often as is allowed, or made no progress.
+        Stalled = "stalled",
+        WaitingPermission = "waiting_permission",
+        /// The agent asked a question.
+        NeedsInput = "needs_input",
+        /// Its work cannot be merged.
+        Conflict = "conflict",
+        /// A check is red.
+        Checks = "checks",
+        /// It would cost more than was allowed.
+        Budget = "budget",
+        /// A planner created nothing.
+        EmptyPlan = "empty_plan",
+        /// A task that it builds on was given up.
+        DependencyCancelled = "dependency_cancelled",
+        /// The repository cannot be worked with.
+        Repository = "repository",
+        /// An agent ended without saying what became of its task, twice.
+        Protocol = "protocol",
+    }
+}
+
+/// What a person must settle, with a sentence that says what happened and what they can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Attention {
+    pub kind: AttentionKind,
+    pub detail: String,
+}
+
+impl Attention {
+    pub fn new(kind: AttentionKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into() }
+    }
+}

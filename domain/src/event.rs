@@ -1,0 +1,111 @@
+//! The only vocabulary of change: what the log holds, the board replays, and everybody else is told.
+//!
+//! An event says what happened; its envelope carries the card and the project as they were afterwards, so that a reader never has to ask.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::actor::Actor;
+use crate::attention::Attention;
+use crate::comment::AuthorRole;
+use crate::evidence::Sha;
+use crate::failure::{EndClass, FailureClass};
+use crate::id::{CommentId, ProjectId, QuestionId, RunId, TaskId};
+use crate::park::{ParkReason, Parking};
+use crate::project::Project;
+use crate::task::{Card, HeldBy, Phase, Status};
+use crate::time::Timestamp;
+use crate::why::Why;
+
+/// The place of an event in the log: from 1, without gaps, in the order of commits.
+pub type Seq = i64;
+
+/// One event with where, when and by whom it happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Envelope {
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub project_id: Option<ProjectId>,
+    pub task_id: Option<TaskId>,
+    pub run_id: Option<RunId>,
+    pub actor: Actor,
+    pub event: Event,
+    /// The task's card afterwards. When one request caused several events about a task, the last of them carries it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Card>,
+    /// The project afterwards, when the event is about the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $variant:ident $kind:literal { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })+) => {
+        /// What happened.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+        #[serde(tag = "kind")]
+        pub enum Event {
+            $($(#[$doc])* #[serde(rename = $kind)] $variant { $($(#[$field_doc])* $field: $type),* },)+
+        }
+
+        impl Event {
+            /// Every kind of event, in the order of this file.
+            pub const KINDS: &'static [&'static str] = &[$($kind,)+];
+
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $kind,)+
+                }
+            }
+        }
+    };
+}
+
+events! {
+    ProjectCreated "project_created" {}
+    ProjectEdited "project_edited" {}
+    /// No card is open but those that a person holds.
+    ProjectCompleted "project_completed" {}
+    ProjectReopened "project_reopened" {}
+    /// The project branch points to another commit.
+    ProjectBranchMoved "project_branch_moved" { sha: Sha }
+    /// The project branch was brought to the base branch.
+    ProjectLanded "project_landed" { sha: Sha }
+    PlanApproved "plan_approved" {}
+    /// The plan went back to the planner, with words.
+    PlanRevised "plan_revised" {}
+    TaskCreated "task_created" {}
+    TaskEdited "task_edited" { fields: Vec<String> }
+    TaskMoved "task_moved" { from: Status, to: Status, reason: Option<String> }
+    /// A reviewer or a person approved the commit.
+    TaskApproved "task_approved" { sha: Sha }
+    /// A newer commit made the approval worthless.
+    ApprovalVoided "approval_voided" { sha: Sha }
+    TaskMerged "task_merged" { sha: Sha }
+    TaskHeld "task_held" { by: HeldBy }
+    TaskReleased "task_released" {}
+    TaskNeedsYou "task_needs_you" { attention: Attention }
+    TaskSettled "task_settled" {}
+    /// The runner judged anew why nobody works on the card.
+    WhyChanged "why_changed" { why: Option<Why> }
+    CheckoutMade "checkout_made" { branch: String }
+    CheckoutRemoved "checkout_removed" {
+        /// The reference that keeps what was not merged.
+        rescue: Option<String>
+    }
+    CommentAdded "comment_added" { comment: CommentId, author_role: AuthorRole }
+    QuestionAsked "question_asked" { question: QuestionId }
+    QuestionAnswered "question_answered" { question: QuestionId }
+    RunStarted "run_started" { phase: Phase, attempt: u32 }
+    /// The agent's program said which session it works in, or that it had to begin a new one.
+    RunSession "run_session" { session_id: String }
+    RunUsage "run_usage" { cost_micro_usd: i64 }
+    RunStopRequested "run_stop_requested" {}
+    /// It ended a turn without moving its card and was reminded.
+    RunNudged "run_nudged" {}
+    RunEnded "run_ended" { end: EndClass, failure: Option<FailureClass> }
+    MessageQueued "message_queued" {}
+    MessageDelivered "message_delivered" {}
+    AgentsParked "agents_parked" { parking: Parking }
+    AgentsResumed "agents_resumed" { reason: ParkReason }
+    TokenMade "token_made" {}
+}

@@ -1,0 +1,129 @@
+//! The names of things: `PROJ-001`, `TASK-001`, `RUN-001`. Short, said aloud, cheap in tokens.
+//!
+//! Only shape is checked here; whether something by that name exists is the store's business.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schema::string_schema;
+
+/// A text that is not an id of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not {kind} id: expected something like {example}")]
+pub struct BadId {
+    pub given: String,
+    pub kind: &'static str,
+    pub example: &'static str,
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal, $kind:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        string_schema!($name, stringify!($name), concat!($prefix, "-001"));
+
+        impl $name {
+            /// The prefix before the dash.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// The id of the `number`-th of its kind, counted from 1.
+            pub fn new(number: u64) -> Self {
+                Self(format!("{}-{number:03}", $prefix))
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The number behind the dash.
+            pub fn number(&self) -> u64 {
+                self.0[$prefix.len() + 1..].parse().unwrap_or_default()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(given: &str) -> Result<Self, BadId> {
+                let bad = || BadId { given: given.chars().take(60).collect(), kind: $kind, example: concat!($prefix, "-001") };
+                let digits = given.strip_prefix($prefix).and_then(|rest| rest.strip_prefix('-')).ok_or_else(bad)?;
+                let canonical = (3..=12).contains(&digits.len())
+                    && digits.bytes().all(|byte| byte.is_ascii_digit())
+                    && (digits.len() == 3 || !digits.starts_with('0'));
+                if canonical { Ok(Self(given.to_owned())) } else { Err(bad()) }
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadId;
+
+            fn try_from(given: String) -> Result<Self, BadId> {
+                given.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+    };
+}
+
+id!(
+    /// A project.
+    ProjectId, "PROJ", "a project"
+);
+id!(
+    /// A task, which is a card on the board.
+    TaskId, "TASK", "a task"
+);
+id!(
+    /// A run: one attempt by one agent process.
+    RunId, "RUN", "a run"
+);
+id!(
+    /// A comment in a task's thread.
+    CommentId, "NOTE", "a comment"
+);
+id!(
+    /// A question that an agent put to the person.
+    QuestionId, "ASK", "a question"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_read_back_what_they_print() {
+        for number in [1, 12, 999, 1000, 123_456] {
+            let id = TaskId::new(number);
+            assert_eq!(id.to_string().parse::<TaskId>(), Ok(id.clone()));
+            assert_eq!(id.number(), number);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for given in ["", "TASK", "TASK-", "TASK-1", "TASK-0001", "TASK-01a", "task-001", "PROJ-001", "TASK-001 ", "TASK-001\0", "../TASK-001"] {
+            assert!(given.parse::<TaskId>().is_err(), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_names_an_example() {
+        assert_eq!("x".parse::<RunId>().unwrap_err().to_string(), "\"x\" is not a run id: expected something like RUN-001");
+    }
+}

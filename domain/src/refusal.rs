@@ -1,0 +1,175 @@
+//! Why something was not done: a stable code, what was attempted, and the next legal step.
+//!
+//! HTTP status and MCP wording are decided elsewhere, each in one place.
+
+use crate::id::{RunId, TaskId};
+use crate::task::{Phase, Status};
+use crate::transition::{Mover, Target, targets};
+
+/// A request that was understood and may not be carried out. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("{who} may not move {task} from {from} to {to}")]
+    IllegalMove { task: TaskId, phase: Phase, from: Status, to: Status, who: Mover },
+    #[error("{what} {id} does not exist")]
+    NotFound { what: &'static str, id: String },
+    #[error("{field}: {problem}")]
+    Invalid { field: &'static str, problem: String, hint: String },
+    #[error("{run} is no longer the current run of its task, so nothing it writes is taken")]
+    StaleRun { run: RunId },
+    #[error("a {phase} may not {action}")]
+    NotYourRole { phase: Phase, action: String, hint: String },
+    #[error("{task} is not the task of this run, which is {own}")]
+    NotYourTask { task: TaskId, own: TaskId },
+    #[error("this run writes as {own}, not as {claimed}")]
+    NotYou { own: String, claimed: String },
+    #[error("{task} has {count} files that are not committed: {}", paths.join(", "))]
+    NotClean { task: TaskId, count: u32, paths: Vec<String> },
+    #[error("{task} has no commit beyond {base}")]
+    NoCommits { task: TaskId, base: String },
+    #[error("the commits of {task} change nothing")]
+    EmptyDiff { task: TaskId },
+    #[error("moving {task} to {to} needs a comment of this review that says what to change")]
+    CommentNeeded { task: TaskId, to: Status },
+    #[error("moving {task} to {to} needs a reason")]
+    ReasonNeeded { task: TaskId, to: Status },
+    #[error("{task} has no children and no reason says why")]
+    EmptyPlan { task: TaskId },
+    #[error("the session that wrote {task} may not judge it")]
+    OwnWork { task: TaskId },
+    #[error("{task} is at {head} now, and {judged} was judged")]
+    HeadMoved { task: TaskId, head: String, judged: String },
+    #[error("{task} has no commit that could be approved")]
+    NothingToApprove { task: TaskId },
+    #[error("{task} waits for {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    DependenciesOpen { task: TaskId, open: Vec<TaskId> },
+    #[error("the dependencies make a circle: {}", circle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
+    DependencyCircle { circle: Vec<TaskId> },
+    #[error("{task} has a run that is still ending")]
+    RunEnding { task: TaskId, run: RunId },
+    #[error("{0} has no agent at work")]
+    NoLiveRun(String),
+    #[error("{task} is {status}: {problem}")]
+    NotNow { task: TaskId, status: Status, problem: String, hint: String },
+    #[error("{task} has no open question")]
+    NoQuestion { task: TaskId },
+    #[error("no plan waits for approval")]
+    NoPlanWaiting,
+    #[error("there is nothing to land: {detail}")]
+    NothingToLand { detail: String },
+    /// Something about the repository, in the words of the code that looked.
+    #[error("{detail}")]
+    Repository { code: &'static str, detail: String, hint: String },
+    #[error("the request carries no valid token")]
+    Unauthorized,
+    #[error("{action} is for the person only")]
+    HumanOnly { action: String },
+}
+
+impl Refusal {
+    pub fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Invalid { field, problem: problem.into(), hint: hint.into() }
+    }
+
+    pub fn not_found(what: &'static str, id: impl ToString) -> Self {
+        Self::NotFound { what, id: id.to_string() }
+    }
+
+    /// A word for programs. It never changes once released.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::IllegalMove { .. } => "illegal-move",
+            Self::NotFound { .. } => "not-found",
+            Self::Invalid { .. } => "invalid",
+            Self::StaleRun { .. } => "stale-run",
+            Self::NotYourRole { .. } => "not-your-role",
+            Self::NotYourTask { .. } => "not-your-task",
+            Self::NotYou { .. } => "not-you",
+            Self::NotClean { .. } => "not-clean",
+            Self::NoCommits { .. } => "no-commits",
+            Self::EmptyDiff { .. } => "empty-diff",
+            Self::CommentNeeded { .. } => "comment-needed",
+            Self::ReasonNeeded { .. } => "reason-needed",
+            Self::EmptyPlan { .. } => "empty-plan",
+            Self::OwnWork { .. } => "own-work",
+            Self::HeadMoved { .. } => "head-moved",
+            Self::NothingToApprove { .. } => "nothing-to-approve",
+            Self::DependenciesOpen { .. } => "dependencies-open",
+            Self::DependencyCircle { .. } => "dependency-circle",
+            Self::RunEnding { .. } => "run-ending",
+            Self::NoLiveRun(_) => "no-live-run",
+            Self::NotNow { .. } => "not-now",
+            Self::NoQuestion { .. } => "no-question",
+            Self::NoPlanWaiting => "no-plan-waiting",
+            Self::NothingToLand { .. } => "nothing-to-land",
+            Self::Repository { code, .. } => code,
+            Self::Unauthorized => "unauthorized",
+            Self::HumanOnly { .. } => "human-only",
+        }
+    }
+
+    /// Where the task could go instead, when a move was refused for not being in the table.
+    pub fn allowed(&self) -> Vec<Target> {
+        match self {
+            Self::IllegalMove { phase, from, .. } => targets(*phase, *from),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The next legal step.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::IllegalMove { phase, from, who, .. } => legal_moves(*phase, *from, *who),
+            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids are written like {}.", example(what)),
+            Self::Invalid { hint, .. } | Self::NotYourRole { hint, .. } | Self::NotNow { hint, .. } | Self::Repository { hint, .. } => hint.clone(),
+            Self::StaleRun { .. } => "Stop here: the task was stopped, moved or given to a newer run. End your turn.".to_owned(),
+            Self::NotYourTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
+            Self::NotYou { own, .. } => format!("Write as {own}: who you are is decided by your token."),
+            Self::NotClean { .. } => "Commit what belongs to the task, remove or ignore the rest, then move the task again.".to_owned(),
+            Self::NoCommits { .. } => "Commit your work in the worktree, then move the task again.".to_owned(),
+            Self::EmptyDiff { .. } => "If nothing had to change, say why with add_comment, then move the task again.".to_owned(),
+            Self::CommentNeeded { .. } => "Call add_comment with file, line and what is wrong, then move the task again.".to_owned(),
+            Self::ReasonNeeded { .. } => "Give the reason along with the move.".to_owned(),
+            Self::EmptyPlan { task } => format!("Call create_subtasks for {task}, or complete_task with a reason why there is nothing to do."),
+            Self::OwnWork { .. } => "Another agent or the person must judge it.".to_owned(),
+            Self::HeadMoved { .. } => "Judge the newest commit.".to_owned(),
+            Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.".to_owned(),
+            Self::DependenciesOpen { .. } => "Wait for them, or remove the dependency.".to_owned(),
+            Self::DependencyCircle { .. } => "Remove one of these dependencies.".to_owned(),
+            Self::RunEnding { run, .. } => format!("Wait until {run} has ended; that takes seconds."),
+            Self::NoLiveRun(_) => "Add a comment instead: the next run reads the whole thread.".to_owned(),
+            Self::NoQuestion { .. } => "Add a comment instead.".to_owned(),
+            Self::NoPlanWaiting => "A plan waits only while its tasks are held by it; start single tasks with Start.".to_owned(),
+            Self::NothingToLand { .. } => "Wait until a task was merged into the project branch.".to_owned(),
+            Self::Unauthorized => {
+                "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database."
+                    .to_owned()
+            }
+            Self::HumanOnly { .. } => "Leave it to the person; tell them with add_comment.".to_owned(),
+        }
+    }
+}
+
+fn example(what: &str) -> &'static str {
+    match what {
+        "project" => "PROJ-001",
+        "run" => "RUN-001",
+        _ => "TASK-001",
+    }
+}
+
+fn legal_moves(phase: Phase, from: Status, who: Mover) -> String {
+    let moves: Vec<String> = targets(phase, from)
+        .into_iter()
+        .filter(|target| target.who.contains(&who))
+        .map(|target| match target.needs.sentence() {
+            "" => format!("to {}", target.to),
+            needs => format!("to {} (needs {needs})", target.to),
+        })
+        .collect();
+    if moves.is_empty() {
+        format!("From {from} this task is not yours to move as {who}.")
+    } else {
+        format!("From {from} you may move it {}.", moves.join(", or "))
+    }
+}

@@ -1,0 +1,108 @@
+//! Points in time: UTC, to the millisecond, written as RFC 3339 with a `Z`.
+//!
+//! The fixed width makes the text order the time order, in SQL too. Nothing here reads a clock.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::schema::string_schema;
+
+/// Milliseconds since the Unix epoch; as text `2026-01-31T09:05:00.000Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timestamp(i64);
+
+/// A text that is no RFC 3339 time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a time: expected something like 2026-01-31T09:05:00.000Z")]
+pub struct BadTime(String);
+
+string_schema!(Timestamp, "Timestamp", "2026-01-31T09:05:00.000Z");
+
+impl Timestamp {
+    /// The latest and earliest milliseconds that have a four-digit year.
+    const RANGE: std::ops::RangeInclusive<i64> = 0..=253_370_764_799_999;
+
+    /// The time `milliseconds` after the Unix epoch; times outside the years 1970 to 9998 become the nearest one inside.
+    pub fn from_milliseconds(milliseconds: i64) -> Self {
+        Self(milliseconds.clamp(*Self::RANGE.start(), *Self::RANGE.end()))
+    }
+
+    pub fn milliseconds(self) -> i64 {
+        self.0
+    }
+
+    /// This time moved `span` into the future.
+    pub fn after(self, span: Duration) -> Self {
+        Self::from_milliseconds(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How much later this is than `earlier`; zero when it is not later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or_default())
+    }
+
+    /// Hours and minutes, as a person reads them: `14:05`, in UTC.
+    pub fn clock(self) -> String {
+        let minutes = self.0 / 60_000;
+        format!("{:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(time) => write!(f, "{time:.3}"),
+            Err(_) => f.write_str("1970-01-01T00:00:00.000Z"),
+        }
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = BadTime;
+
+    fn from_str(given: &str) -> Result<Self, BadTime> {
+        let time: jiff::Timestamp = given.parse().map_err(|_| BadTime(given.chars().take(60).collect()))?;
+        Ok(Self::from_milliseconds(time.as_millisecond()))
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = BadTime;
+
+    fn try_from(given: String) -> Result<Self, BadTime> {
+        given.parse()
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(time: Timestamp) -> String {
+        time.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_a_fixed_width_and_reads_back() {
+        for milliseconds in [0, 1, 999, 1_769_850_300_000, 253_370_764_799_999] {
+            let time = Timestamp::from_milliseconds(milliseconds);
+            assert_eq!(time.to_string().len(), 24, "{time}");
+            assert_eq!(time.to_string().parse(), Ok(time));
+        }
+        assert_eq!(Timestamp::from_milliseconds(1_769_850_300_000).to_string(), "2026-01-31T09:05:00.000Z");
+    }
+
+    #[test]
+    fn spans_saturate() {
+        let time = Timestamp::from_milliseconds(1_000);
+        assert_eq!(time.after(Duration::from_secs(1)).since(time), Duration::from_secs(1));
+        assert_eq!(time.since(time.after(Duration::from_secs(1))), Duration::ZERO);
+        assert_eq!(Timestamp::from_milliseconds(i64::MAX).after(Duration::MAX).to_string(), "9998-12-31T23:59:59.999Z");
+    }
+}

@@ -1,0 +1,156 @@
+//! THE TABLE: which move of a task is legal, for whom, and what it needs.
+//!
+//! The store enforces it, the board draws its drop targets from it, and `docs/state-machine.md` is printed from it. Nothing else may
+//! know which move is legal.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::task::{Phase, Status};
+use crate::word::words;
+
+use Mover::{Coder, Human, Orchestrator, Planner, Reviewer, Runner, Verifier};
+use Need::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Merged, Nothing, Reason, Verdict};
+use Status::{Backlog, Cancelled, Done, InProgress, InReview};
+
+words! {
+    /// Who moves a task. An agent moves in the phase of its run.
+    Mover, "mover" {
+        Human = "human",
+        Runner = "runner",
+        Planner = "planner",
+        Coder = "coder",
+        Reviewer = "reviewer",
+        Orchestrator = "orchestrator",
+        Verifier = "verifier",
+    }
+}
+
+impl From<Phase> for Mover {
+    fn from(phase: Phase) -> Self {
+        match phase {
+            Phase::Planner => Planner,
+            Phase::Coder => Coder,
+            Phase::Reviewer => Reviewer,
+            Phase::Orchestrator => Orchestrator,
+        }
+    }
+}
+
+words! {
+    /// What must be there for a move to be made.
+    Need, "need" {
+        Nothing = "nothing",
+        /// Every dependency is done, and nobody holds the task.
+        DependenciesDone = "dependencies_done",
+        /// A clean checkout with commits beyond the base; an empty diff only with a comment of this run.
+        Evidence = "evidence",
+        /// Children were created, or a reason says why none.
+        ChildrenOrReason = "children_or_reason",
+        /// A verdict about the commit at the tip, from a session that did not write it.
+        Verdict = "verdict",
+        /// The tip is approved by the move itself and joins the merge queue; `merge: false` closes the task without it.
+        Approval = "approval",
+        /// The approved commit is in the project branch, or there is nothing to merge.
+        Merged = "merged",
+        /// A comment that says what to change.
+        Comment = "comment",
+        /// A reason.
+        Reason = "reason",
+    }
+}
+
+impl Need {
+    /// What the mover must bring along, as a sentence; empty when nothing.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Nothing => "",
+            DependenciesDone => "every dependency done and nobody holding the task",
+            Evidence => "a clean checkout with commits beyond the base (an empty diff needs a comment of this run)",
+            ChildrenOrReason => "created tasks, or a reason why none",
+            Verdict => "a verdict about the newest commit, from another session than its author's",
+            Approval => "nothing: the newest commit is approved by the move and joins the merge queue",
+            Merged => "the approved commit merged",
+            Comment => "a comment that says what to change",
+            Reason => "a reason",
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    pub from: Status,
+    pub to: Status,
+    pub who: &'static [Mover],
+    /// The phases of the tasks that may be moved so.
+    pub phases: &'static [Phase],
+    pub needs: Need,
+}
+
+const ANY: &[Phase] = Phase::ALL;
+const CODER: &[Phase] = &[Phase::Coder];
+const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
+
+/// Every legal move. A move that stays in review is an approval.
+pub const TABLE: &[Rule] = &[
+    Rule { from: Backlog, to: InProgress, who: &[Runner], phases: ANY, needs: DependenciesDone },
+    Rule { from: Backlog, to: InProgress, who: &[Human], phases: ANY, needs: Nothing },
+    Rule { from: InProgress, to: InReview, who: &[Coder, Human], phases: CODER, needs: Evidence },
+    Rule { from: InProgress, to: Done, who: &[Planner, Orchestrator, Human], phases: PLANNING, needs: ChildrenOrReason },
+    Rule { from: InProgress, to: Done, who: &[Human], phases: CODER, needs: Approval },
+    Rule { from: InReview, to: InReview, who: &[Reviewer, Human], phases: CODER, needs: Verdict },
+    Rule { from: InReview, to: Done, who: &[Runner], phases: CODER, needs: Merged },
+    Rule { from: InReview, to: Done, who: &[Human], phases: CODER, needs: Approval },
+    Rule { from: InReview, to: InProgress, who: &[Reviewer, Human, Runner], phases: CODER, needs: Comment },
+    Rule { from: Done, to: InProgress, who: &[Verifier, Human], phases: CODER, needs: Reason },
+    Rule { from: InProgress, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
+    Rule { from: Backlog, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
+    Rule { from: InProgress, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
+    Rule { from: InReview, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
+    Rule { from: Cancelled, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
+];
+
+/// The rule under which `who` may move a task of `phase`, or none when the move is illegal.
+pub fn rule(phase: Phase, from: Status, to: Status, who: Mover) -> Option<&'static Rule> {
+    TABLE.iter().find(|rule| rule.from == from && rule.to == to && rule.who.contains(&who) && rule.phases.contains(&phase))
+}
+
+/// A status that a task could go to from where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Target {
+    pub to: Status,
+    pub who: Vec<Mover>,
+    pub needs: Need,
+}
+
+/// Everywhere a task of `phase` in `from` may go, by anybody.
+pub fn targets(phase: Phase, from: Status) -> Vec<Target> {
+    TABLE
+        .iter()
+        .filter(|rule| rule.from == from && rule.phases.contains(&phase))
+        .map(|rule| Target { to: rule.to, who: rule.who.to_vec(), needs: rule.needs })
+        .collect()
+}
+
+/// The columns to which `who` may move a task of `phase`, each with what it needs, in the order of the board.
+pub fn columns(phase: Phase, from: Status, who: Mover) -> Vec<(Status, Need)> {
+    Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, who).map(|rule| (*to, rule.needs))).collect()
+}
+
+/// The table as Markdown, for the documentation.
+pub fn markdown() -> String {
+    let join = |words: Vec<&str>| words.join(", ");
+    let mut page = String::from("| from | to | who | tasks of phase | needs |\n|---|---|---|---|---|\n");
+    for rule in TABLE {
+        let to = if rule.from == rule.to { "in_review (approved)" } else { rule.to.as_str() };
+        let phases =
+            if rule.phases.len() == Phase::ALL.len() { "any".to_owned() } else { join(rule.phases.iter().map(|phase| phase.as_str()).collect()) };
+        let who = join(rule.who.iter().map(|who| who.as_str()).collect());
+        page += &format!("| {} | {to} | {who} | {phases} | {} |\n", rule.from, if rule.needs == Nothing { "nothing" } else { rule.needs.sentence() });
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Why a card has no agent at work: what the runner's plan found, as a fact and as a sentence.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::failure::FailureClass;
+use crate::id::TaskId;
+use crate::park::ParkReason;
+use crate::task::{HeldBy, Phase};
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Why {
+    BlockedBy {
+        tasks: Vec<TaskId>,
+    },
+    Held {
+        by: HeldBy,
+    },
+    /// Every slot is taken.
+    NoFreeSlot {
+        most: u32,
+    },
+    /// As many agents of this phase work as may work at once.
+    PhaseFull {
+        phase: Phase,
+    },
+    /// A failed attempt is tried again later.
+    Waiting {
+        until: Timestamp,
+        after: FailureClass,
+    },
+    /// All agents are parked.
+    Parked {
+        reason: ParkReason,
+        until: Option<Timestamp>,
+    },
+    NeedsYou,
+    /// Approved; another merge of the repository goes first.
+    MergeQueued,
+    /// A run was told to end and its process is not gone yet.
+    Stopping,
+    /// Its planning task is not finished.
+    PlanOpen {
+        task: TaskId,
+    },
+}
+
+impl Why {
+    /// The sentence for the card.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::BlockedBy { tasks } => {
+                let names: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+                format!("blocked by {}", names.join(", "))
+            }
+            Self::Held { by: HeldBy::Human } => "held by you: press Start".to_owned(),
+            Self::Held { by: HeldBy::Plan } => "held until you start the plan".to_owned(),
+            Self::Held { by: HeldBy::Stop } => "stopped by you: press Start or Retry".to_owned(),
+            Self::NoFreeSlot { most } => format!("no free slot: {most} at work"),
+            Self::PhaseFull { phase } => format!("waits for the {phase} at work"),
+            Self::Waiting { until, after } => format!("tried again at {} ({})", until.clock(), after.sentence()),
+            Self::Parked { reason, until: Some(until) } => format!("{} until {}", reason.sentence(), until.clock()),
+            Self::Parked { reason, until: None } => reason.sentence().to_owned(),
+            Self::NeedsYou => "needs you".to_owned(),
+            Self::MergeQueued => "approved: waits to be merged".to_owned(),
+            Self::Stopping => "stopping".to_owned(),
+            Self::PlanOpen { task } => format!("waits for the plan {task}"),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Bodies of the HTTP interface and frames of the WebSocket, where they are not the nouns themselves.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::comment::Comment;
+use crate::event::{Envelope, Seq};
+use crate::evidence::Sha;
+use crate::id::{RunId, TaskId};
+use crate::park::Parking;
+use crate::project::PlanApproval;
+use crate::question::Question;
+use crate::task::{Status, Task};
+use crate::transition::Target;
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct List<T> {
+    pub items: Vec<T>,
+    /// What to pass as `after` for the next page; none when this was the last.
+    pub next: Option<i64>,
+}
+
+/// An error, as `application/problem+json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Problem {
+    pub status: u16,
+    /// A stable word for programs.
+    pub code: String,
+    /// What was attempted and why it was not done.
+    pub detail: String,
+    /// The next legal step.
+    pub hint: String,
+    /// With an illegal move: where the task stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Status>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Status>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Target>,
+}
+
+/// `POST /api/projects`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewProject {
+    pub title: String,
+    /// The goal, for the planner.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Any folder of the repository's checkout. The configuration's when missing.
+    #[serde(default)]
+    pub repo_path: Option<String>,
+    /// The checked-out branch when missing.
+    #[serde(default)]
+    pub base_branch: Option<String>,
+    /// Whether a planner begins at once. When missing: if there is a description.
+    #[serde(default)]
+    pub plan: Option<bool>,
+    #[serde(default)]
+    pub plan_approval: Option<PlanApproval>,
+}
+
+/// `PATCH /api/projects/{id}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectPatch {
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub description: Option<String>,
+    #[serde(default)]
+    pub plan_approval: Option<PlanApproval>,
+}
+
+/// `PATCH /api/tasks/{id}`: what is missing stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPatch {
+    #[serde(default)]
+    pub status: Option<Status>,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Why it moves. For cancelling: failed, abandoned, obsolete or duplicate. For sending back: what to change, kept as a comment.
+    #[serde(default)]
+    pub reason: Option<String>,
+    #[serde(default)]
+    pub depends_on: Option<Vec<TaskId>>,
+    #[serde(default)]
+    pub priority: Option<i64>,
+    #[serde(default)]
+    pub model: Option<String>,
+    /// With a move to done: `false` closes the task without merging its branch.
+    #[serde(default)]
+    pub merge: Option<bool>,
+}
+
+/// A task with what its panel shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskView {
+    // Flattened for the same reason as the card in a task: one object, its fields at the top.
+    #[serde(flatten)]
+    pub task: Task,
+    /// The description as safe HTML.
+    pub description_html: Option<String>,
+    /// The question that waits for an answer.
+    pub question: Option<Question>,
+    /// What else happened, in words: for example that the merge is queued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A comment with its text rendered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CommentView {
+    #[serde(flatten)]
+    pub comment: Comment,
+    /// The content as safe HTML.
+    pub content_html: String,
+}
+
+/// Words of a person: a comment, a message to a running agent, an answer, or what to change in a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    pub content: String,
+}
+
+/// `POST /api/tasks/{id}/cancel`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cancel {
+    /// failed, abandoned, obsolete or duplicate.
+    pub reason: String,
+}
+
+/// What `POST /api/projects/{id}/land` did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Landed {
+    pub base_branch: String,
+    pub sha: Sha,
+    /// Commits that the base branch did not have before.
+    pub commits: u32,
+    pub detail: String,
+}
+
+/// `GET /api/health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    pub status: String,
+    pub version: String,
+}
+
+/// `GET /api/server`: what the board says about the machine it runs on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Server {
+    pub version: String,
+    pub epoch: String,
+    /// The repository that the configuration names, to begin with.
+    pub repo_path: Option<String>,
+    /// Why no agent is started at the moment.
+    pub parked: Vec<Parking>,
+    /// Present when this is the demonstration.
+    pub demo: Option<Demo>,
+}
+
+/// The demonstration: scripted agents, no model, no account; git, worktrees, reviews and merges are real.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Demo {
+    /// The page that the agents change, served from the project branch.
+    pub page_url: String,
+}
+
+/// What the server sends over the WebSocket.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Frame {
+    /// First, and before what was missed.
+    Hello {
+        epoch: String,
+        seq: Seq,
+    },
+    Event {
+        event: Box<Envelope>,
+    },
+    /// The last line of a running agent: not numbered, at most one a second a run.
+    Activity {
+        run_id: RunId,
+        line: String,
+    },
+    /// The client is too far behind, or its log is from another life: read the board again.
+    Resync {},
+}

@@ -1,0 +1,128 @@
+//! Which environment variables a program that we start may see.
+//!
+//! An allow-list: what is not named here stays with the server. Pure; it does not read the process's own environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+use domain::id::RunId;
+use uuid::Uuid;
+
+/// The variable that marks every process of a run, so that one that escaped its process tree can still be found.
+pub const MARKER: &str = "VIBE_RELAY_RUN_ID";
+
+const NAMES: &[&str] = &[
+    // The user and the terminal.
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "SSH_AUTH_SOCK",
+    // The way out.
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    // The user's own sign-in and settings of Claude Code.
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_MAX_RETRIES",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_AUTOUPDATER",
+    // Only when the user says so: it claims that a jail is around us.
+    "IS_SANDBOX",
+];
+
+const PREFIXES: &[&str] = &["LC_", "ANTHROPIC_", PROVIDER];
+
+/// Variables that choose a cloud provider as the model's host; the provider's own variables pass only when one is set.
+const PROVIDER: &str = "CLAUDE_CODE_USE_";
+const PROVIDER_PREFIXES: &[&str] = &["AWS_", "GOOGLE_", "GCLOUD_", "CLOUD_ML_", "AZURE_"];
+
+/// What a desktop program needs to find the user's screen.
+const DESKTOP_NAMES: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"];
+const DESKTOP_PREFIXES: &[&str] = &["XDG_"];
+
+/// The part of `parent` that an agent or a probe may inherit, in the parent's order.
+pub fn scrub(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let parent: Vec<_> = parent.into_iter().collect();
+    let provider = parent.iter().any(|(name, value)| has_prefix(name, &[PROVIDER]) && !value.is_empty());
+    let passes =
+        |name: &OsStr| is_named(name, NAMES) || has_prefix(name, PREFIXES) || (provider && has_prefix(name, PROVIDER_PREFIXES));
+    parent.into_iter().filter(|(name, _)| passes(name)).collect()
+}
+
+/// Like [`scrub`], with what a program on the user's desktop needs besides.
+pub fn scrub_for_desktop(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let parent: Vec<_> = parent.into_iter().collect();
+    let desktop = |name: &OsStr| is_named(name, DESKTOP_NAMES) || has_prefix(name, DESKTOP_PREFIXES);
+    let mut kept = scrub(parent.iter().cloned());
+    kept.extend(parent.into_iter().filter(|(name, _)| desktop(name)));
+    kept
+}
+
+/// What a run adds to the inherited variables. It is written to the run's folder, so nothing inherited is in it: a key in the
+/// server's environment never reaches the disk.
+#[derive(Debug, Clone, Copy)]
+pub struct Additions<'a> {
+    /// See [`marker`].
+    pub marker: &'a str,
+    /// The port leased for the run's own servers.
+    pub port: Option<u16>,
+    /// What the agent program needs, such as [`crate::backend::claude::ENVIRONMENT`].
+    pub backend: &'a [(&'a str, &'a str)],
+    /// `agents.{phase}.env` of the configuration; it may override `backend`, but not our own variables.
+    pub configured: &'a BTreeMap<String, String>,
+}
+
+impl Additions<'_> {
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        let mut variables: BTreeMap<String, String> =
+            self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let configured = self.configured.iter().filter(|(name, _)| !is_reserved(name));
+        variables.extend(configured.map(|(name, value)| (name.clone(), value.clone())));
+        if let Some(port) = self.port {
+            variables.insert("PORT".to_owned(), port.to_string());
+        }
+        variables.insert(MARKER.to_owned(), self.marker.to_owned());
+        variables
+    }
+}
+
+/// The marker of a run: unlike the run's id it is unique on the machine, where other databases have a `RUN-001` too.
+pub fn marker(run: &RunId, unique: Uuid) -> String {
+    format!("{run}.{}", unique.simple())
+}
+
+/// Whether a name is ours or a mark that one running agent leaves for its children: never taken from the configuration.
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("VIBE_RELAY_")
+        || matches!(name, "CLAUDECODE" | "CLAUDE_CODE_SESSION_ID" | "CLAUDE_CODE_CHILD_SESSION" | "CLAUDE_CODE_ENTRYPOINT")
+        || name.starts_with("CLAUDE_CODE_MESSAGING_")
+}
+
+fn is_named(name: &OsStr, names: &[&str]) -> bool {
+    names.iter().any(|known| name == *known)
+}
+
+fn has_prefix(name: &OsStr, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The folder's formats, locked by snapshots, and what its lock says.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+fn spec() -> Spec {
+    Spec {
+        run_id: RunId::new(7),
+        marker: "RUN-007.ab".to_owned(),
+        argv: vec!["/usr/bin/claude".to_owned(), "-p".to_owned()],
+        cwd: "/repository".into(),
+        env: [("PORT".to_owned(), "4001".to_owned())].into(),
+        output_limit: Spec::OUTPUT_LIMIT,
+    }
+}
+
+fn exit() -> Exit {
+    Exit { code: Some(0), signal: None, ended_at: Timestamp::from_milliseconds(1_769_850_300_000), swept: 2, error: None }
+}
+
+#[test]
+fn a_spec_reads_back_and_keeps_its_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("runs/RUN-007"), &spec()).unwrap();
+    assert_eq!(dir.spec().unwrap(), spec());
+    insta::assert_snapshot!(fs::read_to_string(dir.file("spec.json")).unwrap(), @r#"
+    {
+      "run_id": "RUN-007",
+      "marker": "RUN-007.ab",
+      "argv": [
+        "/usr/bin/claude",
+        "-p"
+      ],
+      "cwd": "/repository",
+      "env": {
+        "PORT": "4001"
+      },
+      "output_limit": 268435456
+    }
+    "#);
+}
+
+#[test]
+fn an_exit_reads_back_and_keeps_its_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    assert_eq!(dir.exit().unwrap(), None);
+    let error = ExitError { kind: ExitErrorKind::OutputLimit, detail: "wrote 300 MiB".to_owned() };
+    let killed = Exit { code: None, signal: Some(9), error: Some(error), ..exit() };
+    dir.record_exit(&killed).unwrap();
+    assert_eq!(dir.exit().unwrap(), Some(killed));
+    insta::assert_snapshot!(fs::read_to_string(dir.file("exit.json")).unwrap(), @r#"
+    {
+      "code": null,
+      "signal": 9,
+      "ended_at": "2026-01-31T09:05:00.000Z",
+      "swept": 2,
+      "error": {
+        "kind": "output_limit",
+        "detail": "wrote 300 MiB"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn nobody_else_can_read_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("runs/run"), &spec()).unwrap();
+    dir.record_exit(&exit()).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(dir.path().parent().unwrap()), 0o700);
+    assert_eq!(mode(dir.path()), 0o700);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(mode(&entry.path()), 0o600, "{:?}", entry.path());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort();
+    assert_eq!(names, ["exit.json", "lock", "spec.json", "stderr", "stdout"]);
+}
+
+#[test]
+fn the_lock_tells_alive_from_lost_and_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    let lock = dir.lock().unwrap().unwrap();
+    assert!(dir.lock().unwrap().is_none());
+    assert_eq!(dir.state().unwrap(), RunState::Alive);
+    // A shim that recorded the end is alive until it is gone: its last output may still be on the way.
+    dir.record_exit(&exit()).unwrap();
+    assert_eq!(dir.state().unwrap(), RunState::Alive);
+    drop(lock);
+    assert_eq!(dir.state().unwrap(), RunState::Ended(exit()));
+    fs::remove_file(dir.file("exit.json")).unwrap();
+    assert_eq!(dir.state().unwrap(), RunState::Lost);
+}
+
+#[test]
+fn a_folder_is_never_made_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    let error = RunDir::create(&folder.path().join("run"), &spec()).unwrap_err();
+    assert!(matches!(error, RunDirError::Io { attempt: "make", .. }), "{error}");
+}
+
+#[test]
+fn a_foreign_record_is_an_error_and_not_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    fs::write(dir.file("exit.json"), "{\"code\": ").unwrap();
+    assert!(matches!(dir.state().unwrap_err(), RunDirError::Format { .. }));
+}

@@ -1,0 +1,74 @@
+//! Puts the board into the binary: compiles `ui` for wasm32, bundles it under hashed names, and writes the table that
+//! `src/lib.rs` includes.
+//!
+//! Needs nothing but cargo and the wasm target. `VIBE_RELAY_UI=skip` leaves a page that says so instead, for editors
+//! and lint jobs. Must not know what the board does or how it is served.
+
+#[path = "build/bundle.rs"]
+mod bundle;
+#[path = "build/compile.rs"]
+mod compile;
+
+use std::env;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What the board is made of, relative to the workspace.
+const SOURCES: [&str; 9] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "domain/Cargo.toml",
+    "domain/src",
+    "ui/Cargo.toml",
+    "ui/boot.js",
+    "ui/index.html",
+    "ui/src",
+    "ui/style",
+];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            for line in error.to_string().lines() {
+                println!("cargo::error={line}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let workspace = manifest.join("../..").canonicalize()?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-env-changed=VIBE_RELAY_UI");
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={}", workspace.join(source).display());
+    }
+
+    let files = match env::var("VIBE_RELAY_UI").as_deref() {
+        Ok("skip") => vec![bundle::placeholder()],
+        Ok(other) => {
+            return Err(format!("VIBE_RELAY_UI={other:?}: the only value is `skip`; unset it to build the board").into());
+        }
+        Err(_) => {
+            let release = env::var("PROFILE")? == "release";
+            let wasm = compile::wasm(&workspace, &board_target(&out), release)?;
+            bundle::board(&workspace.join("ui"), &wasm, release)?
+        }
+    };
+    bundle::write(&out, &files)?;
+    Ok(())
+}
+
+/// The nested build's own target directory, below the outer one. It must be another one: the outer cargo holds a lock
+/// on its own while this script runs.
+fn board_target(out: &Path) -> PathBuf {
+    let outer = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
+    outer.unwrap_or(out).join("board")
+}

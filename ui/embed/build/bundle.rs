@@ -1,0 +1,137 @@
+//! From a wasm file and the page's sources to named, compressed files and a Rust table of them.
+//!
+//! Every file but the page carries a hash of its content in its name, so that browsers may keep it for ever. Must not
+//! know how the wasm was built.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use wasm_bindgen_cli_support::Bindgen;
+
+/// The style sheets in the order in which they are joined; the first one declares the order of the layers.
+const STYLES: [&str; 5] = ["style/tokens.css", "style/base.css", "style/parts.css", "style/board.css", "style/panel.css"];
+
+const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
+    <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Build it again without that variable.</p>";
+
+/// One file to be served.
+pub struct File {
+    path: String,
+    content_type: &'static str,
+    bytes: Vec<u8>,
+    brotli: Option<Vec<u8>>,
+    immutable: bool,
+}
+
+/// The page of a build without the board.
+pub fn placeholder() -> File {
+    page(PLACEHOLDER.to_owned())
+}
+
+/// The page, its style sheet, its scripts and the wasm module.
+///
+/// # Errors
+/// When a source file is missing, the wasm cannot be read, or the page names a file that is not bundled.
+pub fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
+    let read = |name: &str| {
+        fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"))
+    };
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(wasm).out_name("board").typescript(false).omit_default_module_path(true);
+    bindgen.remove_name_section(release).remove_producers_section(release).web(true)?;
+    let mut output = bindgen.generate_output()?;
+    if !output.snippets().is_empty() || !output.local_modules().is_empty() {
+        return Err("a dependency of `ui` brings inline JavaScript, which is not bundled".into());
+    }
+
+    let mut style = String::new();
+    for name in STYLES {
+        style.push_str(&read(name)?);
+    }
+    let quality = if release { 10 } else { 4 };
+    let named = [
+        ("board.css", "text/css; charset=utf-8", style.into_bytes()),
+        ("boot.js", "text/javascript; charset=utf-8", read("boot.js")?.into_bytes()),
+        ("board.js", "text/javascript; charset=utf-8", output.js().as_bytes().to_vec()),
+        ("board.wasm", "application/wasm", output.wasm_mut().emit_wasm()),
+        ("icon.svg", "image/svg+xml", read("style/icon.svg")?.into_bytes()),
+    ];
+    let mut html = read("index.html")?;
+    let mut files = Vec::new();
+    for (name, content_type, bytes) in named {
+        let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+        let path = format!("/assets/{stem}-{}.{extension}", digest(&bytes));
+        let mark = format!("{{{{{name}}}}}");
+        if !html.contains(&mark) {
+            return Err(format!("ui/index.html does not name {mark}").into());
+        }
+        html = html.replace(&mark, &path);
+        let brotli = Some(compress(&bytes, quality)?);
+        files.push(File { path, content_type, bytes, brotli, immutable: true });
+    }
+    if html.contains("{{") {
+        return Err("ui/index.html names a file that is not bundled".into());
+    }
+    files.push(page(html));
+    Ok(files)
+}
+
+/// Writes the files and `assets.rs`, the table that names them.
+///
+/// # Errors
+/// When the output directory cannot be written.
+pub fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
+    let mut table = String::from("&[\n");
+    for (index, file) in files.iter().enumerate() {
+        fs::write(out.join(format!("{index}.raw")), &file.bytes)?;
+        let brotli = match &file.brotli {
+            Some(bytes) => {
+                fs::write(out.join(format!("{index}.br")), bytes)?;
+                format!("Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{index}.br\")))")
+            }
+            None => "None".to_owned(),
+        };
+        writeln!(
+            table,
+            "    Asset {{\n        path: {:?},\n        content_type: {:?},\n        \
+             bytes: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{index}.raw\")),\n        brotli: {brotli},\n        \
+             etag: \"\\\"{}\\\"\",\n        immutable: {},\n    }},",
+            file.path,
+            file.content_type,
+            digest(&file.bytes),
+            file.immutable,
+        )?;
+    }
+    table.push_str("]\n");
+    fs::write(out.join("assets.rs"), table)?;
+    Ok(())
+}
+
+fn page(html: String) -> File {
+    File {
+        path: "/".to_owned(),
+        content_type: "text/html; charset=utf-8",
+        bytes: html.into_bytes(),
+        brotli: None,
+        immutable: false,
+    }
+}
+
+/// The first 64 bits of the SHA-256, in hexadecimal.
+fn digest(bytes: &[u8]) -> String {
+    let mut name = String::new();
+    for byte in &Sha256::digest(bytes)[..8] {
+        let _infallible = write!(name, "{byte:02x}");
+    }
+    name
+}
+
+fn compress(bytes: &[u8], quality: i32) -> std::io::Result<Vec<u8>> {
+    let parameters = brotli::enc::BrotliEncoderParams { quality, size_hint: bytes.len(), ..Default::default() };
+    let mut compressed = Vec::new();
+    brotli::BrotliCompress(&mut &bytes[..], &mut compressed, &parameters)?;
+    Ok(compressed)
+}

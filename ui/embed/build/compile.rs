@@ -1,0 +1,61 @@
+//! The nested cargo: `ui` for wasm32, in its own target directory. Must not know what becomes of the result.
+
+use std::env;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// How much of a failed build's output is repeated: cargo hides the output of a build script that reports errors.
+const TAIL_LINES: usize = 60;
+
+/// Settings of the outer build that would change the nested one or make it wait for a lock that the outer one holds.
+/// The rest stays, in particular `CARGO_HOME` and `CARGO_MAKEFLAGS` (the job server).
+const OUTER_SETTINGS: [&str; 8] = [
+    "CARGO_BUILD_TARGET",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_TARGET_DIR",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC_WRAPPER",
+    "RUSTDOCFLAGS",
+    "RUSTFLAGS",
+];
+
+/// Builds the board and returns the path of its wasm file.
+///
+/// # Errors
+/// When cargo cannot be started or the build fails; the message ends with the tail of cargo's output.
+pub fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result<PathBuf, Box<dyn Error>> {
+    let profile = if release { "wasm" } else { "wasm-dev" };
+    let mut cargo = Command::new(env::var("CARGO")?);
+    cargo
+        .current_dir(workspace)
+        .args(["build", "--locked", "--package", "ui", "--bin", "board", "--target", TARGET, "--profile", profile])
+        .arg("--target-dir")
+        .arg(target_dir);
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if OUTER_SETTINGS.contains(&&*name) || name.starts_with("CARGO_PROFILE_") || name.starts_with("CARGO_FEATURE_") {
+            cargo.env_remove(&*name);
+        }
+    }
+    let output = cargo.output().map_err(|error| format!("starting cargo to build the board: {error}"))?;
+    if output.status.success() {
+        return Ok(target_dir.join(TARGET).join(profile).join("board.wasm"));
+    }
+    Err(explain(&String::from_utf8_lossy(&output.stderr), profile).into())
+}
+
+fn explain(stderr: &str, profile: &str) -> String {
+    if stderr.contains("E0463") && stderr.contains(TARGET) {
+        return format!(
+            "the board is compiled for the browser, and this toolchain lacks the target. Run\n    \
+             rustup target add {TARGET}\nand build again (or set VIBE_RELAY_UI=skip to build without the board)."
+        );
+    }
+    let lines: Vec<&str> = stderr.lines().collect();
+    let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+    format!("building the board (package `ui`, {TARGET}, profile `{profile}`) failed:\n{tail}")
+}

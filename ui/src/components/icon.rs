@@ -1,0 +1,40 @@
+//! Line drawings of 16 × 16. Decoration only: the words beside them or the labels around them carry the meaning.
+
+use leptos::prelude::*;
+
+/// The path of a drawing.
+pub(crate) type Drawing = &'static str;
+
+pub(crate) const PLUS: Drawing = "M8 3v10M3 8h10";
+pub(crate) const CLOSE: Drawing = "M4 4l8 8M12 4l-8 8";
+pub(crate) const MORE: Drawing = "M3.5 8h.01M8 8h.01M12.5 8h.01";
+pub(crate) const GRIP: Drawing = "M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01";
+pub(crate) const COMMENT: Drawing = "M3 4.5A1.5 1.5 0 014.5 3h7A1.5 1.5 0 0113 4.5v5a1.5 1.5 0 01-1.5 1.5H8l-3 2.5V11h-.5A1.5 1.5 0 013 9.5z";
+pub(crate) const ALERT: Drawing = "M8 5.5v3M8 11h.01M7.1 2.9L1.9 12a1 1 0 00.9 1.5h10.4a1 1 0 00.9-1.5L8.9 2.9a1 1 0 00-1.8 0z";
+pub(crate) const DONE: Drawing = "M3.5 8.5l3 3 6-7";
+pub(crate) const INFO: Drawing = "M8 7.5v3.5M8 5h.01M14 8A6 6 0 112 8a6 6 0 0112 0z";
+pub(crate) const SUN: Drawing = "M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7M10.8 8a2.8 2.8 0 11-5.6 0 2.8 2.8 0 015.6 0z";
+pub(crate) const UP: Drawing = "M8 12.5v-9M4 7l4-4 4 4";
+pub(crate) const DOWN: Drawing = "M8 3.5v9M4 9l4 4 4-4";
+pub(crate) const CHEVRON: Drawing = "M4.5 6.5L8 10l3.5-3.5";
+pub(crate) const PLUG: Drawing = "M6 2v3M10 2v3M4 5h8v2.5a4 4 0 01-8 0zM8 11.5V14";
+pub(crate) const BRANCH: Drawing = "M5 5.5v5M5 5.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM5 13.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5c0 2.5-4 2-6 4";
+
+#[component]
+pub(crate) fn Icon(drawing: Drawing) -> impl IntoView {
+    view! {
+        <svg
+            width="16"
+            height="16"
+            viewBox="0 0 16 16"
+            fill="none"
+            stroke="currentColor"
+            stroke-width="1.6"
+            stroke-linecap="round"
+            stroke-linejoin="round"
+            aria-hidden="true"
+        >
+            <path d=drawing></path>
+        </svg>
+    }
+}

@@ -1,0 +1,113 @@
+//! Spans, points in time and amounts as a person reads them, and the clock that makes them move.
+//!
+//! The only file that asks the browser what time it is.
+
+use std::time::Duration;
+
+use domain::time::Timestamp;
+use leptos::prelude::*;
+
+/// What time it is, to the second. Only what reads it is drawn again when it moves.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock(RwSignal<Timestamp>);
+
+impl Clock {
+    /// Starts the clock and makes it available to everything below the current owner.
+    pub(crate) fn provide() {
+        let clock = Self(RwSignal::new(now()));
+        provide_context(clock);
+        set_interval(move || clock.0.set(now()), Duration::from_secs(1));
+    }
+
+    pub(crate) fn here() -> Self {
+        expect_context()
+    }
+
+    pub(crate) fn elapsed(self, since: Timestamp) -> String {
+        span(self.0.get().since(since))
+    }
+
+    pub(crate) fn ago(self, then: Timestamp) -> String {
+        ago(self.0.get().since(then))
+    }
+}
+
+pub(crate) fn now() -> Timestamp {
+    #[expect(clippy::cast_possible_truncation, reason = "milliseconds of this era fit, and the fraction is not wanted")]
+    Timestamp::from_milliseconds(js_sys::Date::now() as i64)
+}
+
+/// `42s`, `3m 07s`, `2h 05m`, `3d 4h`.
+pub(crate) fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m {:02}s", seconds % 60),
+        3600..86400 => format!("{hours}h {:02}m", minutes % 60),
+        _ => format!("{days}d {}h", hours % 24),
+    }
+}
+
+/// `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+fn ago(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..45 => "just now".to_owned(),
+        45..3600 => format!("{} min ago", (seconds / 60).max(1)),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        86400..172_800 => "yesterday".to_owned(),
+        _ => format!("{} days ago", seconds / 86400),
+    }
+}
+
+/// An amount in millionths of a US dollar: `$0.42`, `<$0.01`; nothing for nothing.
+pub(crate) fn money(micro_usd: i64) -> Option<String> {
+    match micro_usd {
+        ..=0 => None,
+        1..5_000 => Some("<$0.01".to_owned()),
+        _ => {
+            let cents = (micro_usd + 5_000) / 10_000;
+            Some(format!("${}.{:02}", cents / 100, cents % 100))
+        }
+    }
+}
+
+/// A count of tokens: `940`, `12.3k`, `1.2M`.
+pub(crate) fn tokens(count: i64) -> String {
+    match count {
+        ..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
+        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_keep_two_units() {
+        let spans = [0, 59, 60, 187, 3599, 3600, 7500, 86399, 86400, 273_600];
+        let words: Vec<String> = spans.iter().map(|seconds| span(Duration::from_secs(*seconds))).collect();
+        assert_eq!(words, ["0s", "59s", "1m 00s", "3m 07s", "59m 59s", "1h 00m", "2h 05m", "23h 59m", "1d 0h", "3d 4h"]);
+    }
+
+    #[test]
+    fn the_past_is_rough() {
+        let words: Vec<String> = [3, 50, 3599, 3600, 86400, 200_000].iter().map(|s| ago(Duration::from_secs(*s))).collect();
+        assert_eq!(words, ["just now", "1 min ago", "59 min ago", "1 h ago", "yesterday", "2 days ago"]);
+    }
+
+    #[test]
+    fn money_is_rounded_to_cents_and_silent_about_nothing() {
+        let words: Vec<_> = [0, 1, 4_999, 5_000, 14_999, 15_000, 1_234_567].map(money).into();
+        let words: Vec<_> = words.iter().map(|word| word.as_deref().unwrap_or("")).collect();
+        assert_eq!(words, ["", "<$0.01", "<$0.01", "$0.01", "$0.01", "$0.02", "$1.23"]);
+    }
+
+    #[test]
+    fn tokens_are_short() {
+        assert_eq!([0, 999, 1_000, 12_345, 999_999, 1_250_000].map(tokens), ["0", "999", "1.0k", "12.3k", "999.9k", "1.2M"]);
+    }
+}
