@@ -1,1 +1,53 @@
-//! db.
+//! The store: the only writer of the database, and it remembers only legal things.
+//!
+//! Each public function is one whole use-case: guard, rows and event in one transaction. What must be known about a repository is
+//! handed in as evidence; nothing here reads a repository, starts a program, or knows how a request arrived.
+
+#![forbid(unsafe_code)]
+
+mod board;
+mod caller;
+mod comment;
+mod depend;
+mod error;
+mod feed;
+mod lock;
+mod merge;
+mod message;
+mod open;
+mod park;
+mod plan;
+mod project;
+mod question;
+mod reference;
+mod run;
+mod state;
+mod task;
+mod token;
+mod tx;
+mod writer;
+
+pub use caller::{Caller, RunCaller};
+pub use error::{Error, Result};
+pub use message::Message;
+pub use open::Db;
+pub use run::{NewRun, Reserved, RunEnd};
+pub use state::{State, TaskState};
+pub use task::{Judgement, Move};
+pub use token::new_token;
+
+use domain::time::Timestamp;
+
+/// The clock of the whole product.
+pub fn now() -> Timestamp {
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).unwrap_or_default())
+}
+
+/// A fresh random UUID.
+pub fn new_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+#[cfg(test)]
+mod tests;

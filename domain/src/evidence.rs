@@ -53,3 +53,28 @@ pub struct Probe {
     /// The identity commits will carry, if the repository resolves one: `Name <mail>`.
     pub identity: Option<String>,
 }
+
+/// What must be looked up in a repository before a move can be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing: the move needs nothing of it, or the task has no branch.
+    Nothing,
+    /// Whether the checkout is clean and its branch ahead.
+    Evidence {
+        git_dir: String,
+        worktree: String,
+        branch: String,
+        /// The branch that the work is compared with.
+        base: String,
+    },
+    /// Where the branch points.
+    Head { git_dir: String, branch: String },
+}
+
+/// What was found there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    Nothing,
+    Evidence(Evidence),
+    Head(Sha),
+}

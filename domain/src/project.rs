@@ -68,9 +68,11 @@ pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], most: u32) -
     (added_since && next <= most).then_some(next)
 }
 
-/// Whether nothing is left to do: no card is open but those that a person holds, and no round is due.
+/// Whether nothing is left to do: no card is open but those that a person holds, none needs the person, and no round is due.
 pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
-    !round_is_due && cards.iter().any(|card| card.status == Status::Done) && cards.iter().all(|card| !card.status.is_open() || card.held_by.is_some())
+    !round_is_due
+        && cards.iter().any(|card| card.status == Status::Done)
+        && cards.iter().all(|card| card.attention.is_none() && (!card.status.is_open() || card.held_by.is_some()))
 }
 
 /// The name of a project's branch.

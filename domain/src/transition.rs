@@ -104,6 +104,8 @@ pub const TABLE: &[Rule] = &[
     Rule { from: InReview, to: Done, who: &[Human], phases: CODER, needs: Approval },
     Rule { from: InReview, to: InProgress, who: &[Reviewer, Human, Runner], phases: CODER, needs: Comment },
     Rule { from: Done, to: InProgress, who: &[Verifier, Human], phases: CODER, needs: Reason },
+    // A plan goes back to its planner with words.
+    Rule { from: Done, to: InProgress, who: &[Human], phases: &[Phase::Planner], needs: Reason },
     Rule { from: InProgress, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
     Rule { from: Backlog, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
     Rule { from: InProgress, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },

@@ -4,7 +4,7 @@ use super::*;
 
 /// What is legal, one line a mover and phase: `from>to` pairs by first letters (b, p, r, d, c).
 const LEGAL: &[(&str, &str, &str)] = &[
-    ("planner", "human", "b>p p>d p>b b>c p>c r>c c>b"),
+    ("planner", "human", "b>p p>d d>p p>b b>c p>c r>c c>b"),
     ("orchestrator", "human", "b>p p>d p>b b>c p>c r>c c>b"),
     ("reviewer", "human", "b>p p>b b>c p>c r>c c>b"),
     ("coder", "human", "b>p p>r p>d r>r r>d r>p d>p p>b b>c p>c r>c c>b"),

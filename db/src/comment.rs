@@ -1,0 +1,120 @@
+//! Comments: the thread of a task.
+
+use domain::comment::{AuthorRole, Comment};
+use domain::event::Event;
+use domain::id::{CommentId, ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::task::Phase;
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::{self, optional, parsed};
+use crate::tx::{Quiet, Tx};
+
+impl Db {
+    /// Adds to a task's thread. `claimed` is the role that the caller says it speaks in.
+    ///
+    /// # Errors
+    /// When the content is not acceptable, the role is not the caller's, or an agent speaks on a task of another project.
+    pub async fn add_comment(&self, caller: &Caller, task: &TaskId, content: &str, claimed: Option<AuthorRole>) -> Result<Comment> {
+        let (caller, task, content) = (caller.clone(), task.clone(), content.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(comment) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(comment);
+                }
+                tx.admit(&caller).await?;
+                let own = role(&caller);
+                if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
+                    return Err(Refusal::NotYou { own: own.to_string(), claimed: claimed.to_string() }.into());
+                }
+                let card = read::card(&mut tx.connection, &task).await?;
+                if let Caller::Run(run) = &caller {
+                    if run.project_id != card.project_id {
+                        return Err(Refusal::not_found("task", &task).into());
+                    }
+                    let only_own = matches!(run.phase, Phase::Coder | Phase::Reviewer);
+                    if only_own && run.task_id != task {
+                        return Err(Refusal::NotYourTask { task, own: run.task_id.clone() }.into());
+                    }
+                }
+                insert(tx, &caller, &card.project_id, &task, &content).await?;
+                let comment = last(&mut tx.connection, &task).await?;
+                tx.remember(&caller, &comment).await?;
+                Ok(comment)
+            })
+        })
+        .await
+    }
+
+    /// A task's thread, oldest first.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn comments(&self, task: &TaskId) -> Result<Vec<Comment>> {
+        let mut connection = self.readers.acquire().await?;
+        read::card(&mut connection, task).await?;
+        sqlx::query("SELECT * FROM comments WHERE task_id = $1 ORDER BY length(id), id")
+            .bind(task.as_str())
+            .fetch_all(&mut *connection)
+            .await?
+            .iter()
+            .map(comment_of)
+            .collect()
+    }
+}
+
+fn role(caller: &Caller) -> AuthorRole {
+    match caller {
+        Caller::Human => AuthorRole::Human,
+        Caller::Runner => AuthorRole::Runner,
+        Caller::Run(run) => match run.phase {
+            Phase::Planner => AuthorRole::Planner,
+            Phase::Coder => AuthorRole::Coder,
+            Phase::Reviewer => AuthorRole::Reviewer,
+            Phase::Orchestrator => AuthorRole::Orchestrator,
+        },
+    }
+}
+
+/// Adds a comment as part of a larger use-case.
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<()> {
+    let content = text::body("content", content)?;
+    let id = CommentId::new(tx.next_number(CommentId::PREFIX).await?);
+    let author_role = role(caller);
+    sqlx::query("INSERT INTO comments (id, task_id, author_role, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+        .bind(id.as_str())
+        .bind(task.as_str())
+        .bind(author_role.as_str())
+        .bind(caller.run().map(RunId::as_str))
+        .bind(content)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, project, task, Event::CommentAdded { comment: id, author_role });
+    Ok(())
+}
+
+async fn last(connection: &mut SqliteConnection, task: &TaskId) -> Result<Comment> {
+    let row = sqlx::query("SELECT * FROM comments WHERE task_id = $1 ORDER BY length(id) DESC, id DESC LIMIT 1")
+        .bind(task.as_str())
+        .fetch_one(connection)
+        .await?;
+    comment_of(&row)
+}
+
+fn comment_of(row: &SqliteRow) -> Result<Comment> {
+    Ok(Comment {
+        id: parsed(row, "id")?,
+        task_id: parsed(row, "task_id")?,
+        author_role: parsed(row, "author_role")?,
+        run_id: optional(row, "run_id")?,
+        content: row.try_get("content")?,
+        created_at: parsed(row, "created_at")?,
+    })
+}

@@ -1,0 +1,62 @@
+//! What can go wrong in the store. No type of the database library leaves it.
+
+use std::path::PathBuf;
+
+use domain::refusal::Refusal;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request is understood and not legal; nothing was changed.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("{path} is in use by another vibe-relay ({owner})")]
+    Locked { path: PathBuf, owner: String },
+    #[error("the database {path} was written by a newer vibe-relay (schema {found}, this one knows {known})")]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
+    OldSqlite { found: String, needed: &'static str },
+    #[error("could not {attempted}")]
+    File { attempted: String, source: std::io::Error },
+    #[error("the store failed")]
+    Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A row holds what this program never writes.
+    #[error("the store holds something unreadable: {0}")]
+    Unreadable(String),
+    /// A use-case changed something and recorded nothing: a defect of this program, stopped before it reached the disk.
+    #[error("a change without an event was not committed")]
+    NoEvent,
+    #[error("the store is shut")]
+    Closed,
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(Box::new(error))
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+impl From<domain::id::BadId> for Error {
+    fn from(error: domain::id::BadId) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+impl From<domain::time::BadTime> for Error {
+    fn from(error: domain::time::BadTime) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+impl From<domain::UnknownWord> for Error {
+    fn from(error: domain::UnknownWord) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}

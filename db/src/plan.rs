@@ -1,0 +1,80 @@
+//! A plan that waits for the person: approved, or sent back to its planner with words.
+
+use domain::event::Event;
+use domain::evidence::Found;
+use domain::id::ProjectId;
+use domain::project::Project;
+use domain::refusal::Refusal;
+use domain::task::{Card, HeldBy, Status};
+use domain::text;
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::project;
+use crate::task::{Move, apply, read, release, settle};
+use crate::tx::Tx;
+
+impl Db {
+    /// Starts every task that the plan holds.
+    ///
+    /// # Errors
+    /// When no task is held by a plan.
+    pub async fn approve_plan(&self, caller: &Caller, id: &ProjectId) -> Result<Project> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("approving plans")?;
+                let waiting = waiting(tx, &id).await?;
+                tx.record_for_project(&caller, &id, Event::PlanApproved {});
+                for card in waiting {
+                    let task = read::task(&mut tx.connection, &card.id).await?;
+                    release(tx, &caller, &task).await?;
+                }
+                project::read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Sends the waiting plan back: its tasks are cancelled as obsolete and the planner goes on with the words.
+    ///
+    /// # Errors
+    /// When no task is held by a plan, or the words are not acceptable.
+    pub async fn revise_plan(&self, caller: &Caller, id: &ProjectId, words: &str) -> Result<Project> {
+        let (caller, id, words) = (caller.clone(), id.clone(), words.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("revising plans")?;
+                let words = text::body("content", &words)?;
+                let waiting = waiting(tx, &id).await?;
+                tx.record_for_project(&caller, &id, Event::PlanRevised {});
+                let mut planners: Vec<_> = waiting.iter().filter_map(|card| card.parent_task_id.clone()).collect();
+                planners.sort();
+                planners.dedup();
+                let obsolete = Move { to: Status::Cancelled, reason: Some("obsolete".to_owned()), merge: false };
+                for card in &waiting {
+                    let task = read::task(&mut tx.connection, &card.id).await?;
+                    apply(tx, &caller, &task, &obsolete, &Found::Nothing).await?;
+                }
+                let again = Move { to: Status::InProgress, reason: Some(words), merge: false };
+                for planner in planners {
+                    let task = read::task(&mut tx.connection, &planner).await?;
+                    if task.card.status == Status::Done {
+                        apply(tx, &caller, &task, &again, &Found::Nothing).await?;
+                    }
+                }
+                settle::project(tx, &caller, &id).await?;
+                project::read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}
+
+async fn waiting(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
+    project::read(&mut tx.connection, id).await?;
+    let mut cards = read::cards_of_project(&mut tx.connection, id).await?;
+    cards.retain(|card| card.held_by == Some(HeldBy::Plan) && card.status == Status::Backlog);
+    if cards.is_empty() { Err(Refusal::NoPlanWaiting.into()) } else { Ok(cards) }
+}

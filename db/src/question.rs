@@ -1,0 +1,139 @@
+//! Questions to the person: asked by a run, answered once.
+
+use domain::attention::{Attention, AttentionKind};
+use domain::event::Event;
+use domain::id::{QuestionId, TaskId};
+use domain::question::Question;
+use domain::refusal::Refusal;
+use domain::task::{Phase, Task};
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::caller::Caller;
+use crate::comment;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::{self, optional, parsed};
+use crate::task::settle;
+use crate::tx::Quiet;
+
+impl Db {
+    /// Puts a question to the person. The card needs them until they answer; the run should end its turn.
+    ///
+    /// # Errors
+    /// When the caller is no agent that may ask, a text is not acceptable, or a question of the task is open already.
+    pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
+        let (caller, question) = (caller.clone(), question.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(question) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(question);
+                }
+                tx.admit(&caller).await?;
+                let Caller::Run(run) = &caller else {
+                    return Err(Refusal::invalid("question", "only a running agent asks the person", "Add a comment instead.").into());
+                };
+                if run.phase == Phase::Reviewer {
+                    let hint = "Judge what is there: approve it, or send it back with a comment.".to_owned();
+                    return Err(Refusal::NotYourRole { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
+                }
+                if open(&mut tx.connection, &run.task_id).await?.is_some() {
+                    return Err(Refusal::invalid(
+                        "question",
+                        "a question of this task waits for its answer",
+                        "End your turn: the answer comes with your next prompt.",
+                    )
+                    .into());
+                }
+                let question = text::body("question", &question)?;
+                if options.len() > 8 {
+                    return Err(Refusal::invalid("options", format!("{} options were given", options.len()), "Give at most 8.").into());
+                }
+                let options = options.iter().map(|option| text::title("options", option)).collect::<std::result::Result<Vec<_>, _>>()?;
+                let default = text::optional_body("default", default.as_deref())?;
+                let id = QuestionId::new(tx.next_number(QuestionId::PREFIX).await?);
+                sqlx::query(
+                    "INSERT INTO questions (id, task_id, run_id, question, options, default_answer, asked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                )
+                .bind(id.as_str())
+                .bind(run.task_id.as_str())
+                .bind(run.run_id.as_str())
+                .bind(&question)
+                .bind(serde_json::to_string(&options)?)
+                .bind(default)
+                .bind(tx.now.to_string())
+                .execute(&mut tx.connection)
+                .await?;
+                tx.record_for_task(&caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
+                let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
+                settle::need_person(tx, &caller, &run.project_id, &run.task_id, attention).await?;
+                let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
+                let asked = question_of(&row)?;
+                tx.remember(&caller, &asked).await?;
+                Ok(asked)
+            })
+        })
+        .await
+    }
+
+    /// Answers the open question of a task. Question and answer join the thread, and the agent's session goes on with them.
+    ///
+    /// # Errors
+    /// When the answer is empty or there is no open question.
+    pub async fn answer(&self, caller: &Caller, task: &TaskId, answer: &str) -> Result<Task> {
+        let (caller, task, answer) = (caller.clone(), task.clone(), answer.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("answering")?;
+                let answer = text::body("content", &answer)?;
+                let card = read::card(&mut tx.connection, &task).await?;
+                let Some(question) = open(&mut tx.connection, &task).await? else { return Err(Refusal::NoQuestion { task }.into()) };
+                sqlx::query("UPDATE questions SET answer = $2, answered_at = $3 WHERE id = $1")
+                    .bind(question.id.as_str())
+                    .bind(&answer)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
+                let content = format!("Question: {}\nAnswer: {answer}", question.question);
+                comment::insert(tx, &caller, &card.project_id, &task, &content).await?;
+                settle::need_nobody(tx, &caller, &card.project_id, &task).await?;
+                read::task(&mut tx.connection, &task).await
+            })
+        })
+        .await
+    }
+
+    /// The question of a task that waits for an answer.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open_question(&self, task: &TaskId) -> Result<Option<Question>> {
+        let mut connection = self.readers.acquire().await?;
+        open(&mut connection, task).await
+    }
+}
+
+pub(crate) async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {
+    let row = sqlx::query("SELECT * FROM questions WHERE task_id = $1 AND answered_at IS NULL ORDER BY asked_at DESC LIMIT 1")
+        .bind(task.as_str())
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(question_of).transpose()
+}
+
+fn question_of(row: &SqliteRow) -> Result<Question> {
+    Ok(Question {
+        id: parsed(row, "id")?,
+        task_id: parsed(row, "task_id")?,
+        run_id: parsed(row, "run_id")?,
+        question: row.try_get("question")?,
+        options: serde_json::from_str(row.try_get("options")?)?,
+        default: row.try_get("default_answer")?,
+        asked_at: parsed(row, "asked_at")?,
+        answer: row.try_get("answer")?,
+        answered_at: optional(row, "answered_at")?,
+    })
+}

@@ -1,0 +1,41 @@
+//! References that we made in repositories. What is not in here is not ours to touch.
+
+use domain::id::TaskId;
+
+use crate::error::Result;
+use crate::open::Db;
+use crate::tx::Quiet;
+
+impl Db {
+    /// Writes down that the reference `name` of the repository is ours, before it is made.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn own_reference(&self, git_dir: &str, name: &str, task: Option<&TaskId>) -> Result<()> {
+        let (git_dir, name, task) = (git_dir.to_owned(), name.to_owned(), task.cloned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                sqlx::query("INSERT INTO refs (git_dir, name, task_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
+                    .bind(git_dir)
+                    .bind(name)
+                    .bind(task.as_ref().map(TaskId::as_str))
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.quiet(Quiet::References);
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Whether we made the reference.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn owns_reference(&self, git_dir: &str, name: &str) -> Result<bool> {
+        let found: Option<i64> =
+            sqlx::query_scalar("SELECT 1 FROM refs WHERE git_dir = $1 AND name = $2").bind(git_dir).bind(name).fetch_optional(&self.readers).await?;
+        Ok(found.is_some())
+    }
+}

@@ -1,0 +1,101 @@
+//! The end of a run, recorded once: who pays for it, when it is tried again, and when the person must look.
+
+use domain::attention::{Attention, AttentionKind};
+use domain::event::Event;
+use domain::failure::{EndClass, FailureClass, backoff};
+use domain::id::RunId;
+use domain::run::{Run, Usage};
+use domain::task::Card;
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::run::note::write_usage;
+use crate::run::read;
+use crate::task::{self, settle};
+use crate::tx::{Quiet, Tx};
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEnd {
+    pub class: EndClass,
+    pub failure: Option<FailureClass>,
+    /// What went wrong, for the person.
+    pub error: Option<String>,
+    pub exit_code: Option<i64>,
+    pub usage: Option<Usage>,
+    /// Failed attempts in a row after which the card needs the person.
+    pub max_attempts: u32,
+}
+
+impl Db {
+    /// Records the end of a run; a second record changes nothing. A failure is stored with the time of the next attempt.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn end_run(&self, id: &RunId, end: RunEnd) -> Result<Run> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let run = read(&mut tx.connection, &id).await?;
+                if !run.is_live() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(run);
+                }
+                if let Some(usage) = end.usage {
+                    write_usage(tx, &id, usage).await?;
+                }
+                sqlx::query(
+                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL WHERE id = $1",
+                )
+                .bind(id.as_str())
+                .bind(tx.now.to_string())
+                .bind(end.exit_code)
+                .bind(end.class.as_str())
+                .bind(end.failure.map(FailureClass::as_str))
+                .bind(&end.error)
+                .execute(&mut tx.connection)
+                .await?;
+                let card = task::read::card(&mut tx.connection, &run.task_id).await?;
+                let event = Event::RunEnded { end: end.class, failure: end.failure };
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
+                if end.class == EndClass::Failed {
+                    failed(tx, &card, &run, &end).await?;
+                }
+                settle::project(tx, &Caller::Runner, &card.project_id).await?;
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}
+
+async fn failed(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()> {
+    let failure = end.failure.unwrap_or(FailureClass::Crashed);
+    let failures: i64 = sqlx::query_scalar("UPDATE tasks SET failures = failures + 1, last_failure = $2 WHERE id = $1 RETURNING failures")
+        .bind(card.id.as_str())
+        .bind(failure.as_str())
+        .fetch_one(&mut tx.connection)
+        .await?;
+    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
+    if failures < end.max_attempts {
+        let retry_at = tx.now.after(backoff(failures, run.id.number()));
+        sqlx::query("UPDATE tasks SET retry_at = $2 WHERE id = $1")
+            .bind(card.id.as_str())
+            .bind(retry_at.to_string())
+            .execute(&mut tx.connection)
+            .await?;
+        return Ok(());
+    }
+    let kind = match failure {
+        FailureClass::NoMove => AttentionKind::Protocol,
+        FailureClass::Checkout => AttentionKind::Repository,
+        FailureClass::Budget => AttentionKind::Budget,
+        _ => AttentionKind::Failed,
+    };
+    let detail = match &end.error {
+        Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is mended.", failure.sentence()),
+        None => format!("{failures} attempts failed; the last: {}. Press Retry when it is mended.", failure.sentence()),
+    };
+    settle::need_person(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
+}

@@ -1,0 +1,12 @@
+//! Tasks: the use-cases that make, move and change them.
+
+mod create;
+mod edit;
+mod moves;
+pub(crate) mod read;
+pub(crate) mod settle;
+
+pub(crate) use create::{Edges, Row, in_project, insert};
+pub(crate) use edit::release;
+pub(crate) use moves::apply;
+pub use moves::{Judgement, Move};

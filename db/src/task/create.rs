@@ -1,0 +1,233 @@
+//! Making tasks: one by a person, many by a planner or an orchestrator.
+
+use std::collections::BTreeMap;
+
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::project::PlanApproval;
+use domain::refusal::Refusal;
+use domain::task::{Dependency, HeldBy, NewSubtask, NewTask, Phase, Status, Task};
+use domain::text;
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::{read, settle};
+use crate::tx::Tx;
+use crate::{depend, project};
+
+/// A task that was checked and only needs a row.
+pub(crate) struct Row {
+    pub(crate) project: ProjectId,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) phase: Phase,
+    pub(crate) status: Status,
+    pub(crate) held_by: Option<HeldBy>,
+    pub(crate) priority: i64,
+    pub(crate) model: Option<String>,
+    pub(crate) round: Option<(TaskId, u32)>,
+}
+
+impl Db {
+    /// Makes one task. A person's waits until they press Start, unless they asked for it to start at once.
+    ///
+    /// # Errors
+    /// When a text is too long or empty, a dependency is unknown or makes a circle, or an agent asks whose phase may not make tasks.
+    pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
+        let (caller, project_id) = (caller.clone(), project.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(crate::tx::Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                tx.admit(&caller).await?;
+                may_create(&caller, &project_id)?;
+                project::read(&mut tx.connection, &project_id).await?;
+                let title = text::title("title", &new.title)?;
+                let description = text::optional_body("description", new.description.as_deref())?;
+                if let Some(parent) = &new.parent_task_id {
+                    in_project(tx, &project_id, parent).await?;
+                }
+                let row = Row {
+                    project: project_id.clone(),
+                    parent: new.parent_task_id,
+                    title,
+                    description,
+                    phase: phase_of(new.phase)?,
+                    status: Status::Backlog,
+                    held_by: (caller == Caller::Human && !new.start).then_some(HeldBy::Human),
+                    priority: new.priority.unwrap_or(0),
+                    model: text::optional_body("model", new.model.as_deref())?,
+                    round: None,
+                };
+                let id = insert(tx, &caller, row).await?;
+                depend::set(tx, &project_id, &id, &new.depends_on).await?;
+                settle::dependents(tx, &caller, &project_id).await?;
+                settle::project(tx, &caller, &project_id).await?;
+                let task = read::task(&mut tx.connection, &id).await?;
+                tx.remember(&caller, &task).await?;
+                Ok(task)
+            })
+        })
+        .await
+    }
+
+    /// Makes the parts of a plan, all or none. They wait for their planning task, and with `plan_approval: ask` for the person.
+    ///
+    /// # Errors
+    /// When there are none or too many, the parent is not one that may have children, or a part is not acceptable.
+    pub async fn create_subtasks(&self, caller: &Caller, parent: &TaskId, new: Vec<NewSubtask>) -> Result<Vec<Task>> {
+        let (caller, parent) = (caller.clone(), parent.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(tasks) = tx.replayed(&caller).await? {
+                    tx.quiet(crate::tx::Quiet::NothingChanged);
+                    return Ok(tasks);
+                }
+                tx.admit(&caller).await?;
+                if new.is_empty() || new.len() > text::SUBTASKS {
+                    return Err(Refusal::invalid(
+                        "tasks",
+                        format!("{} tasks were given", new.len()),
+                        format!("Give 1 to {} tasks in one call.", text::SUBTASKS),
+                    )
+                    .into());
+                }
+                let parent = read::card(&mut tx.connection, &parent).await?;
+                may_create(&caller, &parent.project_id)?;
+                may_have_children(tx, &caller, &parent).await?;
+                let asks = project::read(&mut tx.connection, &parent.project_id).await?.plan_approval == PlanApproval::Ask;
+                let held_by = (asks && parent.status.is_open()).then_some(HeldBy::Plan);
+                let mut ids = Vec::with_capacity(new.len());
+                for part in &new {
+                    let row = Row {
+                        project: parent.project_id.clone(),
+                        parent: Some(parent.id.clone()),
+                        title: text::title("title", &part.title)?,
+                        description: text::optional_body("description", part.description.as_deref())?,
+                        phase: phase_of(part.phase)?,
+                        status: Status::Backlog,
+                        held_by,
+                        priority: 0,
+                        model: None,
+                        round: None,
+                    };
+                    ids.push(insert(tx, &caller, row).await?);
+                }
+                for (part, id) in new.iter().zip(&ids) {
+                    depend::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
+                }
+                settle::dependents(tx, &caller, &parent.project_id).await?;
+                settle::project(tx, &caller, &parent.project_id).await?;
+                let mut tasks = Vec::with_capacity(ids.len());
+                for id in &ids {
+                    tasks.push(read::task(&mut tx.connection, id).await?);
+                }
+                tx.remember(&caller, &tasks).await?;
+                Ok(tasks)
+            })
+        })
+        .await
+    }
+}
+
+/// Only the person, a planner and an orchestrator make tasks, agents only in their own project.
+fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
+    match caller {
+        Caller::Human | Caller::Runner => Ok(()),
+        Caller::Run(run) if matches!(run.phase, Phase::Coder | Phase::Reviewer) => Err(Refusal::NotYourRole {
+            phase: run.phase,
+            action: "create tasks".to_owned(),
+            hint: "Say with add_comment what else should be done; the orchestrator reads it.".to_owned(),
+        }),
+        Caller::Run(run) if run.project_id != *project => Err(Refusal::not_found("project", project)),
+        Caller::Run(_) => Ok(()),
+    }
+}
+
+/// A planner plans below its own task; an orchestrator adds to the planning task of its round.
+async fn may_have_children(tx: &mut Tx, caller: &Caller, parent: &domain::task::Card) -> Result<()> {
+    if let Caller::Run(run) = caller {
+        let own = read::card(&mut tx.connection, &run.task_id).await?;
+        let right = own.round_of.unwrap_or(own.id);
+        if parent.id != right {
+            return Err(Refusal::NotYourTask { task: parent.id.clone(), own: right }.into());
+        }
+    }
+    if parent.status == Status::Cancelled {
+        return Err(Refusal::NotNow {
+            task: parent.id.clone(),
+            status: parent.status,
+            problem: "it gets no more children".to_owned(),
+            hint: "Move it back to backlog first.".to_owned(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+fn phase_of(given: Option<Phase>) -> Result<Phase, Refusal> {
+    match given {
+        None | Some(Phase::Coder) => Ok(Phase::Coder),
+        Some(Phase::Planner) => Ok(Phase::Planner),
+        Some(phase) => {
+            Err(Refusal::invalid("phase", format!("no task is made for a {phase}"), "Use coder: review and orchestration come by themselves."))
+        }
+    }
+}
+
+fn resolve(given: &[Dependency], ids: &[TaskId]) -> Result<Vec<TaskId>, Refusal> {
+    given
+        .iter()
+        .map(|dependency| match dependency {
+            Dependency::Task(id) => Ok(id.clone()),
+            Dependency::Index(index) => ids.get(usize::try_from(*index).unwrap_or(usize::MAX)).cloned().ok_or_else(|| {
+                Refusal::invalid(
+                    "depends_on",
+                    format!("there is no task number {index} in this list of {}", ids.len()),
+                    "Count from 0, or name an existing task like TASK-001.",
+                )
+            }),
+        })
+        .collect()
+}
+
+pub(crate) async fn in_project(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
+    if read::card(&mut tx.connection, task).await?.project_id == *project {
+        return Ok(());
+    }
+    Err(Refusal::not_found("task", task).into())
+}
+
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: Row) -> Result<TaskId> {
+    let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
+    let now = tx.now.to_string();
+    sqlx::query(
+        "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
+                            created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)",
+    )
+    .bind(id.as_str())
+    .bind(row.project.as_str())
+    .bind(row.parent.as_ref().map(TaskId::as_str))
+    .bind(row.title)
+    .bind(row.description)
+    .bind(row.phase.as_str())
+    .bind(row.status.as_str())
+    .bind(row.held_by.map(HeldBy::as_str))
+    .bind(row.priority)
+    .bind(row.model)
+    .bind(row.round.as_ref().map(|(of, _)| of.as_str()))
+    .bind(row.round.as_ref().map(|(_, round)| i64::from(*round)))
+    .bind(now)
+    .execute(&mut tx.connection)
+    .await?;
+    tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
+    Ok(id)
+}
+
+/// The tasks of a project as the dependency rules see them.
+pub(crate) type Edges = BTreeMap<TaskId, Vec<TaskId>>;

@@ -1,0 +1,169 @@
+//! Changing tasks without moving them: words, order, dependencies; and letting them start.
+
+use domain::event::Event;
+use domain::id::TaskId;
+use domain::refusal::Refusal;
+use domain::task::{HeldBy, Status, Task};
+use domain::text;
+use domain::wire::TaskPatch;
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::{read, settle};
+use crate::tx::{Quiet, Tx};
+use crate::{depend, run};
+
+impl Db {
+    /// Changes what a task says, waits for, or is worked on with. `patch.status`, `reason` and `merge` belong to a move and are not read.
+    ///
+    /// # Errors
+    /// When a text is not acceptable, or a dependency is unknown or makes a circle.
+    pub async fn edit_task(&self, caller: &Caller, id: &TaskId, patch: TaskPatch) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("editing tasks")?;
+                let before = read::task(&mut tx.connection, &id).await?;
+                let fields = write_fields(tx, &before, &patch).await?;
+                if fields.is_empty() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(before);
+                }
+                tx.record_for_task(&caller, &before.card.project_id, &id, Event::TaskEdited { fields });
+                settle::dependents(tx, &caller, &before.card.project_id).await?;
+                read::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Lets the runner work on a task: nobody holds it any more. A task that waits for others goes on waiting for them.
+    ///
+    /// # Errors
+    /// When it is done or cancelled.
+    pub async fn start_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
+        self.release(caller, id, "starting tasks").await
+    }
+
+    /// Lets the runner try a task again at once, with all its attempts ahead of it.
+    ///
+    /// # Errors
+    /// When it is done or cancelled.
+    pub async fn retry_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
+        self.release(caller, id, "retrying tasks").await
+    }
+
+    async fn release(&self, caller: &Caller, id: &TaskId, action: &'static str) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only(action)?;
+                let task = read::task(&mut tx.connection, &id).await?;
+                if !task.card.status.is_open() {
+                    let status = task.card.status;
+                    let hint = match status {
+                        Status::Cancelled => "Move it back to backlog first.",
+                        _ => "Move it to in_progress with a reason, or create a new task.",
+                    };
+                    return Err(Refusal::NotNow { task: id, status, problem: "nothing is to be started".to_owned(), hint: hint.to_owned() }.into());
+                }
+                release(tx, &caller, &task).await?;
+                settle::project(tx, &caller, &task.card.project_id).await?;
+                read::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Ends a task's run, if it has one, and keeps the card where it is until it is started again.
+    ///
+    /// # Errors
+    /// When it is done or cancelled.
+    pub async fn stop_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("stopping tasks")?;
+                let task = read::task(&mut tx.connection, &id).await?;
+                if !task.card.status.is_open() {
+                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                }
+                run::fence(tx, &caller, &task.card).await?;
+                hold(tx, &caller, &task, HeldBy::Stop).await?;
+                settle::project(tx, &caller, &task.card.project_id).await?;
+                read::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}
+
+pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
+    let card = &task.card;
+    // A question keeps its card until it is answered: starting it again would only ask again.
+    sqlx::query(
+        "UPDATE tasks SET held_by = NULL, why = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
+                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled') THEN attention ELSE NULL END
+         WHERE id = $1",
+    )
+    .bind(card.id.as_str())
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});
+    Ok(())
+}
+
+async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {
+    sqlx::query("UPDATE tasks SET held_by = $2, why = NULL, updated_at = $3 WHERE id = $1")
+        .bind(task.card.id.as_str())
+        .bind(by.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, &task.card.project_id, &task.card.id, Event::TaskHeld { by });
+    Ok(())
+}
+
+/// Writes what differs and says which fields did.
+async fn write_fields(tx: &mut Tx, before: &Task, patch: &TaskPatch) -> Result<Vec<String>> {
+    let card = &before.card;
+    let title = patch.title.as_deref().map(|title| text::title("title", title)).transpose()?.unwrap_or_else(|| card.title.clone());
+    let description = match &patch.description {
+        Some(given) => text::optional_body("description", Some(given))?,
+        None => before.description.clone(),
+    };
+    let model = match &patch.model {
+        Some(given) => text::optional_body("model", Some(given))?,
+        None => before.model.clone(),
+    };
+    let priority = patch.priority.unwrap_or(card.priority);
+    let mut depends_on = patch.depends_on.clone().unwrap_or_else(|| card.depends_on.clone());
+    depends_on.sort();
+    depends_on.dedup();
+    let changes = [
+        ("title", title != card.title),
+        ("description", description != before.description),
+        ("model", model != before.model),
+        ("priority", priority != card.priority),
+        ("depends_on", depends_on != card.depends_on),
+    ];
+    let fields: Vec<String> = changes.iter().filter(|(_, changed)| *changed).map(|(name, _)| (*name).to_owned()).collect();
+    if fields.is_empty() {
+        return Ok(fields);
+    }
+    sqlx::query("UPDATE tasks SET title = $2, description = $3, model = $4, priority = $5, updated_at = $6 WHERE id = $1")
+        .bind(card.id.as_str())
+        .bind(title)
+        .bind(description)
+        .bind(model)
+        .bind(priority)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    if depends_on != card.depends_on {
+        depend::set(tx, &card.project_id, &card.id, &depends_on).await?;
+    }
+    Ok(fields)
+}

@@ -1,0 +1,143 @@
+//! Reading tasks: rows become cards and tasks in this one place.
+
+use domain::attention::Attention;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::task::{Card, LiveRun, Task};
+use domain::why::Why;
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::error::{Error, Result};
+use crate::open::Db;
+
+const SELECT: &str = "SELECT t.*,
+    (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
+    (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
+    (SELECT COALESCE(SUM(r.cost_micro_usd), 0) FROM agent_runs r WHERE r.task_id = t.id) AS cost_micro_usd,
+    (SELECT json_group_array(depends_on) FROM (SELECT depends_on FROM dependencies d WHERE d.task_id = t.id ORDER BY depends_on)) AS depends_on,
+    live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
+    live.stop_requested_at AS live_stop_requested_at
+  FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
+
+impl Db {
+    /// # Errors
+    /// When there is no such task.
+    pub async fn task(&self, id: &TaskId) -> Result<Task> {
+        let mut connection = self.readers.acquire().await?;
+        task(&mut connection, id).await
+    }
+
+    /// # Errors
+    /// When there is no such task.
+    pub async fn card(&self, id: &TaskId) -> Result<Card> {
+        let mut connection = self.readers.acquire().await?;
+        card(&mut connection, id).await
+    }
+}
+
+async fn row(connection: &mut SqliteConnection, id: &TaskId) -> Result<SqliteRow> {
+    sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE t.id = $1")))
+        .bind(id.as_str())
+        .fetch_optional(connection)
+        .await?
+        .ok_or_else(|| Error::Refused(Refusal::not_found("task", id)))
+}
+
+pub(crate) async fn card(connection: &mut SqliteConnection, id: &TaskId) -> Result<Card> {
+    card_of(&row(connection, id).await?)
+}
+
+pub(crate) async fn task(connection: &mut SqliteConnection, id: &TaskId) -> Result<Task> {
+    task_of(&row(connection, id).await?)
+}
+
+/// Every task of a project, in the order of their ids.
+pub(crate) async fn rows_of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<SqliteRow>> {
+    Ok(sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE t.project_id = $1 ORDER BY length(t.id), t.id")))
+        .bind(project.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+pub(crate) async fn cards_of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
+    rows_of_project(connection, project).await?.iter().map(card_of).collect()
+}
+
+/// A column that holds an id or a word of a closed vocabulary, or nothing.
+pub(crate) fn optional<T>(row: &SqliteRow, column: &str) -> Result<Option<T>>
+where
+    T: std::str::FromStr,
+    Error: From<T::Err>,
+{
+    Ok(row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose()?)
+}
+
+/// A column that holds an id, a time or a word of a closed vocabulary.
+pub(crate) fn parsed<T>(row: &SqliteRow, column: &str) -> Result<T>
+where
+    T: std::str::FromStr,
+    Error: From<T::Err>,
+{
+    Ok(row.try_get::<&str, _>(column)?.parse()?)
+}
+
+fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>> {
+    row.try_get::<Option<&str>, _>(column)?.map(|text| Ok(serde_json::from_str(text)?)).transpose()
+}
+
+/// A column that counts something.
+pub(crate) fn count(row: &SqliteRow, column: &str) -> Result<u32> {
+    Ok(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or_default())
+}
+
+pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
+    let run = match optional::<RunId>(row, "live_id")? {
+        None => None,
+        Some(id) => Some(LiveRun {
+            id,
+            phase: parsed(row, "live_phase")?,
+            attempt: count(row, "live_attempt")?,
+            started_at: parsed(row, "live_started_at")?,
+            stopping: row.try_get::<Option<&str>, _>("live_stop_requested_at")?.is_some(),
+        }),
+    };
+    Ok(Card {
+        id: parsed(row, "id")?,
+        project_id: parsed(row, "project_id")?,
+        parent_task_id: optional(row, "parent_task_id")?,
+        title: row.try_get("title")?,
+        phase: parsed(row, "phase")?,
+        status: parsed(row, "status")?,
+        held_by: optional(row, "held_by")?,
+        attention: json::<Attention>(row, "attention")?,
+        why: json::<Why>(row, "why")?,
+        cancel_reason: optional(row, "cancel_reason")?,
+        depends_on: json(row, "depends_on")?.unwrap_or_default(),
+        priority: row.try_get("priority")?,
+        approved_sha: row.try_get("approved_sha")?,
+        verified_by: row.try_get("verified_by")?,
+        round_of: optional(row, "round_of")?,
+        round: row.try_get::<Option<i64>, _>("round")?.and_then(|round| u32::try_from(round).ok()),
+        run,
+        comments: count(row, "comments")?,
+        runs: count(row, "runs")?,
+        cost_micro_usd: row.try_get("cost_micro_usd")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+    })
+}
+
+pub(crate) fn task_of(row: &SqliteRow) -> Result<Task> {
+    Ok(Task {
+        card: card_of(row)?,
+        description: row.try_get("description")?,
+        worktree_path: row.try_get("worktree_path")?,
+        branch: row.try_get("branch")?,
+        session_id: row.try_get("session_id")?,
+        model: row.try_get("model")?,
+        merged_sha: row.try_get("merged_sha")?,
+        review_rounds: count(row, "review_rounds")?,
+    })
+}

@@ -1,0 +1,99 @@
+//! What follows from a change by the rules, in the same transaction: dependents of a cancelled task, rounds of orchestration, completion.
+
+use domain::attention::{Attention, AttentionKind};
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::project::{ProjectStatus, is_complete, round_due};
+use domain::task::{Card, Phase, Status};
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::task::{Row, insert, read};
+use crate::tx::Tx;
+
+/// Says that `task` needs the person.
+pub(crate) async fn need_person(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, attention: Attention) -> Result<()> {
+    sqlx::query("UPDATE tasks SET attention = $2, updated_at = $3 WHERE id = $1")
+        .bind(task.as_str())
+        .bind(serde_json::to_string(&attention)?)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, project, task, Event::TaskNeedsYou { attention });
+    Ok(())
+}
+
+/// Says that `task` needs the person no more.
+pub(crate) async fn need_nobody(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
+    let changed = sqlx::query("UPDATE tasks SET attention = NULL, updated_at = $2 WHERE id = $1 AND attention IS NOT NULL")
+        .bind(task.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    if changed.rows_affected() > 0 {
+        tx.record_for_task(caller, project, task, Event::TaskSettled {});
+    }
+    Ok(())
+}
+
+/// Puts before the person every waiting task whose dependency was given up, and takes it back when that is no longer so.
+pub(crate) async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
+    let cards = read::cards_of_project(&mut tx.connection, project).await?;
+    let lost = |card: &Card| -> Option<TaskId> {
+        let given_up =
+            |id: &&TaskId| cards.iter().any(|other| other.id == **id && other.status == Status::Cancelled && !other.satisfies_dependents());
+        card.depends_on.iter().find(given_up).cloned()
+    };
+    for card in cards.iter().filter(|card| card.status == Status::Backlog) {
+        let told = card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::DependencyCancelled);
+        match lost(card) {
+            Some(dependency) if card.attention.is_none() => {
+                let detail = format!(
+                    "{dependency}, which it builds on, was given up. Drop the dependency, cancel this task too, or take {dependency} up again."
+                );
+                need_person(tx, caller, project, &card.id, Attention::new(AttentionKind::DependencyCancelled, detail)).await?;
+            }
+            None if told => need_nobody(tx, caller, project, &card.id).await?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Begins the round of orchestration that is due, and keeps the project's status true.
+pub(crate) async fn project(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
+    let cards = read::cards_of_project(&mut tx.connection, project).await?;
+    let mut begun = false;
+    for root in cards.iter().filter(|card| card.phase == Phase::Planner) {
+        let children: Vec<&Card> = cards.iter().filter(|card| card.parent_task_id.as_ref() == Some(&root.id)).collect();
+        let rounds: Vec<&Card> = cards.iter().filter(|card| card.round_of.as_ref() == Some(&root.id)).collect();
+        let Some(round) = round_due(root, &children, &rounds, tx.max_rounds) else { continue };
+        let row = Row {
+            project: project.clone(),
+            parent: None,
+            title: format!("Look at the whole: {}", root.title),
+            description: Some(format!("Round {round}. Every task of {} is finished: judge the project branch as a whole.", root.id)),
+            phase: Phase::Orchestrator,
+            status: Status::InProgress,
+            held_by: None,
+            priority: 0,
+            model: None,
+            round: Some((root.id.clone(), round)),
+        };
+        insert(tx, &Caller::Runner, row).await?;
+        begun = true;
+    }
+    let complete = is_complete(&cards.iter().collect::<Vec<_>>(), begun);
+    let (wanted, event) =
+        if complete { (ProjectStatus::Complete, Event::ProjectCompleted {}) } else { (ProjectStatus::Active, Event::ProjectReopened {}) };
+    let changed = sqlx::query("UPDATE projects SET status = $2, updated_at = $3 WHERE id = $1 AND status <> $2")
+        .bind(project.as_str())
+        .bind(wanted.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    if changed.rows_affected() > 0 {
+        tx.record_for_project(caller, project, event);
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Tokens: who calls. Only hashes are kept, so a stolen database opens no door.
+
+use domain::event::Event;
+use domain::id::RunId;
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+
+use crate::caller::{Caller, RunCaller};
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::parsed;
+use crate::tx::{Quiet, Tx};
+
+impl Db {
+    /// Makes `token` the person's; an earlier one is worth nothing from then on.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn set_human_token(&self, token: &str) -> Result<()> {
+        let hash = hash(token);
+        self.write(move |tx| {
+            Box::pin(async move {
+                let known: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE kind = 'human' AND hash = $1")
+                    .bind(&hash)
+                    .fetch_optional(&mut tx.connection)
+                    .await?;
+                if known.is_some() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
+                insert(tx, &hash, "human", None).await?;
+                tx.record(&Caller::Human, Event::TokenMade {});
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Who the bearer of `token` is; nobody when it is unknown. A finished run's token still names its run: each use-case then refuses it
+    /// with the reason, which is more help than silence.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn caller(&self, token: &str) -> Result<Option<Caller>> {
+        let row = sqlx::query(
+            "SELECT k.kind, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
+             LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1",
+        )
+        .bind(hash(token))
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        if row.try_get::<&str, _>("kind")? == "human" {
+            return Ok(Some(Caller::Human));
+        }
+        Ok(Some(Caller::Run(RunCaller {
+            run_id: parsed(&row, "run_id")?,
+            task_id: parsed(&row, "task_id")?,
+            project_id: parsed(&row, "project_id")?,
+            phase: parsed(&row, "phase")?,
+            call_id: None,
+        })))
+    }
+
+    /// Refuses a run that is over: for reads, which no use-case guards.
+    ///
+    /// # Errors
+    /// When the caller is a run that is no longer current.
+    pub async fn admit_reader(&self, caller: &Caller) -> Result<()> {
+        let Some(run) = caller.run() else { return Ok(()) };
+        let current: Option<i64> =
+            sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
+                .bind(run.as_str())
+                .fetch_optional(&self.readers)
+                .await?;
+        if current.is_some() { Ok(()) } else { Err(domain::refusal::Refusal::StaleRun { run: run.clone() }.into()) }
+    }
+}
+
+/// 256 random bits as 64 hexadecimal digits.
+pub fn new_token() -> String {
+    let bytes: [u8; 32] = rand::random();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn hash(token: &str) -> String {
+    Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) async fn insert(tx: &mut Tx, hash: &str, kind: &str, run: Option<&RunId>) -> Result<()> {
+    sqlx::query("INSERT INTO tokens (hash, kind, run_id, created_at) VALUES ($1, $2, $3, $4)")
+        .bind(hash)
+        .bind(kind)
+        .bind(run.map(RunId::as_str))
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
