@@ -33,7 +33,7 @@ pub use message::Message;
 pub use open::Db;
 pub use run::{NewRun, Reserved, RunEnd};
 pub use state::{State, TaskState};
-pub use task::{Judgement, Move};
+pub use task::Move;
 pub use token::new_token;
 
 use domain::time::Timestamp;

@@ -9,4 +9,4 @@ pub(crate) mod settle;
 pub(crate) use create::{Edges, Row, in_project, insert};
 pub(crate) use edit::release;
 pub(crate) use moves::apply;
-pub use moves::{Judgement, Move};
+pub use moves::Move;
