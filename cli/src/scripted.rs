@@ -6,7 +6,6 @@
 
 pub mod agent;
 mod arguments;
-mod child;
 pub mod demo;
 pub mod issue;
 mod mcp_client;

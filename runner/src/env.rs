@@ -62,8 +62,7 @@ const DESKTOP_PREFIXES: &[&str] = &["XDG_"];
 pub fn scrub(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let parent: Vec<_> = parent.into_iter().collect();
     let provider = parent.iter().any(|(name, value)| has_prefix(name, &[PROVIDER]) && !value.is_empty());
-    let passes =
-        |name: &OsStr| is_named(name, NAMES) || has_prefix(name, PREFIXES) || (provider && has_prefix(name, PROVIDER_PREFIXES));
+    let passes = |name: &OsStr| is_named(name, NAMES) || has_prefix(name, PREFIXES) || (provider && has_prefix(name, PROVIDER_PREFIXES));
     parent.into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
@@ -92,8 +91,7 @@ pub struct Additions<'a> {
 
 impl Additions<'_> {
     pub fn variables(&self) -> BTreeMap<String, String> {
-        let mut variables: BTreeMap<String, String> =
-            self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut variables: BTreeMap<String, String> = self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let configured = self.configured.iter().filter(|(name, _)| !is_reserved(name));
         variables.extend(configured.map(|(name, value)| (name.clone(), value.clone())));
         if let Some(port) = self.port {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -163,6 +163,23 @@ impl RunDir {
         self.write_json("exit.json", exit)
     }
 
+    /// The last `most` bytes of the agent's stderr, and of the shim's own complaints, which go there too.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn stderr_tail(&self, most: u64) -> Result<String> {
+        let path = self.file("stderr");
+        let read = || {
+            let mut file = File::open(&path)?;
+            let start = file.metadata()?.len().saturating_sub(most);
+            file.seek(SeekFrom::Start(start))?;
+            let mut bytes = Vec::new();
+            file.take(most).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        read().map_err(|source| failed("read", &path, source))
+    }
+
     /// # Errors
     /// When the lock or the exit record cannot be read.
     pub fn state(&self) -> Result<RunState> {
@@ -178,7 +195,13 @@ impl RunDir {
     /// # Errors
     /// When the lock file cannot be opened.
     pub fn is_alive(&self) -> Result<bool> {
-        Ok(self.lock()?.is_none())
+        // A shared lock, so that two who ask at once do not take each other for a shim.
+        let file = self.append("lock")?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(failed("lock", &self.file("lock"), source)),
+        }
     }
 
     /// Takes the run's lock, which is held as long as the file or a copy of its descriptor is open somewhere; `None` when somebody

@@ -1,1 +1,39 @@
-//! tests.
+//! What the integration tests share: a scripted model behind the real `claude` program, and the handling of agent processes. It must reach
+//! the product only as its users do: over HTTP, over MCP, and by starting its programs.
+
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+pub mod agent;
+pub mod bench;
+pub mod claude;
+pub mod git;
+pub mod model;
+
+/// How long a test waits for a state before it gives up: long, because machines are slow, and reached only by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until something holds.
+///
+/// # Panics
+/// It does not hold within a minute; `what` is said.
+pub async fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let poll = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, poll).await.is_ok(), "waited for {} s until {what}", PATIENCE.as_secs());
+}
+
+/// Sends SIGTERM to a process that the test started.
+///
+/// # Errors
+/// There is no such process.
+pub fn terminate(process_id: u32) -> Result<(), Errno> {
+    let id = i32::try_from(process_id).map_err(|_| Errno::ESRCH)?;
+    kill(Pid::from_raw(id), Signal::SIGTERM)
+}

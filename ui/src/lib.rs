@@ -1,8 +1,25 @@
 //! The board: `domain` drawn in the browser.
+//!
+//! It decides nothing. Legal moves come from the transition table, the board from the shared reducer, everything else from the server,
+//! whose refusals are shown with their next step.
 
-use leptos::prelude::*;
+#![expect(unreachable_pub, reason = "the component macro writes `pub` for its own items")]
+
+mod app;
+mod client;
+mod components;
+mod drag;
+mod filter;
+mod focus;
+mod keys;
+mod moves;
+mod pages;
+mod route;
+mod socket;
+mod store;
+mod time;
 
 /// Draws the board into the page.
 pub fn mount() {
-    leptos::mount::mount_to_body(|| view! { <p>"vibe-relay"</p> });
+    leptos::mount::mount_to_body(app::App);
 }

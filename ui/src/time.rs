@@ -23,8 +23,19 @@ impl Clock {
         expect_context()
     }
 
+    /// The time as of the last tick, followed by whoever asks.
+    pub(crate) fn tick(self) -> Timestamp {
+        self.0.get()
+    }
+
     pub(crate) fn elapsed(self, since: Timestamp) -> String {
         span(self.0.get().since(since))
+    }
+
+    /// How long it is until a time; nothing once it passed.
+    pub(crate) fn until(self, then: Timestamp) -> Option<String> {
+        let left = then.since(self.0.get());
+        (!left.is_zero()).then(|| format!("tried again in {}", span(left)))
     }
 
     pub(crate) fn ago(self, then: Timestamp) -> String {

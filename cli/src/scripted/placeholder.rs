@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `{{task_id}}` `{{title}}` `{{parent}}` `{{project}}` `{{worktree}}` `{{branch}}` `{{base}}` | that line of the `<issue>` block |
 //! | `{{result.0.text}}` | the text of the first tool result since the prompt (counted from 0) |
-//! | `{{result.0.json.tasks.1.id}}` | a value inside that result, read as JSON |
+//! | `{{result.0.json.tasks.1.id}}` | a value inside the first JSON object or array of that result |
 //! | `{{result.0.match.index\.html:\d+}}` | the first match of a regular expression in it, or its first group |
 
 use regex::Regex;
@@ -24,7 +24,9 @@ pub(super) struct Sources<'a> {
 pub enum PlaceholderError {
     #[error("`{{{{` without `}}}}` in {0:?}: close the placeholder")]
     Open(String),
-    #[error("unknown placeholder `{{{{{0}}}}}`: use task_id, title, parent, project, worktree, branch, base, or result.N.text, result.N.json.PATH, result.N.match.REGEX")]
+    #[error(
+        "unknown placeholder `{{{{{0}}}}}`: use task_id, title, parent, project, worktree, branch, base, or result.N.text, result.N.json.PATH, result.N.match.REGEX"
+    )]
     Unknown(String),
     #[error("the regular expression of `{{{{{placeholder}}}}}` is not valid")]
     Pattern { placeholder: String, source: Box<regex::Error> },
@@ -67,9 +69,9 @@ impl<'a> Placeholder<'a> {
         let pick = match pick.split_once('.') {
             None if pick == "text" => Pick::Text,
             Some(("json", path)) => Pick::Json(path),
-            Some(("match", pattern)) => Pick::Match(Regex::new(pattern).map_err(|source| {
-                PlaceholderError::Pattern { placeholder: name.to_owned(), source: Box::new(source) }
-            })?),
+            Some(("match", pattern)) => Pick::Match(
+                Regex::new(pattern).map_err(|source| PlaceholderError::Pattern { placeholder: name.to_owned(), source: Box::new(source) })?,
+            ),
             _ => return Err(unknown()),
         };
         Ok(Self::Result { index, pick })
@@ -89,17 +91,19 @@ impl<'a> Placeholder<'a> {
         let found = match pick {
             Pick::Text => Some(result.to_owned()),
             Pick::Json(path) => json_at(result, path),
-            Pick::Match(pattern) => pattern
-                .captures(result)
-                .and_then(|captures| captures.get(1).or_else(|| captures.get(0)).map(|found| found.as_str().to_owned())),
+            Pick::Match(pattern) => {
+                pattern.captures(result).and_then(|captures| captures.get(1).or_else(|| captures.get(0)).map(|found| found.as_str().to_owned()))
+            }
         };
         found.ok_or_else(|| PlaceholderError::NoMatch { placeholder: placeholder(), result: result.to_owned() })
     }
 }
 
-/// A string is taken as it is, any other value as JSON.
+/// Looks into the first JSON object or array of a text, because words may stand before it and notices after it. A string is taken as it is,
+/// any other value as JSON.
 fn json_at(text: &str, path: &str) -> Option<String> {
-    let root: Value = serde_json::from_str(text).ok()?;
+    let json = &text[text.find(['{', '['])?..];
+    let root: Value = serde_json::Deserializer::from_str(json).into_iter().next()?.ok()?;
     let found = path.split('.').try_fold(&root, |value, key| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
         other => other.get(key),
@@ -146,9 +150,7 @@ pub(super) fn map_strings<E>(value: &Value, change: &mut impl FnMut(&str) -> Res
     Ok(match value {
         Value::String(text) => Value::String(change(text)?),
         Value::Array(items) => Value::Array(items.iter().map(|item| map_strings(item, change)).collect::<Result<_, E>>()?),
-        Value::Object(map) => Value::Object(
-            map.iter().map(|(key, item)| Ok((key.clone(), map_strings(item, change)?))).collect::<Result<_, E>>()?,
-        ),
+        Value::Object(map) => Value::Object(map.iter().map(|(key, item)| Ok((key.clone(), map_strings(item, change)?))).collect::<Result<_, E>>()?),
         other => other.clone(),
     })
 }
@@ -159,7 +161,7 @@ mod tests {
 
     fn filled(text: &str) -> Result<String, PlaceholderError> {
         let issue = Issue::find("<issue>\nTask: TASK-004\nWorktree: /w/4\n</issue>").unwrap();
-        let results = vec![r#"{"tasks":[{"id":"TASK-002"},{"id":"TASK-003","n":7}]}"#, "Exit code 1\nindex.html:31: empty"];
+        let results = vec![r#"made {"tasks":[{"id":"TASK-002"},{"id":"TASK-003","n":7}]} notices: 1"#, "Exit code 1\nindex.html:31: empty"];
         fill(text, &Sources { issue: &issue, results })
     }
 

@@ -91,6 +91,13 @@ pub struct Step {
     pub failure: Option<Failure>,
 }
 
+impl Step {
+    /// A step that says something and ends the work.
+    pub fn text(text: &str) -> Self {
+        Self { part: 0, pause: Duration::ZERO, text: text.to_owned(), calls: Vec::new(), failure: None }
+    }
+}
+
 /// Why there is no next step: the scenario does not fit what happens.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
@@ -112,7 +119,7 @@ pub fn next(scenario: &Scenario, conversation: &Conversation) -> Result<Step, Pl
     let attempt = conversation.prompts().count();
     let prompt = conversation.prompts().next_back().unwrap_or_default();
     let fits = |part: &&Part| {
-        part.phase == phase
+        part.phase.as_str() == phase
             && part.title.as_ref().is_none_or(|wanted| title.contains(wanted.as_str()))
             && part.attempt.is_none_or(|wanted| usize::try_from(wanted.get()) == Ok(attempt))
             && part.sees.as_ref().is_none_or(|pattern| pattern.is_match(prompt))
@@ -123,8 +130,7 @@ pub fn next(scenario: &Scenario, conversation: &Conversation) -> Result<Step, Pl
 
     let position = conversation.turns();
     let Some(turn) = part.turns.get(position) else {
-        let text = "I have done my part.".to_owned();
-        return Ok(Step { part: index, pause: Duration::ZERO, text, calls: Vec::new(), failure: None });
+        return Ok(Step { part: index, ..Step::text("I have done my part.") });
     };
     let sources = Sources { issue: &issue, results: conversation.results() };
     let fill = |text: &str| placeholder::fill(text, &sources);

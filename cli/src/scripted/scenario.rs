@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use domain::task::Phase;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,7 +27,7 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// `Phase:` of the agent's `<issue>` block.
-    pub phase: String,
+    pub phase: Phase,
     /// Text that the task's title contains.
     pub title: Option<String>,
     /// How often this session was prompted, this prompt included: 1 is the first attempt, 2 the work after a send-back or an answer.
@@ -102,8 +103,6 @@ pub enum ScenarioError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("the scenario is not valid: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("part {part}: phase {phase:?} is none of planner, coder, reviewer, orchestrator")]
-    Phase { part: usize, phase: String },
     #[error("part {part}, turn {turn}: only the last turn may be without calls, because a turn without calls ends the agent's work")]
     EndsEarly { part: usize, turn: usize },
     #[error("part {part}, turn {turn}: {tool:?} is no tool: use Bash, Write, Edit, Read or an MCP tool as mcp__server__tool")]
@@ -140,9 +139,6 @@ impl Scenario {
 
 impl Part {
     fn check(&self, part: usize) -> Result<(), ScenarioError> {
-        if !["planner", "coder", "reviewer", "orchestrator"].contains(&self.phase.as_str()) {
-            return Err(ScenarioError::Phase { part, phase: self.phase.clone() });
-        }
         for (index, turn) in self.turns.iter().enumerate() {
             let number = index + 1;
             if turn.calls.is_empty() && number < self.turns.len() {
@@ -185,7 +181,7 @@ mod tests {
         let part = |turns: &str| format!(r#"{{"parts":[{{"phase":"coder","turns":[{turns}]}}]}}"#);
         let cases = [
             (r#"{"parts":[{"phase":"coder","turn":[]}]}"#.to_owned(), "unknown field `turn`"),
-            (r#"{"parts":[{"phase":"tester","turns":[]}]}"#.to_owned(), "part 1: phase \"tester\" is none of"),
+            (r#"{"parts":[{"phase":"tester","turns":[]}]}"#.to_owned(), "unknown variant `tester`"),
             (r#"{"parts":[{"phase":"coder","attempt":0,"turns":[]}]}"#.to_owned(), "nonzero"),
             (r#"{"parts":[{"phase":"coder","sees":"(","turns":[]}]}"#.to_owned(), "unclosed group"),
             (part(r#"{"text":"a"},{"text":"b"}"#), "part 1, turn 1: only the last turn"),

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::player::{Conversation, Entry};
@@ -95,6 +96,17 @@ impl Session {
         file.write_all(line.as_bytes()).map_err(failed)?;
         self.conversation.entries.push(entry);
         Ok(())
+    }
+
+    /// Size of everything said, in characters of its text.
+    pub(super) fn characters(&self) -> usize {
+        let size = |entry: &Entry| match entry {
+            Entry::Human { text } | Entry::Steering { text } | Entry::Result { text, .. } => text.len(),
+            Entry::Assistant { text, calls } => {
+                text.len() + calls.iter().map(|call| Value::Object(call.input.clone()).to_string().len()).sum::<usize>()
+            }
+        };
+        self.conversation.entries.iter().map(size).sum()
     }
 
     fn open_calls(&self) -> Vec<String> {

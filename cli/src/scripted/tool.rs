@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use runner::process;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-use super::child;
 
 /// The longest that one Bash command may take, as in Claude Code.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
@@ -97,15 +96,14 @@ impl BuiltIn {
 }
 
 async fn run_command(command: &str, folder: &Path) -> Outcome {
-    let output = match tokio::time::timeout(COMMAND_TIMEOUT, child::run_shell(command, folder)).await {
-        Err(_) => return Outcome::error(format!("Command timed out after {} s", COMMAND_TIMEOUT.as_secs())),
-        Ok(Err(error)) => return Outcome::error(format!("The command could not be started: {error}")),
-        Ok(Ok(output)) => output,
+    let output = match process::shell(command, folder, COMMAND_TIMEOUT).await {
+        Ok(output) => output,
+        Err(error) => return Outcome::error(error.to_string()),
     };
-    let stdout = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-    let stderr = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-    let failed = (!output.status.success()).then(|| child::exit_words(output.status));
-    let parts = [failed.as_deref().unwrap_or_default(), stdout.as_str(), stderr.as_str()];
+    let (stdout, stderr) = (output.stdout.trim_end(), output.stderr.trim_end());
+    // Without a code a signal ended it, which Claude Code reports as 137.
+    let failed = (output.code != Some(0)).then(|| format!("Exit code {}", output.code.unwrap_or(137)));
+    let parts = [failed.as_deref().unwrap_or_default(), stdout, stderr];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     if failed.is_some() {
         return Outcome::error(text);
@@ -150,10 +148,7 @@ fn read_file(read: &Read, folder: &Path) -> Outcome {
     match std::fs::read_to_string(&path) {
         Ok(content) => {
             let lines = content.lines().enumerate().map(|(index, line)| format!("{}\t{line}", index + 1));
-            Outcome::ok(
-                lines.collect::<Vec<_>>().join("\n"),
-                json!({"type": "text", "file": {"filePath": path, "content": content}}),
-            )
+            Outcome::ok(lines.collect::<Vec<_>>().join("\n"), json!({"type": "text", "file": {"filePath": path, "content": content}}))
         }
         Err(error) => Outcome::error(format!("{} could not be read: {error}", path.display())),
     }

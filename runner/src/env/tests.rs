@@ -70,8 +70,7 @@ fn names_that_are_not_text_are_left_out() {
 fn additions_override_in_order_and_keep_our_own_names() {
     let configured = [("RUST_LOG", "debug"), ("BASH_MAX", "9"), ("PORT", "1"), ("VIBE_RELAY_RUN_ID", "x"), ("CLAUDECODE", "1")];
     let configured = configured.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let additions =
-        Additions { marker: "RUN-001.ab", port: Some(4001), backend: &[("BASH_MAX", "1"), ("BACKGROUND", "0")], configured: &configured };
+    let additions = Additions { marker: "RUN-001.ab", port: Some(4001), backend: &[("BASH_MAX", "1"), ("BACKGROUND", "0")], configured: &configured };
     insta::assert_snapshot!(serde_json::to_string(&additions.variables()).unwrap(),
         @r#"{"BACKGROUND":"0","BASH_MAX":"9","PORT":"4001","RUST_LOG":"debug","VIBE_RELAY_RUN_ID":"RUN-001.ab"}"#);
 }

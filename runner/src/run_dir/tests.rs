@@ -113,3 +113,13 @@ fn a_foreign_record_is_an_error_and_not_an_end() {
     fs::write(dir.file("exit.json"), "{\"code\": ").unwrap();
     assert!(matches!(dir.state().unwrap_err(), RunDirError::Format { .. }));
 }
+
+#[test]
+fn the_end_of_stderr_is_read_even_from_inside_a_letter() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    assert_eq!(dir.stderr_tail(4).unwrap(), "");
+    dir.append("stderr").unwrap().write_all("long ago ü end".as_bytes()).unwrap();
+    assert_eq!(dir.stderr_tail(5).unwrap(), "\u{FFFD} end");
+    assert_eq!(dir.stderr_tail(1000).unwrap(), "long ago ü end");
+}

@@ -18,7 +18,7 @@ const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-
     <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Build it again without that variable.</p>";
 
 /// One file to be served.
-pub struct File {
+pub(crate) struct File {
     path: String,
     content_type: &'static str,
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct File {
 }
 
 /// The page of a build without the board.
-pub fn placeholder() -> File {
+pub(crate) fn placeholder() -> File {
     page(PLACEHOLDER.to_owned())
 }
 
@@ -35,7 +35,7 @@ pub fn placeholder() -> File {
 ///
 /// # Errors
 /// When a source file is missing, the wasm cannot be read, or the page names a file that is not bundled.
-pub fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
+pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
     let read = |name: &str| {
         fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"))
     };
@@ -43,7 +43,8 @@ pub fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Bo
     bindgen.input_path(wasm).out_name("board").typescript(false).omit_default_module_path(true);
     bindgen.remove_name_section(release).remove_producers_section(release).web(true)?;
     let mut output = bindgen.generate_output()?;
-    if !output.snippets().is_empty() || !output.local_modules().is_empty() {
+    // A crate that merely could bring snippets is listed with none.
+    if !output.local_modules().is_empty() || output.snippets().values().any(|scripts| !scripts.is_empty()) {
         return Err("a dependency of `ui` brings inline JavaScript, which is not bundled".into());
     }
 
@@ -83,7 +84,7 @@ pub fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Bo
 ///
 /// # Errors
 /// When the output directory cannot be written.
-pub fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for (index, file) in files.iter().enumerate() {
         fs::write(out.join(format!("{index}.raw")), &file.bytes)?;

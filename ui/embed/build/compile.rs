@@ -27,7 +27,7 @@ const OUTER_SETTINGS: [&str; 8] = [
 ///
 /// # Errors
 /// When cargo cannot be started or the build fails; the message ends with the tail of cargo's output.
-pub fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result<PathBuf, Box<dyn Error>> {
     let profile = if release { "wasm" } else { "wasm-dev" };
     let mut cargo = Command::new(env::var("CARGO")?);
     cargo

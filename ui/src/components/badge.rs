@@ -4,7 +4,9 @@
 
 use domain::attention::AttentionKind;
 use domain::comment::AuthorRole;
+use domain::diff::FileChange;
 use domain::failure::EndClass;
+use domain::project::ProjectStatus;
 use domain::stage::Stage;
 use domain::task::{CancelReason, Card, Phase, Status};
 use leptos::prelude::*;
@@ -62,6 +64,11 @@ pub(crate) const fn status_empty(status: Status) -> &'static str {
         Status::Done => "Finished work shows up here.",
         Status::Cancelled => "Nothing was given up.",
     }
+}
+
+/// Whether a column without cards is drawn as a narrow strip.
+pub(crate) const fn status_folds(status: Status) -> bool {
+    matches!(status, Status::Cancelled)
 }
 
 const fn stage_look(stage: Stage) -> (&'static str, Tone) {
@@ -145,6 +152,23 @@ pub(crate) const fn end_look(end: EndClass) -> (&'static str, Tone) {
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
+    }
+}
+
+pub(crate) const fn project_look(status: ProjectStatus) -> (&'static str, Tone) {
+    match status {
+        ProjectStatus::Active => ("Active", Tone::Info),
+        ProjectStatus::Complete => ("Complete", Tone::Good),
+    }
+}
+
+pub(crate) const fn change_word(change: FileChange) -> &'static str {
+    match change {
+        FileChange::Added => "new",
+        FileChange::Removed => "removed",
+        FileChange::Modified => "",
+        FileChange::Renamed => "renamed",
+        FileChange::ModeChanged => "mode",
     }
 }
 

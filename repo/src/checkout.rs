@@ -1,0 +1,158 @@
+//! Which checkouts of a repository exist and which branch each of them stands on, read from the `.git` folder alone.
+//!
+//! Reads the few small files that git documents (gitrepository-layout): HEAD, `worktrees/*/gitdir`, and the names that
+//! a rebase leaves. Changes nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::evidence::Sha;
+
+use crate::branch;
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, sha};
+
+/// What a HEAD file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// A full reference name.
+    Reference(String),
+    /// A commit id.
+    Detached(String),
+}
+
+/// One checkout: the main one or a linked worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Checkout {
+    /// Where its HEAD and index are.
+    pub(crate) admin: PathBuf,
+    /// The top folder of its files; for a main checkout with a separate `.git` folder only a guess.
+    pub(crate) workdir: PathBuf,
+    /// Whether it was made here, for an agent.
+    pub(crate) ours: bool,
+    head: Option<Head>,
+    /// The branch that a rebase under way will move when it ends.
+    rebasing: Option<String>,
+}
+
+impl Checkout {
+    /// Whether moving or deleting `branch` would pull the ground from under this checkout.
+    pub(crate) fn occupies(&self, branch: &str) -> bool {
+        let name = branch::full_name(branch);
+        self.head == Some(Head::Reference(name.clone())) || self.rebasing.as_deref() == Some(&name)
+    }
+
+    /// Whether `.git` at `workdir` leads to this checkout.
+    pub(crate) fn is_at(&self, workdir: &Path) -> bool {
+        let dot_git = workdir.join(".git");
+        let target = match read_small(&dot_git) {
+            Some(text) => text.trim_end().strip_prefix("gitdir: ").map(|named| workdir.join(named)),
+            None => Some(dot_git),
+        };
+        target.and_then(|target| target.canonicalize().ok()).is_some_and(|target| Some(target) == self.admin.canonicalize().ok())
+    }
+}
+
+impl Repository {
+    /// Every checkout, the main one first. A bare repository has no main one.
+    pub(crate) fn checkouts(&self) -> Result<Vec<Checkout>, RepoError> {
+        let mut found = Vec::new();
+        let bare = self.handle()?.config().and_then(|config| config.get_bool("core.bare")).unwrap_or(false);
+        if !bare {
+            let workdir = self.git_dir().parent().unwrap_or(self.git_dir()).to_path_buf();
+            found.push(describe(self.git_dir().to_path_buf(), workdir));
+        }
+        let folder = self.git_dir().join("worktrees");
+        let Ok(entries) = fs::read_dir(&folder) else { return Ok(found) };
+        let mut admins = Vec::new();
+        for entry in entries {
+            admins.push(entry.attempting(|| format!("list {}", folder.display()))?.path());
+        }
+        admins.sort();
+        for admin in admins {
+            let Some(workdir) = linked_workdir(&admin) else { continue };
+            // A lock says that the files may come back, on a drive that is not connected now.
+            if workdir.exists() || admin.join("locked").exists() {
+                found.push(describe(admin, workdir));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The checkouts of people that stand on `branch`. An agent's does not count: it was put on a branch of its own, and
+    /// must not be able to stop others by leaving it.
+    pub(crate) fn occupied_by_people(&self, branch: &str) -> Result<Vec<Checkout>, RepoError> {
+        let mut checkouts = self.checkouts()?;
+        checkouts.retain(|checkout| !checkout.ours && checkout.occupies(branch));
+        Ok(checkouts)
+    }
+
+    /// The commit that the checkout `name` stands on: an agent may have left its branch and committed on a detached
+    /// HEAD, and that commit has to be rescued too. None when there is no such checkout or its HEAD names nothing.
+    ///
+    /// # Errors
+    /// The repository cannot be read, or `name` is not the name of a checkout.
+    pub fn worktree_head(&self, name: &str) -> Result<Option<Sha>, RepoError> {
+        let handle = self.handle()?;
+        Ok(match read_head(&self.admin_dir(name)?) {
+            Some(Head::Detached(id)) => Some(id),
+            Some(Head::Reference(reference)) => branch::reference_target(&handle, &reference)?.map(sha),
+            None => None,
+        })
+    }
+
+    /// Where git keeps what belongs to the checkout `name`.
+    pub(crate) fn admin_dir(&self, name: &str) -> Result<PathBuf, RepoError> {
+        let refuse = |why| Err(RepoError::CheckoutName { name: name.to_owned(), why });
+        if name.is_empty() || name.starts_with('.') {
+            return refuse("it must begin with a letter or a digit");
+        }
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+            return refuse("it has to be one path component");
+        }
+        Ok(self.git_dir().join("worktrees").join(name))
+    }
+}
+
+/// Why git must not prune our checkouts; `git worktree list` shows it, and it tells ours from those of people.
+pub(crate) const LOCK_REASON: &str = "vibe-relay";
+
+/// The folder that the `gitdir` file of a linked worktree names, less its `.git`.
+pub(crate) fn linked_workdir(admin: &Path) -> Option<PathBuf> {
+    let text = read_small(&admin.join("gitdir"))?;
+    let named = Path::new(text.trim_end());
+    // git may write the path relative to the admin folder (worktree.useRelativePaths).
+    let absolute = if named.is_absolute() { named.to_path_buf() } else { fs::canonicalize(admin.join(named)).ok()? };
+    Some(absolute.parent()?.to_path_buf())
+}
+
+pub(crate) fn read_head(admin: &Path) -> Option<Head> {
+    let text = read_small(&admin.join("HEAD"))?;
+    let text = text.trim();
+    match text.strip_prefix("ref:") {
+        Some(reference) => Some(Head::Reference(reference.trim().to_owned())),
+        None if text.len() == 40 => Some(Head::Detached(text.to_owned())),
+        None => None,
+    }
+}
+
+/// Reads one of git's small files. An agent may have put a pipe in its place, which would be waited for, or a link.
+pub(crate) fn read_small(path: &Path) -> Option<String> {
+    const LONGEST: u64 = 64 * 1024;
+    let found = path.symlink_metadata().ok()?;
+    if found.is_file() && found.len() <= LONGEST { fs::read_to_string(path).ok() } else { None }
+}
+
+fn describe(admin: PathBuf, workdir: PathBuf) -> Checkout {
+    let rebasing = ["rebase-merge/head-name", "rebase-apply/head-name"].iter().find_map(|file| read_small(&admin.join(file)));
+    Checkout {
+        head: read_head(&admin),
+        rebasing: rebasing.map(|name| name.trim().to_owned()),
+        ours: read_small(&admin.join("locked")).is_some_and(|reason| reason.trim() == LOCK_REASON),
+        admin,
+        workdir,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! A change as a person reads it: files, hunks and lines between two commits, cut to what a page can show.
+//!
+//! Attribute files of the change do not count here, so that a change cannot hide itself from its reviewer (`* -diff`).
+
+use domain::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
+use domain::evidence::Sha;
+use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, Patch};
+
+use crate::error::{Attempt, RepoError};
+use crate::evidence::merge_base;
+use crate::handle::{Repository, find_commit, oid, sha};
+
+/// How much of a change is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiffLimits {
+    /// Files that are listed.
+    pub files: usize,
+    /// Lines in all hunks of all files together.
+    pub lines: usize,
+    /// Characters of one line.
+    pub line_length: usize,
+    /// Bytes of one version of a file; a larger one is shown as binary.
+    pub file_size: u32,
+}
+
+impl Default for DiffLimits {
+    fn default() -> Self {
+        Self { files: 300, lines: 4_000, line_length: 2_000, file_size: 2 * 1024 * 1024 }
+    }
+}
+
+impl Repository {
+    /// What `head` changed since it parted from `base`; [`Diff::base`] is the commit where they parted.
+    /// Renames are found. `added` and `removed` count whole files, also where lines were left out.
+    ///
+    /// # Errors
+    /// A commit is missing, or objects cannot be read.
+    pub fn diff(&self, base: &Sha, head: &Sha, limits: DiffLimits) -> Result<Diff, RepoError> {
+        let handle = self.handle()?;
+        let comparing = || format!("compare {base} with {head}");
+        let (base_id, head_id) = (find_commit(&handle, oid(base)?)?.id(), find_commit(&handle, oid(head)?)?.id());
+        let start = merge_base(&handle, base_id, head_id)?.unwrap_or(base_id);
+        let old = find_commit(&handle, start)?.tree().attempting(comparing)?;
+        let new = find_commit(&handle, head_id)?.tree().attempting(comparing)?;
+
+        let mut options = DiffOptions::new();
+        options.include_typechange(true).max_size(i64::from(limits.file_size));
+        let mut changes = handle.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).attempting(comparing)?;
+        let mut find = DiffFindOptions::new();
+        changes.find_similar(Some(find.renames(true).rename_limit(limits.files))).attempting(comparing)?;
+
+        let count = changes.deltas().len();
+        let mut shown = Diff { base: sha(start), head: sha(head_id), files: Vec::new(), truncated: count > limits.files };
+        let mut budget = limits.lines;
+        for index in 0..count.min(limits.files) {
+            let Some(delta) = changes.get_delta(index) else { continue };
+            let mut file = describe(&delta);
+            // No patch means that nothing but the mode changed, or that the file is binary.
+            if let Some(patch) = Patch::from_diff(&changes, index).attempting(comparing)? {
+                file.binary = patch.delta().flags().is_binary();
+                let (_context, added, removed) = patch.line_stats().attempting(comparing)?;
+                file.added = u32::try_from(added).unwrap_or(u32::MAX);
+                file.removed = u32::try_from(removed).unwrap_or(u32::MAX);
+                shown.truncated |= copy_hunks(&patch, &mut file.hunks, &mut budget, limits.line_length).attempting(comparing)?;
+            }
+            shown.files.push(file);
+        }
+        Ok(shown)
+    }
+}
+
+fn describe(delta: &DiffDelta<'_>) -> FileDiff {
+    let (old, new) = (delta.old_file(), delta.new_file());
+    let name = |file: &git2::DiffFile<'_>| file.path_bytes().map(|path| String::from_utf8_lossy(path).into_owned());
+    let change = match delta.status() {
+        Delta::Added => FileChange::Added,
+        Delta::Deleted => FileChange::Removed,
+        Delta::Renamed => FileChange::Renamed,
+        _ if old.id() == new.id() => FileChange::ModeChanged,
+        _ => FileChange::Modified,
+    };
+    FileDiff {
+        path: name(&new).or_else(|| name(&old)).unwrap_or_default(),
+        old_path: if change == FileChange::Renamed { name(&old) } else { None },
+        change,
+        added: 0,
+        removed: 0,
+        binary: delta.flags().is_binary(),
+        hunks: Vec::new(),
+    }
+}
+
+/// Copies hunks while the budget of lines lasts. Answers whether something was left out.
+fn copy_hunks(patch: &Patch<'_>, hunks: &mut Vec<Hunk>, budget: &mut usize, line_length: usize) -> Result<bool, git2::Error> {
+    let mut cut = false;
+    for number in 0..patch.num_hunks() {
+        if *budget == 0 {
+            return Ok(true);
+        }
+        let (header, lines) = patch.hunk(number)?;
+        let mut hunk = Hunk { header: text(header.header()), lines: Vec::new() };
+        for line in 0..lines {
+            let line = patch.line_in_hunk(number, line)?;
+            // Other origins say that the file has no newline at its end.
+            if !matches!(line.origin(), '+' | '-' | ' ') {
+                continue;
+            }
+            if *budget == 0 {
+                cut = true;
+                break;
+            }
+            *budget -= 1;
+            let mut content = text(line.content());
+            if let Some((end, _)) = content.char_indices().nth(line_length) {
+                content.truncate(end);
+                cut = true;
+            }
+            hunk.lines.push(DiffLine { origin: line.origin(), old_line: line.old_lineno(), new_line: line.new_lineno(), text: content });
+        }
+        hunks.push(hunk);
+    }
+    Ok(cut)
+}
+
+fn text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.strip_suffix('\n').unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

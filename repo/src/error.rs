@@ -1,0 +1,189 @@
+//! Why something could not be done in a repository: a sentence, a stable code, and what to do about it.
+//!
+//! Knows nothing of HTTP or tools; a skin turns `code`, the sentence and `hint` into its own form.
+
+use std::io;
+use std::path::PathBuf;
+
+use domain::evidence::Sha;
+
+/// A refusal or failure of this crate. `Display` is a whole sentence that includes the cause, so there is no `source`.
+#[derive(Debug, thiserror::Error)]
+pub enum RepoError {
+    #[error("there is no folder at {path}")]
+    PathMissing { path: PathBuf },
+    #[error("{path} is not inside a git repository")]
+    NotARepository { path: PathBuf },
+    #[error("{path} is a bare repository: it has no files to look at")]
+    Bare { path: PathBuf },
+    #[error("the repository at {path} has no commit yet")]
+    NoCommit { path: PathBuf },
+    #[error("{path} has no branch checked out (detached HEAD)")]
+    DetachedHead { path: PathBuf },
+    #[error("there is no branch named {branch}{}", nearest(near))]
+    BranchMissing { branch: String, near: Vec<String> },
+    #[error("the repository stores its objects as sha256, which is not supported yet")]
+    Sha256Objects,
+    #[error("the repository stores its branches as a reftable, which is not supported yet")]
+    Reftable,
+    #[error("the repository is a partial clone: some of its objects are only on the server")]
+    PartialClone,
+    #[error("the repository uses the git extension {name}, which is not known here")]
+    UnknownExtension { name: String },
+    #[error("the repository at {path} belongs to another user")]
+    ForeignOwner { path: PathBuf },
+    #[error("files of the repository go through the git filter {driver} (named in {named_in})")]
+    Filters { driver: String, named_in: String },
+    #[error("the path {path} is not valid UTF-8")]
+    PathNotUtf8 { path: PathBuf },
+    #[error("the branch {existing} stands where {wanted} has to be")]
+    NameBlocked { existing: String, wanted: String },
+    #[error("{name} was not moved: it is at {}, not at {}", shown(found), shown(expected))]
+    Moved { name: String, expected: Option<Sha>, found: Option<Sha> },
+    #[error("{name} stayed locked by another program for {seconds} seconds")]
+    Locked { name: String, seconds: u64 },
+    #[error("{sha} is not a full commit id")]
+    NotASha { sha: String },
+    #[error("the commit {sha} is not in the repository")]
+    CommitMissing { sha: Sha },
+    #[error("{name} cannot be the name of a checkout: {why}")]
+    CheckoutName { name: String, why: &'static str },
+    #[error("{path} holds something that is not this checkout")]
+    PathOccupied { path: PathBuf },
+    #[error("there is no checkout at {path}")]
+    CheckoutMissing { path: PathBuf },
+    #[error("the branch {branch} is checked out at {path}")]
+    CheckedOut { branch: String, path: PathBuf },
+    #[error("a {operation} is under way at {path}")]
+    OperationUnderWay { operation: &'static str, path: PathBuf },
+    #[error("{path} is a sparse checkout, whose missing files cannot be told from deleted ones")]
+    SparseCheckout { path: PathBuf },
+    #[error("the index of {path} cannot be read: {reason}")]
+    IndexUnreadable { path: PathBuf, reason: String },
+    #[error("the branch {branch} was not deleted: neither {kept_by} nor a rescue ref contains its tip")]
+    NotKept { branch: String, kept_by: String },
+    #[error("{name} is not a reference that may be used for this: it must begin with {prefix}")]
+    ForeignReference { name: String, prefix: &'static str },
+    #[error("{reference} already keeps other work")]
+    RescueTaken { reference: String },
+    #[error("could not {attempted}: {}", reason.message())]
+    Git { attempted: String, reason: git2::Error },
+    #[error("could not {attempted}: {reason}")]
+    Io { attempted: String, reason: io::Error },
+}
+
+impl RepoError {
+    /// A stable name for programs; the sentence may change, this does not.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::PathMissing { .. } => "path-missing",
+            Self::NotARepository { .. } => "not-a-repository",
+            Self::Bare { .. } => "bare-repository",
+            Self::NoCommit { .. } => "no-commit",
+            Self::DetachedHead { .. } => "detached-head",
+            Self::BranchMissing { .. } => "branch-missing",
+            Self::Sha256Objects => "sha256-objects",
+            Self::Reftable => "reftable",
+            Self::PartialClone => "partial-clone",
+            Self::UnknownExtension { .. } => "unknown-extension",
+            Self::ForeignOwner { .. } => "foreign-owner",
+            Self::Filters { .. } => "filters",
+            Self::PathNotUtf8 { .. } => "path-not-utf8",
+            Self::NameBlocked { .. } => "name-blocked",
+            Self::Moved { .. } => "branch-moved",
+            Self::Locked { .. } => "branch-locked",
+            Self::NotASha { .. } => "not-a-sha",
+            Self::CommitMissing { .. } => "commit-missing",
+            Self::CheckoutName { .. } => "checkout-name",
+            Self::PathOccupied { .. } => "path-occupied",
+            Self::CheckoutMissing { .. } => "checkout-missing",
+            Self::CheckedOut { .. } => "branch-checked-out",
+            Self::OperationUnderWay { .. } => "operation-under-way",
+            Self::SparseCheckout { .. } => "sparse-checkout",
+            Self::IndexUnreadable { .. } => "index-unreadable",
+            Self::NotKept { .. } => "branch-not-kept",
+            Self::ForeignReference { .. } => "foreign-reference",
+            Self::RescueTaken { .. } => "rescue-taken",
+            Self::Git { .. } => "git",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// What the person can do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::PathMissing { .. } => "Check the path; it must be a folder on this machine.".into(),
+            Self::NotARepository { .. } => "Name a folder of a git repository, or run `git init` and commit there first.".into(),
+            Self::Bare { .. } => "Name a checkout (a working tree) of it instead.".into(),
+            Self::NoCommit { .. } => "Make a first commit, an empty one will do: `git commit --allow-empty -m start`.".into(),
+            Self::DetachedHead { .. } => "Name the base branch, or check one out with `git switch`.".into(),
+            Self::BranchMissing { .. } => "Name an existing local branch as the base.".into(),
+            Self::Sha256Objects => "Use a repository with sha1 objects (`git init --object-format=sha1`).".into(),
+            Self::Reftable => "Run `git refs migrate --ref-format=files` (git 2.46 or newer).".into(),
+            Self::PartialClone => "Make a full clone without `--filter` and name that.".into(),
+            Self::UnknownExtension { name } => format!("Name a clone without `extensions.{name}`."),
+            Self::ForeignOwner { path } => {
+                format!("Run as its owner, or trust it with `git config --global --add safe.directory {}`.", path.display())
+            }
+            Self::Filters { .. } => {
+                "Such files (Git LFS, git-crypt, …) cannot be judged here: use a repository without clean and smudge filters.".into()
+            }
+            Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
+            Self::NameBlocked { existing, .. } => {
+                format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
+            }
+            Self::Moved { .. } => "Somebody else moved it at the same moment: look again and repeat.".into(),
+            Self::Locked { name, .. } => {
+                format!("If no git program is running, delete the left-over lock file `{name}.lock` in the .git folder.")
+            }
+            Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),
+            Self::CommitMissing { .. } => "It may have been removed by `git gc`; look at the rescue refs.".into(),
+            Self::CheckoutName { .. } => "Use one path component of letters, digits, `-`, `_` and `.`.".into(),
+            Self::PathOccupied { .. } => "Move it away, or choose another folder for worktrees.".into(),
+            Self::CheckoutMissing { .. } => "Add the checkout again; its branch still holds everything that was committed.".into(),
+            Self::CheckedOut { path, .. } => format!("Switch {} to another branch, or remove that checkout.", path.display()),
+            Self::OperationUnderWay { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
+            Self::SparseCheckout { .. } => {
+                "Switch that checkout to another branch (`git switch --detach`) or end it with `git sparse-checkout disable`, then repeat.".into()
+            }
+            Self::IndexUnreadable { .. } => {
+                "Switch that checkout to another branch (`git switch --detach`), or write a plain index with `git update-index --no-split-index`."
+                    .into()
+            }
+            Self::NotKept { .. } => "Rescue its tip first; nothing an agent made is deleted without a way back.".into(),
+            Self::ForeignReference { prefix, .. } => format!("Use a name below {prefix}."),
+            Self::RescueTaken { .. } => "Choose another rescue name.".into(),
+            Self::Git { .. } => "Run `git fsck` in the repository; if it is sound, repeat.".into(),
+            Self::Io { .. } => "Check permissions and free space, then repeat.".into(),
+        }
+    }
+}
+
+fn nearest(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; the nearest are {}", near.join(", ")) }
+}
+
+fn shown(sha: &Option<Sha>) -> &str {
+    sha.as_deref().unwrap_or("no commit")
+}
+
+/// Says what was attempted when a lower layer fails.
+pub(crate) trait Attempt<T> {
+    /// `what` completes the sentence "could not …".
+    fn attempting(self, what: impl FnOnce() -> String) -> Result<T, RepoError>;
+}
+
+impl<T> Attempt<T> for Result<T, git2::Error> {
+    fn attempting(self, what: impl FnOnce() -> String) -> Result<T, RepoError> {
+        self.map_err(|reason| RepoError::Git { attempted: what(), reason })
+    }
+}
+
+impl<T> Attempt<T> for io::Result<T> {
+    fn attempting(self, what: impl FnOnce() -> String) -> Result<T, RepoError> {
+        self.map_err(|reason| RepoError::Io { attempted: what(), reason })
+    }
+}
+
+#[cfg(test)]
+mod tests;

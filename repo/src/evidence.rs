@@ -1,0 +1,53 @@
+//! Collects the facts that decide whether a task's work is ready to be looked at.
+//!
+//! Only collects: what the facts mean is decided elsewhere. Nothing that an agent can write inside its worktree (the
+//! `.git` file, the index and its flags, `core.worktree`) changes the answer.
+
+use std::path::Path;
+
+use domain::evidence::Evidence;
+use git2::Oid;
+
+use crate::branch;
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit, sha};
+use crate::workdir::{Untracked, shown};
+
+impl Repository {
+    /// The facts about the work on `branch` in the checkout at `worktree`, compared with `project_branch`.
+    ///
+    /// # Errors
+    /// A branch or the checkout is missing, or the repository cannot be read.
+    pub fn evidence(&self, worktree: &Path, branch: &str, project_branch: &str) -> Result<Evidence, RepoError> {
+        let handle = self.handle()?;
+        let head = branch::existing_tip(&handle, branch)?;
+        let base = branch::existing_tip(&handle, project_branch)?;
+        let (ahead, _behind) =
+            handle.graph_ahead_behind(head, base).attempting(|| format!("count the commits of {branch} beyond {project_branch}"))?;
+        let diff_empty = match merge_base(&handle, base, head)? {
+            Some(start) => find_commit(&handle, start)?.tree_id() == find_commit(&handle, head)?.tree_id(),
+            None => false,
+        };
+        let dirty = self.changes(worktree, head, Untracked::Folders)?;
+        Ok(Evidence {
+            head: sha(head),
+            base: sha(base),
+            ahead: u32::try_from(ahead).unwrap_or(u32::MAX),
+            dirty_paths: shown(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
+            dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
+            diff_empty,
+        })
+    }
+}
+
+/// The best common ancestor, or none for unrelated histories.
+pub(crate) fn merge_base(handle: &git2::Repository, one: Oid, two: Oid) -> Result<Option<Oid>, RepoError> {
+    match handle.merge_base(one, two) {
+        Ok(base) => Ok(Some(base)),
+        Err(reason) if reason.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(reason) => Err(RepoError::Git { attempted: format!("find where {one} and {two} parted"), reason }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Evidence is right, and stays right when a worktree lies about itself.
+
+use std::fs;
+use std::path::PathBuf;
+
+use domain::evidence::Evidence;
+
+use crate::Repository;
+use crate::git_program::git;
+use crate::testing::{Sample, commit_all_in, write_in};
+
+const BRANCH: &str = "vr/TASK-001/work";
+
+struct Work {
+    sample: Sample,
+    repository: Repository,
+    path: PathBuf,
+}
+
+fn work() -> Work {
+    let sample = Sample::new();
+    sample.write(".gitignore", "target/\n*.log\n");
+    sample.write("src/lib.rs", "// one\n");
+    let start = sample.commit_all("code");
+    let repository = sample.repository();
+    let path = sample.beside("task");
+    repository.add_worktree("task", &path, BRANCH, &start).unwrap();
+    Work { sample, repository, path }
+}
+
+impl Work {
+    fn evidence(&self) -> Evidence {
+        self.repository.evidence(&self.path, BRANCH, "main").unwrap()
+    }
+
+    fn dirty(&self) -> Vec<String> {
+        let evidence = self.evidence();
+        assert_eq!(evidence.dirty_paths.len(), usize::try_from(evidence.dirty_count).unwrap());
+        evidence.dirty_paths
+    }
+}
+
+#[test]
+fn fresh_work_is_clean_and_empty() {
+    let work = work();
+    let main = work.repository.ref_sha("main").unwrap().unwrap();
+    let expected = Evidence { head: main.clone(), base: main, ahead: 0, dirty_paths: vec![], dirty_count: 0, diff_empty: true };
+    assert_eq!(work.evidence(), expected);
+}
+
+#[test]
+fn commits_are_counted_beyond_the_project_branch() {
+    let work = work();
+    write_in(&work.path, "src/lib.rs", "// two\n");
+    commit_all_in(&work.path, "two");
+    write_in(&work.path, "new.rs", "// new\n");
+    let head = commit_all_in(&work.path, "three");
+    work.sample.commit_on("main", &[("elsewhere.txt", Some("x"))], "main went on");
+    let evidence = work.evidence();
+    assert_eq!((evidence.head, evidence.ahead, evidence.diff_empty), (head, 2, false));
+    assert_eq!(evidence.dirty_count, 0);
+}
+
+#[test]
+fn work_that_undoes_itself_has_an_empty_diff() {
+    let work = work();
+    write_in(&work.path, "src/lib.rs", "// two\n");
+    commit_all_in(&work.path, "two");
+    write_in(&work.path, "src/lib.rs", "// one\n");
+    commit_all_in(&work.path, "back");
+    let evidence = work.evidence();
+    assert_eq!((evidence.ahead, evidence.diff_empty), (2, true));
+}
+
+#[test]
+fn every_kind_of_uncommitted_work_is_named() {
+    let work = work();
+    write_in(&work.path, "src/lib.rs", "// changed\n");
+    write_in(&work.path, "untracked/one.rs", "x");
+    write_in(&work.path, "untracked/two.rs", "x");
+    write_in(&work.path, "staged.rs", "x");
+    git(&work.path, &["add", "staged.rs"]);
+    fs::remove_file(work.path.join("README.md")).unwrap();
+    assert_eq!(work.dirty(), ["README.md", "src/lib.rs", "staged.rs", "untracked/"]);
+}
+
+#[test]
+fn ignored_files_do_not_count() {
+    let work = work();
+    write_in(&work.path, "target/debug/out", "x");
+    write_in(&work.path, "build.log", "x");
+    assert_eq!(work.dirty(), Vec::<String>::new());
+}
+
+#[test]
+fn only_the_first_paths_are_named() {
+    let work = work();
+    for number in 0..30 {
+        write_in(&work.path, &format!("file-{number:02}"), "x");
+    }
+    let evidence = work.evidence();
+    assert_eq!((evidence.dirty_paths.len(), evidence.dirty_count), (Evidence::PATHS_SHOWN, 30));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_changed_mode_and_a_link_in_the_place_of_a_file_count() {
+    use std::os::unix::fs::PermissionsExt;
+    let work = work();
+    fs::set_permissions(work.path.join("README.md"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(work.path.join("src/lib.rs")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", work.path.join("src/lib.rs")).unwrap();
+    assert_eq!(work.dirty(), ["README.md", "src/lib.rs"]);
+}
+
+#[test]
+fn a_nested_repository_counts() {
+    let work = work();
+    git(&work.path, &["init", "-q", "nested"]);
+    write_in(&work.path, "nested/file", "x");
+    assert_eq!(work.dirty(), ["nested/"]);
+}
+
+#[test]
+fn index_flags_hide_nothing() {
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        let work = work();
+        git(&work.path, &["update-index", flag, "src/lib.rs"]);
+        write_in(&work.path, "src/lib.rs", "// hidden\n");
+        assert_eq!(git(&work.path, &["status", "--porcelain"]), "", "git itself is fooled by {flag}");
+        assert_eq!(work.dirty(), ["src/lib.rs"], "{flag}");
+    }
+}
+
+#[test]
+fn a_swapped_git_file_hides_nothing() {
+    let work = work();
+    let other = Sample::new();
+    write_in(&work.path, "src/lib.rs", "// hidden\n");
+    write_in(&work.path, "README.md", "a sample\n");
+    fs::write(work.path.join(".git"), format!("gitdir: {}\n", other.git_dir().display())).unwrap();
+    assert_eq!(work.dirty(), ["src/lib.rs"]);
+    fs::remove_file(work.path.join(".git")).unwrap();
+    assert_eq!(work.dirty(), ["src/lib.rs"]);
+}
+
+#[test]
+fn a_changed_core_worktree_redirects_nothing() {
+    let work = work();
+    write_in(&work.path, "src/lib.rs", "// hidden\n");
+    work.sample.configure("core.worktree", work.sample.top().to_str().unwrap());
+    assert_eq!(work.dirty(), ["src/lib.rs"]);
+    assert_eq!(work.sample.repository().evidence(work.sample.top(), "main", "main").unwrap().dirty_count, 0);
+}
+
+#[test]
+fn the_main_checkout_s_index_does_not_matter() {
+    let work = work();
+    fs::write(work.sample.git_dir().join("index"), "broken").unwrap();
+    fs::write(work.sample.git_dir().join("worktrees/task/index"), "broken").unwrap();
+    assert_eq!(work.dirty(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let work = work();
+    let code = |branch: &str, project: &str| work.repository.evidence(&work.path, branch, project).unwrap_err().code();
+    assert_eq!(code("nowhere", "main"), "branch-missing");
+    assert_eq!(code(BRANCH, "nowhere"), "branch-missing");
+    fs::remove_dir_all(&work.path).unwrap();
+    assert_eq!(code(BRANCH, "main"), "checkout-missing");
+}

@@ -1,0 +1,79 @@
+//! Whether files of a repository go through clean and smudge filters (Git LFS, git-crypt, nbstripout).
+//!
+//! libgit2 runs no filter program. That is what makes it safe, and why such files would always look modified: the
+//! repository is refused by name at project creation instead.
+
+use std::path::Path;
+
+use git2::{AttrCheckFlags, AttrValue, Config, Oid, TreeWalkMode, TreeWalkResult};
+
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit};
+
+/// Refuses when an attribute file of `commit`, or of this machine, sends files through a filter that exists here.
+pub(crate) fn refuse_filters(repository: &Repository, commit: Oid) -> Result<(), RepoError> {
+    let handle = repository.handle()?;
+    let config = handle.config().and_then(|mut config| config.snapshot());
+    let config = config.attempting(|| "read the configuration of the repository".into())?;
+    let tree = find_commit(&handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
+
+    let mut sources = Vec::new();
+    if let Ok(text) = std::fs::read(repository.git_dir().join("info/attributes")) {
+        sources.push((".git/info/attributes".to_owned(), text));
+    }
+    let mut paths = Vec::new();
+    tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        let name = String::from_utf8_lossy(entry.name_bytes());
+        if entry.kind() == Some(git2::ObjectType::Blob) {
+            if name == ".gitattributes"
+                && let Ok(blob) = handle.find_blob(entry.id())
+            {
+                sources.push((format!("{folder}{name}"), blob.content().to_vec()));
+            }
+            paths.push(format!("{folder}{name}"));
+        }
+        TreeWalkResult::Ok
+    })
+    .attempting(|| format!("list the files of {commit}"))?;
+
+    for (named_in, text) in &sources {
+        for driver in drivers_named(&String::from_utf8_lossy(text)) {
+            if driver == "lfs" || is_configured(&config, &driver) {
+                return Err(RepoError::Filters { driver, named_in: named_in.clone() });
+            }
+        }
+    }
+    if !any_configured(&config)? {
+        return Ok(());
+    }
+    // What remains are attribute files outside the repository (core.attributesFile): they count when they match a file.
+    for path in &paths {
+        let value = handle.get_attr_bytes(Path::new(path), "filter", AttrCheckFlags::INDEX_ONLY);
+        if let Ok(value) = value
+            && let AttrValue::String(driver) = AttrValue::from_bytes(value)
+            && is_configured(&config, driver)
+        {
+            return Err(RepoError::Filters { driver: driver.to_owned(), named_in: format!("your attribute file, for {path}") });
+        }
+    }
+    Ok(())
+}
+
+/// The drivers that an attribute file names with `filter=…`. Unsetting (`-filter`, `!filter`) names none.
+fn drivers_named(attributes: &str) -> Vec<String> {
+    let lines = attributes.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let words = lines.flat_map(|line| line.split_whitespace().skip(1));
+    words.filter_map(|word| word.strip_prefix("filter=")).filter(|driver| !driver.is_empty()).map(str::to_owned).collect()
+}
+
+fn is_configured(config: &Config, driver: &str) -> bool {
+    ["clean", "smudge", "process"].iter().any(|step| config.get_bytes(&format!("filter.{driver}.{step}")).is_ok_and(|program| !program.is_empty()))
+}
+
+fn any_configured(config: &Config) -> Result<bool, RepoError> {
+    let mut entries = config.entries(Some(r"^filter\..*\.(clean|smudge|process)$")).attempting(|| "look for filters in the configuration".into())?;
+    Ok(entries.next().is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Filters are found wherever git looks for them, and only where they would run.
+
+use std::fs;
+
+use super::{drivers_named, refuse_filters};
+use crate::RepoError;
+use crate::handle::oid;
+use crate::testing::Sample;
+
+fn refusal(sample: &Sample) -> Option<(String, String)> {
+    let repository = sample.repository();
+    let head = repository.ref_sha("main").unwrap().unwrap();
+    match refuse_filters(&repository, oid(&head).unwrap()) {
+        Ok(()) => None,
+        Err(RepoError::Filters { driver, named_in }) => Some((driver, named_in)),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn drivers_are_read_from_an_attribute_file() {
+    let text = "# filter=comment\n*.psd filter=lfs diff=lfs -text\n*.txt -filter\n*.md !filter text\n[attr]secret filter=crypt\nfilter=name text\n";
+    assert_eq!(drivers_named(text), ["lfs", "crypt"]);
+}
+
+#[test]
+fn lfs_is_refused_even_where_it_is_not_installed() {
+    let sample = Sample::new();
+    sample.write("art/.gitattributes", "*.psd filter=lfs\n");
+    sample.commit_all("art");
+    assert_eq!(refusal(&sample), Some(("lfs".into(), "art/.gitattributes".into())));
+}
+
+#[test]
+fn another_filter_is_refused_when_it_is_configured() {
+    let sample = Sample::new();
+    sample.write(".gitattributes", "*.key filter=crypt\n");
+    sample.commit_all("keys");
+    assert_eq!(refusal(&sample), None, "git ignores a driver that is not configured");
+    sample.configure("filter.crypt.smudge", "crypt -d");
+    assert_eq!(refusal(&sample), Some(("crypt".into(), ".gitattributes".into())));
+}
+
+#[test]
+fn the_repository_s_own_attribute_file_counts() {
+    let sample = Sample::new();
+    fs::create_dir_all(sample.git_dir().join("info")).unwrap();
+    fs::write(sample.git_dir().join("info/attributes"), "*.md filter=upper\n").unwrap();
+    sample.configure("filter.upper.clean", "tr a-z A-Z");
+    assert_eq!(refusal(&sample), Some(("upper".into(), ".git/info/attributes".into())));
+}
+
+#[test]
+fn a_personal_attribute_file_counts_where_it_matches_a_file() {
+    let sample = Sample::new();
+    let personal = sample.beside("attributes");
+    fs::write(&personal, "*.ipynb filter=strip\n").unwrap();
+    sample.configure("core.attributesFile", personal.to_str().unwrap());
+    sample.configure("filter.strip.clean", "strip");
+    assert_eq!(refusal(&sample), None);
+    sample.write("notes/first.ipynb", "{}");
+    sample.commit_all("notes");
+    assert_eq!(refusal(&sample), Some(("strip".into(), "your attribute file, for notes/first.ipynb".into())));
+}

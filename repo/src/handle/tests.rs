@@ -1,0 +1,80 @@
+//! The handle refuses what it must, and no other file opens a repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Repository, oid};
+use crate::RepoError;
+use crate::testing::Sample;
+
+#[test]
+fn a_repository_that_is_gone_is_named() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    fs::remove_dir_all(sample.top()).unwrap();
+    assert_eq!(repository.check().unwrap_err().code(), "path-missing");
+}
+
+#[test]
+fn a_folder_that_is_no_repository_is_refused() {
+    let sample = Sample::new();
+    fs::create_dir(sample.beside("empty")).unwrap();
+    assert_eq!(Repository::open(&sample.beside("empty")).unwrap_err().code(), "not-a-repository");
+    assert_eq!(Repository::open(sample.top()).unwrap_err().code(), "not-a-repository", "the checkout is not its .git folder");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_foreign_owner_is_refused() {
+    let sample = Sample::new();
+    // Only root may give files away; for anybody else there is nothing to test.
+    if std::os::unix::fs::chown(sample.git_dir(), Some(12_345), None).is_ok() {
+        assert!(matches!(sample.repository_error(), RepoError::ForeignOwner { .. }));
+    }
+}
+
+#[test]
+fn a_short_commit_id_is_refused() {
+    assert!(oid("89abcdef89abcdef89abcdef89abcdef89abcdef").is_ok());
+    assert_eq!(oid("89abcdef").unwrap_err().code(), "not-a-sha");
+    assert_eq!(oid("main").unwrap_err().code(), "not-a-sha");
+}
+
+impl Sample {
+    fn repository_error(&self) -> RepoError {
+        Repository::open(&self.git_dir()).unwrap_err()
+    }
+}
+
+/// A handle that goes through a worktree believes the worktree, which belongs to an agent.
+#[test]
+fn repositories_are_opened_in_one_place() {
+    let forbidden = ["git2::Repository::open", "open_from_worktree", "open_bare(", "Repository::discover(", "open_from_env", "use git2::Repository"];
+    let mut seen = 0;
+    for file in sources(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if name == "tests.rs" || name == "testing.rs" || name == "hostile.rs" {
+            continue;
+        }
+        seen += 1;
+        for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            let allowed = name == "handle.rs" && line.contains("git2::Repository::open_ext(git_dir, flags");
+            let found = forbidden.iter().find(|call| line.contains(**call));
+            assert!(allowed || found.is_none(), "{}:{}: {found:?}", file.display(), number + 1);
+        }
+    }
+    assert!(seen > 10, "the sources were not found");
+}
+
+fn sources(folder: PathBuf) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}

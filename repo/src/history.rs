@@ -1,0 +1,101 @@
+//! Reads what a branch holds: its commits, the paths they changed, one file as it was.
+//!
+//! Works on commits alone; no checkout and no index is looked at.
+
+use std::path::Path;
+
+use domain::evidence::Sha;
+use git2::{DiffOptions, ErrorCode, Sort};
+
+use crate::error::{Attempt, RepoError};
+use crate::evidence::merge_base;
+use crate::handle::{Repository, find_commit, oid, sha};
+
+/// One commit, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    pub sha: Sha,
+    /// The first line of the message.
+    pub subject: String,
+    /// The author's name.
+    pub author: String,
+    /// When it was committed: seconds since 1970, UTC.
+    pub at_seconds: i64,
+}
+
+impl Repository {
+    /// The commits of `head` that `base` does not have, the newest first, at most `max`.
+    ///
+    /// # Errors
+    /// A commit is missing.
+    pub fn log(&self, base: &Sha, head: &Sha, max: usize) -> Result<Vec<Commit>, RepoError> {
+        let handle = self.handle()?;
+        let listing = || format!("list the commits from {base} to {head}");
+        let mut walk = handle.revwalk().attempting(listing)?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).attempting(listing)?;
+        walk.push(find_commit(&handle, oid(head)?)?.id()).attempting(listing)?;
+        walk.hide(find_commit(&handle, oid(base)?)?.id()).attempting(listing)?;
+        let mut commits = Vec::new();
+        for id in walk.take(max) {
+            let commit = find_commit(&handle, id.attempting(listing)?)?;
+            let message = String::from_utf8_lossy(commit.message_bytes());
+            commits.push(Commit {
+                sha: sha(commit.id()),
+                subject: message.trim_start().lines().next().unwrap_or_default().to_owned(),
+                author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
+                at_seconds: commit.time().seconds(),
+            });
+        }
+        Ok(commits)
+    }
+
+    /// The paths that `head` changed since it parted from `base`, in order; a renamed file counts under both names.
+    ///
+    /// # Errors
+    /// A commit is missing.
+    pub fn changed_paths(&self, base: &Sha, head: &Sha) -> Result<Vec<String>, RepoError> {
+        let handle = self.handle()?;
+        let comparing = || format!("compare {base} with {head}");
+        let (base_id, head_id) = (find_commit(&handle, oid(base)?)?.id(), find_commit(&handle, oid(head)?)?.id());
+        let start = merge_base(&handle, base_id, head_id)?.unwrap_or(base_id);
+        let old = find_commit(&handle, start)?.tree().attempting(comparing)?;
+        let new = find_commit(&handle, head_id)?.tree().attempting(comparing)?;
+        let mut options = DiffOptions::new();
+        let diff = handle.diff_tree_to_tree(Some(&old), Some(&new), Some(options.include_typechange(true))).attempting(comparing)?;
+        let paths = diff.deltas().filter_map(|delta| delta.new_file().path().or_else(|| delta.old_file().path()));
+        Ok(paths.map(|path| path.to_string_lossy().into_owned()).collect())
+    }
+
+    /// The bytes of the file at `path` in `commit`, or none when it has no such file. Filters are not applied.
+    ///
+    /// # Errors
+    /// The commit is missing.
+    pub fn file_at(&self, commit: &Sha, path: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        let handle = self.handle()?;
+        let reading = || format!("read {path} of {commit}");
+        let tree = find_commit(&handle, oid(commit)?)?.tree().attempting(reading)?;
+        let entry = match tree.get_path(Path::new(path)) {
+            Ok(entry) => entry,
+            Err(reason) if reason.code() == ErrorCode::NotFound => return Ok(None),
+            Err(reason) => return Err(RepoError::Git { attempted: reading(), reason }),
+        };
+        if entry.kind() != Some(git2::ObjectType::Blob) {
+            return Ok(None);
+        }
+        let blob = handle.find_blob(entry.id()).attempting(reading)?;
+        Ok(Some(blob.content().to_vec()))
+    }
+
+    /// The id of the tree of `commit`: two commits with the same tree hold the same files, so a check that passed on
+    /// one has passed on the other.
+    ///
+    /// # Errors
+    /// The commit is missing.
+    pub fn tree_of(&self, commit: &Sha) -> Result<Sha, RepoError> {
+        let handle = self.handle()?;
+        Ok(sha(find_commit(&handle, oid(commit)?)?.tree_id()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! History is read as it was written.
+
+use super::Commit;
+use crate::testing::Sample;
+
+#[test]
+fn commits_beyond_the_base_are_listed_newest_first() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    let one = sample.commit_on("work", &[("a", Some("a"))], "First\n\nwith a body");
+    let two = sample.commit_on("work", &[("b", Some("b"))], "Second");
+    sample.commit_on("main", &[("c", Some("c"))], "elsewhere");
+
+    let log = repository.log(&start, &two, 10).unwrap();
+    let seen: Vec<_> = log.iter().map(|commit| (commit.sha.as_str(), commit.subject.as_str(), commit.author.as_str())).collect();
+    assert_eq!(seen, [(two.as_str(), "Second", "Sam Sample"), (one.as_str(), "First", "Sam Sample")]);
+    assert!(log.iter().all(|commit| commit.at_seconds > 1_700_000_000));
+    assert_eq!(repository.log(&start, &two, 1).unwrap().len(), 1);
+    assert_eq!(repository.log(&two, &two, 10).unwrap(), Vec::<Commit>::new());
+}
+
+#[test]
+fn changed_paths_are_those_of_the_work_alone() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let head = sample.commit_on("work", &[("src/b.rs", Some("b")), ("README.md", None)], "work");
+    let base = sample.commit_on("main", &[("elsewhere", Some("c"))], "main went on");
+    assert_eq!(repository.changed_paths(&base, &head).unwrap(), ["README.md", "src/b.rs"]);
+}
+
+#[test]
+fn a_file_is_read_as_it_was() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    let later = sample.commit_on("main", &[("README.md", Some("later\n")), ("docs/a.md", Some("a"))], "later");
+    let read = |commit: &String, path: &str| repository.file_at(commit, path).unwrap().map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(read(&start, "README.md").as_deref(), Some("a sample\n"));
+    assert_eq!(read(&later, "README.md").as_deref(), Some("later\n"));
+    assert_eq!(read(&start, "docs/a.md"), None);
+    assert_eq!(read(&later, "docs"), None, "a folder is not a file");
+}
+
+#[test]
+fn equal_files_have_equal_trees() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    let other = sample.commit_on("work", &[("README.md", Some("other\n"))], "other");
+    let back = sample.commit_on("work", &[("README.md", Some("a sample\n"))], "back");
+    assert_eq!(repository.tree_of(&start).unwrap(), repository.tree_of(&back).unwrap());
+    assert_ne!(repository.tree_of(&start).unwrap(), repository.tree_of(&other).unwrap());
+}

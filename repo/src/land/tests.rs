@@ -1,0 +1,275 @@
+//! Landing never costs a person anything, and an interrupted one is finished.
+
+use std::fs;
+
+use super::LandOutcome;
+use crate::git_program::{git, run};
+use crate::testing::Sample;
+
+/// Something done to a sample, and what it is called.
+type Case = (&'static str, fn(&Sample));
+
+const PROJECT: &str = "vibe-relay/PROJ-001";
+
+/// A project branch that changed one file, added one and removed one.
+fn project() -> (Sample, String) {
+    let sample = Sample::new();
+    sample.write("src/a.rs", "one\n");
+    sample.write("gone.txt", "gone\n");
+    sample.write(".gitignore", "*.local\n");
+    sample.commit_all("code");
+    let files = [("src/a.rs", Some("two\n")), ("src/new.rs", Some("new\n")), ("gone.txt", None)];
+    let head = sample.commit_on(PROJECT, &files, "work");
+    (sample, head)
+}
+
+fn land(sample: &Sample) -> LandOutcome {
+    try_land(sample).unwrap()
+}
+
+fn try_land(sample: &Sample) -> Result<LandOutcome, crate::RepoError> {
+    let repository = sample.repository();
+    let identity = repository.identity("runner").unwrap();
+    repository.land(PROJECT, "main", sample.top(), "Land PROJ-001", &identity)
+}
+
+/// The base moved, its checkout followed, and git sees nothing changed.
+fn assert_landed(sample: &Sample, sha: &str) {
+    assert_eq!(git(sample.top(), &["rev-parse", "main"]), sha);
+    assert_eq!(git(sample.top(), &["status", "--porcelain", "--untracked-files=no"]), "");
+    assert_eq!(sample.read("src/a.rs").as_deref(), Some("two\n"));
+    assert_eq!(sample.read("src/new.rs").as_deref(), Some("new\n"));
+    assert_eq!(sample.read("gone.txt"), None);
+}
+
+#[test]
+fn a_clean_checkout_follows_a_fast_forward() {
+    let (sample, head) = project();
+    sample.write("notes.txt", "mine\n");
+    assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
+    assert_landed(&sample, &head);
+    assert_eq!(sample.read("notes.txt").as_deref(), Some("mine\n"), "untracked files stay");
+    assert_eq!(land(&sample), LandOutcome::AlreadyLanded { sha: head });
+}
+
+#[test]
+fn a_base_that_went_on_gets_a_merge_commit() {
+    let (sample, head) = project();
+    sample.write("README.md", "more\n");
+    let base = sample.commit_all("went on");
+    let LandOutcome::Landed { sha, fast_forward: false } = land(&sample) else { panic!("not landed") };
+    assert_landed(&sample, &sha);
+    assert_eq!(git(sample.top(), &["log", "-1", "--format=%P %s"]), format!("{base} {head} Land PROJ-001"));
+    assert_eq!(sample.read("README.md").as_deref(), Some("more\n"));
+}
+
+#[test]
+fn a_base_that_is_not_checked_out_only_moves() {
+    let (sample, head) = project();
+    git(sample.top(), &["switch", "-q", "-c", "mine"]);
+    sample.write("src/a.rs", "my own\n");
+    assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
+    assert_eq!(git(sample.top(), &["rev-parse", "main"]), head);
+    assert_eq!(git(sample.top(), &["diff", "--name-only"]), "src/a.rs");
+}
+
+#[test]
+fn changes_of_the_person_stop_it() {
+    let touch: [(Case, &str); 7] = [
+        (("an edited file", |sample| sample.write("src/a.rs", "mine\n")), "src/a.rs"),
+        (("an unrelated edited file", |sample| sample.write("README.md", "mine\n")), "README.md"),
+        (("a deleted file", |sample| fs::remove_file(sample.top().join("README.md")).unwrap()), "README.md"),
+        (("an untracked file in the way", |sample| sample.write("src/new.rs", "mine\n")), "src/new.rs"),
+        (
+            ("a staged change that was taken back", |sample| {
+                sample.write("README.md", "mine\n");
+                git(sample.top(), &["add", "README.md"]);
+                sample.write("README.md", "a sample\n");
+            }),
+            "README.md",
+        ),
+        (
+            ("a staged new file", |sample| {
+                sample.write("mine.txt", "mine\n");
+                git(sample.top(), &["add", "mine.txt"]);
+            }),
+            "mine.txt",
+        ),
+        (
+            ("a hidden change", |sample| {
+                git(sample.top(), &["update-index", "--assume-unchanged", "src/a.rs"]);
+                sample.write("src/a.rs", "mine\n");
+            }),
+            "src/a.rs",
+        ),
+    ];
+    for ((what, touch), expected) in touch {
+        let (sample, _) = project();
+        touch(&sample);
+        let seen = || ["rev-parse main", "status --porcelain"].map(|command| git(sample.top(), &command.split(' ').collect::<Vec<_>>()));
+        let before = (seen(), sample.read("src/new.rs"));
+        assert_eq!(land(&sample), LandOutcome::Dirty { paths: vec![expected.to_owned()] }, "{what}");
+        assert_eq!(before, (seen(), sample.read("src/new.rs")), "{what}");
+    }
+}
+
+#[test]
+fn an_ignored_file_in_the_way_is_kept() {
+    let (sample, _) = project();
+    sample.commit_on(PROJECT, &[("settings.local", Some("theirs\n"))], "settings");
+    sample.write("settings.local", "mine\n");
+    assert_eq!(land(&sample), LandOutcome::Dirty { paths: vec!["settings.local".into()] });
+    assert_eq!(sample.read("settings.local").as_deref(), Some("mine\n"));
+}
+
+/// Rebuilds what a kill leaves at three points: some files written, all of them, and the index too.
+#[test]
+fn an_interrupted_landing_is_finished() {
+    let states: [Case; 3] = [
+        ("some files", |sample| {
+            sample.write("src/new.rs", "new\n");
+            fs::remove_file(sample.top().join("gone.txt")).unwrap();
+        }),
+        ("all files", |sample| {
+            sample.write("src/new.rs", "new\n");
+            sample.write("src/a.rs", "two\n");
+            fs::remove_file(sample.top().join("gone.txt")).unwrap();
+        }),
+        ("files and index", |sample| _ = git(sample.top(), &["read-tree", "-u", "-m", "HEAD", PROJECT])),
+    ];
+    for (state, interrupt) in states {
+        let (sample, head) = project();
+        interrupt(&sample);
+        assert_ne!(git(sample.top(), &["status", "--porcelain"]), "", "{state}");
+        assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true }, "{state}");
+        assert_landed(&sample, &head);
+    }
+}
+
+#[test]
+fn an_interrupted_landing_with_a_person_s_change_is_not_forced() {
+    let (sample, _) = project();
+    fs::remove_file(sample.top().join("gone.txt")).unwrap();
+    sample.write("src/a.rs", "mine\n");
+    assert_eq!(land(&sample), LandOutcome::Dirty { paths: vec!["gone.txt".into(), "src/a.rs".into()] });
+    let (sample, _) = project();
+    fs::remove_file(sample.top().join("gone.txt")).unwrap();
+    sample.write("src/new.rs", "mine\n");
+    assert!(matches!(land(&sample), LandOutcome::Dirty { .. }));
+    assert_eq!(sample.read("src/new.rs").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn a_conflict_names_its_paths() {
+    let (sample, _) = project();
+    sample.write("src/a.rs", "mine\n");
+    let base = sample.commit_all("mine");
+    assert_eq!(land(&sample), LandOutcome::Conflict { paths: vec!["src/a.rs".into()] });
+    assert_eq!(git(sample.top(), &["rev-parse", "main"]), base);
+    assert_eq!(sample.read("src/a.rs").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn a_base_that_is_checked_out_elsewhere_is_left_alone() {
+    let (sample, _) = project();
+    git(sample.top(), &["switch", "-q", "-c", "mine"]);
+    git(sample.top(), &["worktree", "add", "-q", "../elsewhere", "main"]);
+    assert_eq!(land(&sample), LandOutcome::CheckedOutElsewhere { path: sample.beside("elsewhere") });
+}
+
+#[test]
+fn a_linked_worktree_can_be_the_person_s_checkout() {
+    let (sample, head) = project();
+    git(sample.top(), &["switch", "-q", "-c", "mine"]);
+    let linked = sample.beside("linked");
+    git(sample.top(), &["worktree", "add", "-q", linked.to_str().unwrap(), "main"]);
+    let repository = sample.repository();
+    let identity = repository.identity("runner").unwrap();
+    let landed = repository.land(PROJECT, "main", &linked, "Land", &identity).unwrap();
+    assert_eq!(landed, LandOutcome::Landed { sha: head, fast_forward: true });
+    assert_eq!(git(&linked, &["status", "--porcelain"]), "");
+    assert_eq!(fs::read_to_string(linked.join("src/new.rs")).unwrap(), "new\n");
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the other checkout is as it was");
+}
+
+#[test]
+fn a_base_in_the_main_checkout_is_left_alone_by_a_project_of_a_linked_one() {
+    let (sample, _) = project();
+    let linked = sample.beside("linked");
+    git(sample.top(), &["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
+    let repository = sample.repository();
+    let identity = repository.identity("runner").unwrap();
+    let landed = repository.land(PROJECT, "main", &linked, "Land", &identity).unwrap();
+    assert_eq!(landed, LandOutcome::CheckedOutElsewhere { path: sample.top().to_path_buf() });
+    assert!(!linked.join("src/new.rs").exists());
+}
+
+#[test]
+fn an_agent_on_the_base_branch_stops_nobody() {
+    let (sample, head) = project();
+    git(sample.top(), &["switch", "-q", "-c", "mine"]);
+    let repository = sample.repository();
+    let path = sample.beside("task");
+    repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
+    git(&path, &["switch", "-q", "main"]);
+    assert_eq!(land(&sample), LandOutcome::Landed { sha: head, fast_forward: true });
+}
+
+#[test]
+fn a_checkout_that_was_deleted_by_hand_stops_nobody() {
+    let (sample, head) = project();
+    git(sample.top(), &["switch", "-q", "-c", "mine"]);
+    git(sample.top(), &["worktree", "add", "-q", "../elsewhere", "main"]);
+    fs::remove_dir_all(sample.beside("elsewhere")).unwrap();
+    assert_eq!(land(&sample), LandOutcome::Landed { sha: head, fast_forward: true });
+}
+
+#[test]
+fn a_project_branch_that_a_person_looks_at_moves_with_its_files() {
+    let (sample, head) = project();
+    git(sample.top(), &["switch", "-q", PROJECT]);
+    let repository = sample.repository();
+    let next = sample.commit_on("next", &[("next.txt", Some("next\n"))], "next");
+    let identity = repository.identity("runner").unwrap();
+    repository.merge(PROJECT, &next, "merge", &identity).unwrap();
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "");
+    assert_eq!(sample.read("next.txt").as_deref(), Some("next\n"));
+
+    sample.write("next.txt", "mine\n");
+    let tip = repository.ref_sha(PROJECT).unwrap().unwrap();
+    let later = sample.commit_on("later", &[("later.txt", Some("later\n"))], "later");
+    assert_eq!(repository.merge(PROJECT, &later, "merge", &identity).unwrap_err().code(), "branch-checked-out");
+    assert_eq!(repository.ref_sha(PROJECT).unwrap(), Some(tip));
+    assert_eq!(sample.read("next.txt").as_deref(), Some("mine\n"));
+    assert_eq!(repository.advance(PROJECT, &head, &later, "stale").unwrap_err().code(), "branch-moved");
+}
+
+#[test]
+fn a_separate_git_folder_is_the_person_s_checkout_too() {
+    let (sample, head) = project();
+    git(sample.top(), &["init", "-q", "--separate-git-dir", sample.beside("separate").to_str().unwrap()]);
+    let probe = crate::probe(sample.top(), None).unwrap();
+    let repository = crate::Repository::open(probe.git_dir.as_ref()).unwrap();
+    let identity = repository.identity("runner").unwrap();
+    let landed = repository.land(PROJECT, "main", sample.top(), "Land", &identity).unwrap();
+    assert_eq!(landed, LandOutcome::Landed { sha: head.clone(), fast_forward: true });
+    assert_landed(&sample, &head);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_by_name() {
+    let (sample, _) = project();
+    git(sample.top(), &["sparse-checkout", "set", "--cone", "src"]);
+    assert_eq!(try_land(&sample).unwrap_err().code(), "sparse-checkout");
+
+    let (sample, _) = project();
+    git(sample.top(), &["update-index", "--split-index"]);
+    assert_eq!(try_land(&sample).unwrap_err().code(), "index-unreadable");
+
+    let (sample, _) = project();
+    sample.commit_on("theirs", &[("README.md", Some("theirs\n"))], "theirs");
+    sample.write("README.md", "mine\n");
+    sample.commit_all("mine");
+    assert!(!run(sample.top(), &["merge", "theirs"]).status.success(), "it has to stop at a conflict");
+    assert_eq!(try_land(&sample).unwrap_err().code(), "operation-under-way");
+}

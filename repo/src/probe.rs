@@ -1,0 +1,144 @@
+//! Looks at the path that a person named as the project's repository, and refuses by name what cannot be served.
+//!
+//! The only place that searches for a repository. What it finds is recorded once; from then on everything goes through
+//! the recorded common `.git` folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use domain::evidence::Probe;
+use git2::{BranchType, Delta, Oid};
+
+use crate::branch;
+use crate::checkout::{Head, read_head};
+use crate::error::{Attempt, RepoError};
+use crate::filter;
+use crate::handle::{Repository, oid, sha};
+use crate::workdir::Untracked;
+
+/// How many branch names are offered for a missing one.
+const NEAREST: usize = 3;
+
+/// What is at `path`, which may be any folder inside a checkout. Without a `base_branch` the checked-out branch is it.
+///
+/// # Errors
+/// Everything that makes the repository unfit, each by name and with what to do ([`RepoError::hint`]).
+pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError> {
+    let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
+    let found = find(&path)?;
+    let repository = Repository::open(&found.git_dir)?;
+    let handle = repository.handle()?;
+
+    let head = read_head(&found.admin);
+    let (checked_out, head_commit) = match &head {
+        Some(Head::Reference(name)) => (name.strip_prefix("refs/heads/").map(str::to_owned), branch::reference_target(&handle, name)?),
+        Some(Head::Detached(id)) => (None, Some(oid(id)?)),
+        None => (None, None),
+    };
+    let branches = branches(&handle, checked_out.as_deref())?;
+    if branches.is_empty() && head_commit.is_none() {
+        return Err(RepoError::NoCommit { path: found.top });
+    }
+    let base_branch = match (base_branch, checked_out) {
+        (Some(named), _) => named.to_owned(),
+        (None, Some(checked_out)) => checked_out,
+        (None, None) => return Err(RepoError::DetachedHead { path: found.top }),
+    };
+    let Some(base) = branch::tip(&handle, &base_branch)? else {
+        return Err(missing(base_branch, &branches, &found.top, head_commit));
+    };
+    if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, blocked_by(name)?))) {
+        return Err(RepoError::NameBlocked { existing: existing.clone(), wanted });
+    }
+    filter::refuse_filters(&repository, base)?;
+
+    let identity = repository.configured_identity()?;
+    Ok(Probe {
+        uncommitted: uncommitted(&repository, &found, head_commit)?,
+        repo_path: utf8(&found.top)?,
+        git_dir: utf8(&found.git_dir)?,
+        base_branch,
+        base_sha: sha(base),
+        branches,
+        identity: identity.map(|identity| format!("{} <{}>", identity.name, identity.email)),
+    })
+}
+
+struct Found {
+    /// The top folder of the files.
+    top: PathBuf,
+    /// The checkout's own folder: its HEAD is there.
+    admin: PathBuf,
+    /// The common `.git` folder.
+    git_dir: PathBuf,
+}
+
+fn find(path: &Path) -> Result<Found, RepoError> {
+    for top in path.ancestors().filter(|folder| folder.join(".git").exists()) {
+        let ceiling: Vec<&Path> = top.parent().into_iter().collect();
+        let Ok(admin) = git2::Repository::discover_path(top, ceiling) else { continue };
+        let canonical = |path: PathBuf| fs::canonicalize(&path).attempting(|| format!("find {}", path.display()));
+        let admin = canonical(admin)?;
+        let git_dir = match fs::read_to_string(admin.join("commondir")) {
+            Ok(common) => canonical(admin.join(common.trim_end()))?,
+            Err(_) => admin.clone(),
+        };
+        return Ok(Found { top: top.to_path_buf(), admin, git_dir });
+    }
+    match git2::Repository::discover_path(path, std::iter::empty::<&Path>()) {
+        Ok(bare) => Err(RepoError::Bare { path: bare }),
+        Err(_) => Err(RepoError::NotARepository { path: path.to_path_buf() }),
+    }
+}
+
+/// Local branches in order, the checked-out one first.
+fn branches(handle: &git2::Repository, checked_out: Option<&str>) -> Result<Vec<String>, RepoError> {
+    let listing = || "list the branches".to_owned();
+    let mut names = Vec::new();
+    for branch in handle.branches(Some(BranchType::Local)).attempting(listing)? {
+        let (branch, _) = branch.attempting(listing)?;
+        names.push(String::from_utf8_lossy(branch.name_bytes().attempting(listing)?).into_owned());
+    }
+    names.sort_by_key(|name| (checked_out != Some(name), name.clone()));
+    Ok(names)
+}
+
+fn missing(branch: String, branches: &[String], top: &Path, head_commit: Option<Oid>) -> RepoError {
+    if branches.is_empty() && head_commit.is_none() {
+        return RepoError::NoCommit { path: top.to_path_buf() };
+    }
+    let mut near: Vec<(f64, &String)> = branches.iter().map(|name| (strsim::jaro_winkler(&branch, name), name)).collect();
+    near.sort_by(|one, two| two.0.total_cmp(&one.0));
+    RepoError::BranchMissing { branch, near: near.into_iter().take(NEAREST).map(|(_, name)| name.clone()).collect() }
+}
+
+/// The name of ours that an existing branch makes impossible, because git keeps branches as files in folders. Ours are
+/// `vr/TASK-001/work` and `vibe-relay/PROJ-001`.
+fn blocked_by(existing: &str) -> Option<String> {
+    let parts: Vec<&str> = existing.split('/').collect();
+    match parts.as_slice() {
+        ["vr"] => Some("vr/TASK-001/work".to_owned()),
+        ["vr", task] if task.starts_with("TASK-") => Some(format!("{existing}/work")),
+        ["vr", task, "work", _, ..] if task.starts_with("TASK-") => Some(format!("vr/{task}/work")),
+        ["vibe-relay"] => Some("vibe-relay/PROJ-001".to_owned()),
+        ["vibe-relay", project, _, ..] if project.starts_with("PROJ-") => Some(format!("vibe-relay/{project}")),
+        _ => None,
+    }
+}
+
+/// Counts the person's own files that no commit holds. In a sparse checkout missing files are wanted.
+fn uncommitted(repository: &Repository, found: &Found, head: Option<Oid>) -> Result<u32, RepoError> {
+    let Some(head) = head else { return Ok(0) };
+    let handle = repository.checkout_handle(&found.admin, &found.top)?;
+    let sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
+    let changes = repository.changes(&found.top, head, Untracked::Files)?;
+    let count = changes.iter().filter(|change| !(sparse && change.status == Delta::Deleted)).count();
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn utf8(path: &Path) -> Result<String, RepoError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| RepoError::PathNotUtf8 { path: path.to_path_buf() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What a person names is found, or refused by name with what to do.
+
+use std::fs;
+use std::path::Path;
+
+use super::{blocked_by, probe};
+use crate::git_program::git;
+use crate::testing::Sample;
+
+fn refusal(path: &Path, base: Option<&str>) -> String {
+    let refusal = probe(path, base).unwrap_err();
+    assert!(!refusal.hint().is_empty());
+    refusal.code().to_owned()
+}
+
+#[test]
+fn a_subfolder_leads_to_the_whole_repository() {
+    let sample = Sample::new();
+    sample.write("src/deep/a.rs", "a");
+    sample.write(".gitignore", "*.log\n");
+    let start = sample.commit_all("code");
+    sample.set_branch("another", &start);
+    sample.write("src/deep/a.rs", "edited");
+    sample.write("new/one", "x");
+    sample.write("new/two", "x");
+    sample.write("build.log", "ignored");
+    let probe = probe(&sample.top().join("src/deep"), None).unwrap();
+    assert_eq!(probe.repo_path, sample.top().to_str().unwrap());
+    assert_eq!(probe.git_dir, sample.git_dir().to_str().unwrap());
+    assert_eq!((probe.base_branch.as_str(), probe.base_sha), ("main", start));
+    assert_eq!(probe.branches, ["main", "another"], "the checked-out branch comes first");
+    assert_eq!(probe.uncommitted, 3);
+    assert_eq!(probe.identity.as_deref(), Some("Sam Sample <sam@example.org>"));
+}
+
+#[test]
+fn a_linked_worktree_is_a_checkout_of_the_common_folder() {
+    let sample = Sample::new();
+    git(sample.top(), &["worktree", "add", "-q", "-b", "side", "../linked"]);
+    let probe = probe(&sample.beside("linked"), None).unwrap();
+    assert_eq!(probe.repo_path, sample.beside("linked").to_str().unwrap());
+    assert_eq!(probe.git_dir, sample.git_dir().to_str().unwrap());
+    assert_eq!(probe.base_branch, "side");
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_refused() {
+    let sample = Sample::new();
+    assert_eq!(refusal(&sample.beside("nothing"), None), "path-missing");
+    fs::create_dir(sample.beside("plain")).unwrap();
+    assert_eq!(refusal(&sample.beside("plain"), None), "not-a-repository");
+    assert_eq!(refusal(Sample::empty().top(), None), "no-commit");
+    assert_eq!(refusal(Sample::empty().top(), Some("main")), "no-commit");
+    git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
+    assert_eq!(refusal(&sample.beside("bare.git"), None), "bare-repository");
+}
+
+#[test]
+fn a_checkout_of_a_bare_repository_is_fine() {
+    let sample = Sample::new();
+    git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
+    git(&sample.beside("bare.git"), &["worktree", "add", "-q", "../checkout", "main"]);
+    let probe = probe(&sample.beside("checkout"), None).unwrap();
+    assert_eq!(probe.git_dir, sample.beside("bare.git").to_str().unwrap());
+}
+
+#[test]
+fn a_missing_base_names_the_nearest() {
+    let sample = Sample::new();
+    let start = sample.repository().ref_sha("main").unwrap().unwrap();
+    for branch in ["develop", "zebra", "release"] {
+        sample.set_branch(branch, &start);
+    }
+    let refusal = probe(sample.top(), Some("devlop")).unwrap_err();
+    insta::assert_snapshot!(refusal, @"there is no branch named devlop; the nearest are develop, release, zebra");
+    assert_eq!(refusal.code(), "branch-missing");
+}
+
+#[test]
+fn a_detached_head_needs_a_named_base() {
+    let sample = Sample::new();
+    git(sample.top(), &["checkout", "-q", "--detach"]);
+    assert_eq!(refusal(sample.top(), None), "detached-head");
+    assert_eq!(probe(sample.top(), Some("main")).unwrap().base_branch, "main");
+}
+
+#[test]
+fn formats_that_cannot_be_served_are_refused_by_name() {
+    let sample = Sample::new();
+    for (arguments, folder, code) in [
+        (&["init", "-q", "--object-format=sha256"][..], "sha256", "sha256-objects"),
+        (&["init", "-q", "--ref-format=reftable"][..], "reftable", "reftable"),
+    ] {
+        git(sample.root(), &[arguments, &[folder]].concat());
+        assert_eq!(refusal(&sample.root().join(folder), None), code);
+    }
+    sample.configure("uploadpack.allowFilter", "true");
+    let url = format!("file://{}", sample.top().display());
+    git(sample.root(), &["clone", "-q", "--filter=blob:none", &url, "partial"]);
+    assert_eq!(refusal(&sample.root().join("partial"), None), "partial-clone");
+}
+
+#[test]
+fn filters_are_refused() {
+    let sample = Sample::new();
+    sample.write(".gitattributes", "*.bin filter=lfs\n");
+    sample.commit_all("lfs");
+    assert_eq!(refusal(sample.top(), None), "filters");
+}
+
+#[test]
+fn a_branch_in_the_place_of_ours_is_refused_loose_and_packed() {
+    let sample = Sample::new();
+    let start = sample.repository().ref_sha("main").unwrap().unwrap();
+    sample.set_branch("vr/TASK-007", &start);
+    assert_eq!(refusal(sample.top(), None), "name-blocked");
+    git(sample.top(), &["pack-refs", "--all"]);
+    let refusal = probe(sample.top(), None).unwrap_err();
+    insta::assert_snapshot!(refusal, @"the branch vr/TASK-007 stands where vr/TASK-007/work has to be");
+    insta::assert_snapshot!(refusal.hint(), @"Rename your branch: `git branch -m vr/TASK-007 my-vr-TASK-007`.");
+}
+
+#[test]
+fn only_names_that_collide_block() {
+    let blocking = ["vr", "vibe-relay", "vr/TASK-001", "vr/TASK-001/work/x", "vibe-relay/PROJ-001/x"];
+    let fine = ["main", "vr/feature", "vr/TASK-001/work", "vr/TASK-001/work-2", "vibe-relay/PROJ-001", "vibe-relay/docs/x", "vrx"];
+    assert!(blocking.iter().all(|name| blocked_by(name).is_some()));
+    assert!(fine.iter().all(|name| blocked_by(name).is_none()));
+}
+
+#[test]
+fn a_sparse_checkout_is_not_full_of_deletions() {
+    let sample = Sample::new();
+    sample.write("src/a.rs", "a\n");
+    sample.write("docs/b.md", "b\n");
+    sample.commit_all("folders");
+    git(sample.top(), &["sparse-checkout", "set", "--cone", "src"]);
+    assert!(!sample.top().join("docs").exists());
+    assert_eq!(probe(sample.top(), None).unwrap().uncommitted, 0);
+}

@@ -1,0 +1,152 @@
+//! Whatever was in a checkout can be brought back from its rescue ref.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{LARGEST_FILE, Rescue};
+use crate::Repository;
+use crate::git_program::git;
+use crate::testing::{Sample, commit_all_in, write_in};
+
+const REFERENCE: &str = "refs/vibe-relay/rescue/PROJ-001/TASK-001";
+
+struct Work {
+    sample: Sample,
+    repository: Repository,
+    path: PathBuf,
+    head: String,
+}
+
+fn work() -> Work {
+    let sample = Sample::new();
+    sample.write(".gitignore", "target/\n");
+    sample.write("keep.txt", "keep\n");
+    sample.write("gone.txt", "gone\n");
+    sample.write("was-a-file", "file\n");
+    let head = sample.commit_all("start");
+    let repository = sample.repository();
+    let path = sample.beside("task");
+    repository.add_worktree("task", &path, "vr/TASK-001/work", &head).unwrap();
+    Work { sample, repository, path, head }
+}
+
+impl Work {
+    fn rescue(&self) -> Option<Rescue> {
+        self.repository.rescue(REFERENCE, &self.path, &self.head).unwrap()
+    }
+
+    fn tree(&self) -> String {
+        git(self.sample.top(), &["ls-tree", "-r", "--format=%(objectmode) %(path)", REFERENCE])
+    }
+}
+
+#[test]
+fn a_clean_checkout_needs_no_rescue() {
+    let work = work();
+    write_in(&work.path, "target/out", "ignored");
+    assert_eq!(work.rescue(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn everything_uncommitted_is_kept_and_nothing_is_touched() {
+    use std::os::unix::fs::PermissionsExt;
+    let work = work();
+    write_in(&work.path, "keep.txt", "changed\r\n");
+    write_in(&work.path, "new/deep/file.txt", "new\n");
+    write_in(&work.path, "target/out", "ignored");
+    write_in(&work.path, "run.sh", "#!/bin/sh\n");
+    fs::set_permissions(work.path.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::remove_file(work.path.join("gone.txt")).unwrap();
+    fs::remove_file(work.path.join("was-a-file")).unwrap();
+    write_in(&work.path, "was-a-file/inside", "x");
+    std::os::unix::fs::symlink("/etc/hostname", work.path.join("link")).unwrap();
+    write_in(&work.path, "staged.txt", "staged\n");
+    git(&work.path, &["add", "staged.txt"]);
+    let before = git(&work.path, &["status", "--porcelain"]);
+
+    let rescue = work.rescue().unwrap();
+    assert_eq!(rescue.skipped, Vec::<String>::new());
+    insta::assert_snapshot!(work.tree(), @r"
+    100644 .gitignore
+    100644 README.md
+    100644 keep.txt
+    120000 link
+    100644 new/deep/file.txt
+    100755 run.sh
+    100644 staged.txt
+    100644 was-a-file/inside
+    ");
+    let bytes = work.repository.file_at(&rescue.sha, "keep.txt").unwrap().unwrap();
+    assert_eq!(bytes, b"changed\r\n");
+    assert_eq!(git(work.sample.top(), &["rev-parse", &format!("{REFERENCE}^")]), work.head);
+    assert_eq!(git(&work.path, &["status", "--porcelain"]), before);
+    assert_eq!(work.repository.ref_sha("vr/TASK-001/work").unwrap().unwrap(), work.head);
+    git(work.sample.top(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_repeat_keeps_one_commit_and_later_work_joins_it() {
+    let work = work();
+    write_in(&work.path, "one.txt", "one\n");
+    let first = work.rescue().unwrap();
+    assert_eq!(work.rescue().unwrap(), first);
+    fs::remove_file(work.path.join("one.txt")).unwrap();
+    write_in(&work.path, "two.txt", "two\n");
+    let second = work.rescue().unwrap();
+    assert_eq!(git(work.sample.top(), &["rev-parse", &format!("{REFERENCE}^2")]), first.sha);
+    assert!(work.repository.file_at(&second.sha, "two.txt").unwrap().is_some());
+}
+
+#[test]
+fn what_cannot_be_kept_is_named() {
+    let work = work();
+    fs::File::create(work.path.join("core")).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+    let rescue = work.rescue().unwrap();
+    assert_eq!(rescue.skipped, ["core"]);
+    assert_eq!(git(work.sample.top(), &["log", "-1", "--format=%b", REFERENCE]), "Not kept: core");
+    assert_eq!(work.repository.tree_of(&rescue.sha).unwrap(), work.repository.tree_of(&work.head).unwrap());
+}
+
+#[test]
+fn the_files_of_a_nested_repository_are_kept_without_its_git_folder() {
+    let work = work();
+    git(&work.path, &["init", "-q", "nested"]);
+    write_in(&work.path, "nested/src/lib.rs", "x");
+    write_in(&work.path, "nested/target/out", "ignored");
+    let rescue = work.rescue().unwrap();
+    assert_eq!(rescue.skipped, ["nested/.git"]);
+    assert!(work.tree().ends_with("100644 nested/src/lib.rs\n100644 was-a-file"), "{}", work.tree());
+}
+
+#[test]
+fn a_hidden_change_is_kept_too() {
+    let work = work();
+    git(&work.path, &["update-index", "--skip-worktree", "keep.txt"]);
+    write_in(&work.path, "keep.txt", "hidden\n");
+    let rescue = work.rescue().unwrap();
+    assert_eq!(work.repository.file_at(&rescue.sha, "keep.txt").unwrap().unwrap(), b"hidden\n");
+}
+
+#[test]
+fn a_tip_is_kept_and_never_replaces_other_work() {
+    let work = work();
+    write_in(&work.path, "one.txt", "one\n");
+    let tip = commit_all_in(&work.path, "one");
+    work.repository.rescue_tip(REFERENCE, &work.head).unwrap();
+    work.repository.rescue_tip(REFERENCE, &tip).unwrap();
+    work.repository.rescue_tip(REFERENCE, &work.head).unwrap();
+    assert_eq!(git(work.sample.top(), &["rev-parse", REFERENCE]), tip, "it holds the older tip already");
+    let other = work.sample.commit_on("other", &[("x", Some("x"))], "other");
+    assert_eq!(work.repository.rescue_tip(REFERENCE, &other).unwrap_err().code(), "rescue-taken");
+}
+
+#[test]
+fn only_rescue_refs_are_written() {
+    let work = work();
+    write_in(&work.path, "one.txt", "one\n");
+    for wrong in ["refs/heads/main", "refs/vibe-relay/rescue", "HEAD"] {
+        assert_eq!(work.repository.rescue(wrong, &work.path, &work.head).unwrap_err().code(), "foreign-reference");
+        assert_eq!(work.repository.rescue_tip(wrong, &work.head).unwrap_err().code(), "foreign-reference");
+    }
+}

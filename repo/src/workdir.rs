@@ -1,0 +1,50 @@
+//! What differs between a commit and the files of a checkout, without believing the checkout's index.
+//!
+//! Answers with paths only; what they mean (not ready for review, not to be landed on) is for the callers.
+
+use std::path::{Path, PathBuf};
+
+use git2::{Delta, DiffOptions, Oid};
+
+use crate::error::{Attempt, RepoError};
+use crate::handle::{Repository, find_commit};
+
+/// One path that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) path: PathBuf,
+    pub(crate) status: Delta,
+}
+
+/// How untracked folders are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Untracked {
+    /// A wholly untracked folder is one path that ends in `/`.
+    Folders,
+    /// Every file is listed; only a nested repository stays one path that ends in `/`.
+    Files,
+}
+
+impl Repository {
+    /// The paths of `workdir` that differ from `commit`, in path order. Ignored files do not count, and neither does
+    /// what is inside submodules, which are never populated in our checkouts.
+    pub(crate) fn changes(&self, workdir: &Path, commit: Oid, untracked: Untracked) -> Result<Vec<Change>, RepoError> {
+        let handle = git2::Repository::open_ext(workdir, git2::RepositoryOpenFlags::empty(), std::iter::empty::<&Path>()).attempting(||String::new())?;
+        let tree = find_commit(&handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
+        let mut options = DiffOptions::new();
+        options.include_untracked(true).recurse_untracked_dirs(untracked == Untracked::Files).include_typechange(true).ignore_submodules(true);
+        let diff = handle
+            .diff_tree_to_workdir_with_index(Some(&tree), Some(&mut options))
+            .attempting(|| format!("compare {} with {commit}", workdir.display()))?;
+        let changes = diff.deltas().filter_map(|delta| {
+            let path = delta.new_file().path().or_else(|| delta.old_file().path())?;
+            Some(Change { path: path.to_path_buf(), status: delta.status() })
+        });
+        Ok(changes.collect())
+    }
+}
+
+/// Paths as people read them.
+pub(crate) fn shown<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+    paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}

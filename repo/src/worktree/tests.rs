@@ -1,0 +1,223 @@
+//! Checkouts are what git calls valid, and every half-made one is completed by a repeat.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Repository;
+use crate::git_program::git;
+use crate::testing::{Sample, write_in};
+
+const NAME: &str = "PROJ-001-TASK-001";
+const BRANCH: &str = "vr/TASK-001/work";
+
+/// What a kill leaves, and how to get there from a complete checkout.
+type Step = (&'static str, fn(&Task));
+
+struct Task {
+    sample: Sample,
+    repository: Repository,
+    start: String,
+    path: PathBuf,
+    admin: PathBuf,
+}
+
+fn task() -> Task {
+    let sample = Sample::new();
+    sample.write("src/main.rs", "fn main() {}\n");
+    sample.write("run.sh", "#!/bin/sh\n");
+    let start = sample.commit_all("code");
+    Task {
+        repository: sample.repository(),
+        path: sample.beside("worktrees/PROJ-001/TASK-001"),
+        admin: sample.git_dir().join("worktrees").join(NAME),
+        start,
+        sample,
+    }
+}
+
+impl Task {
+    fn add(&self) {
+        self.repository.add_worktree(NAME, &self.path, BRANCH, &self.start).unwrap();
+    }
+
+    fn refusal(&self) -> &'static str {
+        self.repository.add_worktree(NAME, &self.path, BRANCH, &self.start).unwrap_err().code()
+    }
+
+    /// What git itself says about the checkout.
+    fn assert_sound(&self) {
+        assert_eq!(git(&self.path, &["status", "--porcelain"]), "");
+        assert_eq!(git(&self.path, &["symbolic-ref", "HEAD"]), format!("refs/heads/{BRANCH}"));
+        assert_eq!(fs::read_to_string(self.path.join("src/main.rs")).unwrap(), "fn main() {}\n");
+        let list = git(self.sample.top(), &["worktree", "list", "--porcelain"]);
+        assert!(list.contains(&format!("worktree {}\n", self.path.display())), "{list}");
+        assert!(list.contains("locked vibe-relay"), "{list}");
+        git(self.sample.top(), &["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn git_finds_a_sound_checkout_that_can_be_committed_in() {
+    let task = task();
+    task.add();
+    task.assert_sound();
+    write_in(&task.path, "new.txt", "new\n");
+    git(&task.path, &["add", "-A"]);
+    git(&task.path, &["commit", "-q", "-m", "work"]);
+    git(&task.path, &["gc", "-q"]);
+    assert_eq!(task.repository.ref_sha(BRANCH).unwrap().unwrap(), git(&task.path, &["rev-parse", "HEAD"]));
+    git(task.sample.top(), &["worktree", "prune"]);
+    assert!(task.admin.is_dir(), "the lock keeps it");
+}
+
+#[test]
+fn a_complete_checkout_is_left_alone() {
+    let task = task();
+    task.add();
+    write_in(&task.path, "src/main.rs", "half done\n");
+    write_in(&task.path, "new.txt", "new\n");
+    task.add();
+    assert_eq!(fs::read_to_string(task.path.join("src/main.rs")).unwrap(), "half done\n");
+    assert!(task.path.join("new.txt").exists());
+}
+
+#[test]
+fn an_existing_branch_is_checked_out_where_it_is() {
+    let task = task();
+    let tip = task.sample.commit_on(BRANCH, &[("earlier.txt", Some("earlier\n"))], "earlier");
+    task.add();
+    assert_eq!(git(&task.path, &["rev-parse", "HEAD"]), tip);
+    assert_eq!(fs::read_to_string(task.path.join("earlier.txt")).unwrap(), "earlier\n");
+}
+
+/// Takes a complete checkout back to what a kill leaves after each step, and repeats.
+#[test]
+fn a_kill_after_any_step_is_healed_by_a_repeat() {
+    let undo: [Step; 8] = [
+        ("only the branch", |task| {
+            fs::remove_dir_all(&task.admin).unwrap();
+            fs::remove_dir_all(&task.path).unwrap();
+        }),
+        ("an empty folder of git's", |task| {
+            fs::remove_dir_all(&task.admin).unwrap();
+            fs::create_dir(&task.admin).unwrap();
+            fs::remove_dir_all(&task.path).unwrap();
+        }),
+        ("no HEAD yet", |task| {
+            fs::remove_file(task.admin.join("HEAD")).unwrap();
+            fs::remove_file(task.admin.join("index")).unwrap();
+            fs::remove_dir_all(&task.path).unwrap();
+        }),
+        ("no checkout yet", |task| {
+            fs::remove_file(task.admin.join("index")).unwrap();
+            fs::remove_dir_all(&task.path).unwrap();
+        }),
+        ("a draft of the .git file", |task| {
+            fs::remove_file(task.admin.join("index")).unwrap();
+            fs::remove_dir_all(&task.path).unwrap();
+            write_in(&task.path, ".git.vibe-relay", "gitd");
+        }),
+        ("only the .git file", |task| {
+            fs::remove_file(task.admin.join("index")).unwrap();
+            fs::remove_dir_all(task.path.join("src")).unwrap();
+            fs::remove_file(task.path.join("run.sh")).unwrap();
+        }),
+        ("half of the files, and a lock", |task| {
+            fs::rename(task.admin.join("index"), task.admin.join("index.lock")).unwrap();
+            fs::remove_dir_all(task.path.join("src")).unwrap();
+            write_in(&task.path, "run.sh", "#!/b");
+        }),
+        ("everything but the index", |task| fs::remove_file(task.admin.join("index")).unwrap()),
+    ];
+    for (state, undo) in undo {
+        let task = task();
+        task.add();
+        undo(&task);
+        println!("{state}");
+        task.add();
+        task.assert_sound();
+    }
+}
+
+#[test]
+fn a_checkout_whose_files_are_gone_is_made_again() {
+    let task = task();
+    task.add();
+    fs::remove_dir_all(&task.path).unwrap();
+    task.add();
+    task.assert_sound();
+}
+
+#[test]
+fn swapped_links_are_repaired_without_touching_files() {
+    let task = task();
+    task.add();
+    write_in(&task.path, "new.txt", "new\n");
+    fs::write(task.path.join(".git"), "gitdir: /elsewhere\n").unwrap();
+    fs::write(task.admin.join("commondir"), "/elsewhere\n").unwrap();
+    fs::write(task.admin.join("gitdir"), format!("{}\n", task.path.join(".git").display())).unwrap();
+    task.add();
+    assert_eq!(git(&task.path, &["status", "--porcelain"]), "?? new.txt");
+}
+
+#[test]
+fn a_repository_made_inside_is_set_aside_and_not_lost() {
+    let task = task();
+    task.add();
+    fs::remove_file(task.path.join(".git")).unwrap();
+    write_in(&task.path, ".git/HEAD", "ref: refs/heads/other\n");
+    task.add();
+    assert!(task.path.join(".git").is_file());
+    assert!(task.path.join(".git.found/HEAD").exists());
+}
+
+#[test]
+fn what_is_not_ours_is_never_written_to() {
+    let task = task();
+    write_in(&task.path, "somebody.txt", "mine\n");
+    assert_eq!(task.refusal(), "path-occupied");
+    assert_eq!(fs::read_dir(&task.path).unwrap().count(), 1);
+    assert!(!task.admin.exists());
+}
+
+#[test]
+fn names_paths_and_branches_that_cannot_be_used_are_refused() {
+    let task = task();
+    task.add();
+    let repository = &task.repository;
+    let other = task.sample.beside("other");
+    let code = |name: &str, path: &Path, branch: &str| repository.add_worktree(name, path, branch, &task.start).unwrap_err().code();
+    assert_eq!(code("../escape", &other, "free"), "checkout-name");
+    assert_eq!(code("", &other, "free"), "checkout-name");
+    assert_eq!(code(NAME, &other, "free"), "checkout-name", "the name belongs to another path");
+    assert_eq!(code("other", &other, BRANCH), "branch-checked-out");
+    assert_eq!(code("other", &other, "main"), "branch-checked-out");
+    assert_eq!(code("other", task.sample.root(), "free"), "path-occupied", "it holds the repository");
+    assert_eq!(code("other", Path::new("relative"), "free"), "path-occupied");
+}
+
+#[test]
+fn a_detached_checkout_is_of_exactly_one_commit() {
+    let task = task();
+    let commit = task.sample.commit_on("side", &[("side.txt", Some("side\n"))], "side");
+    for _ in 0..2 {
+        task.repository.add_detached(NAME, &task.path, &commit).unwrap();
+        assert_eq!(git(&task.path, &["rev-parse", "HEAD"]), commit);
+        assert_eq!(git(&task.path, &["status", "--porcelain", "--branch"]), "## HEAD (no branch)");
+    }
+    assert_eq!(git(task.sample.top(), &["branch", "--format=%(refname:short)"]), "main\nside", "no temporary branch is left");
+}
+
+#[test]
+fn submodules_stay_empty_and_executables_executable() {
+    let task = task();
+    git(task.sample.top(), &["update-index", "--add", "--cacheinfo", &format!("160000,{},vendor/lib", task.start)]);
+    git(task.sample.top(), &["update-index", "--chmod=+x", "run.sh"]);
+    git(task.sample.top(), &["commit", "-q", "-m", "submodule"]);
+    let start = task.repository.ref_sha("main").unwrap().unwrap();
+    task.repository.add_worktree(NAME, &task.path, BRANCH, &start).unwrap();
+    assert_eq!(git(&task.path, &["status", "--porcelain"]), "");
+    assert_eq!(fs::read_dir(task.path.join("vendor/lib")).unwrap().count(), 0);
+    let evidence = task.repository.evidence(&task.path, BRANCH, "main").unwrap();
+    assert_eq!(evidence.dirty_paths, Vec::<String>::new());
+}

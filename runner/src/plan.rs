@@ -1,0 +1,245 @@
+//! The plan: from what is wanted (tasks) and what is there (runs), which actions come next. Pure, so that every rule is a table in a test.
+//!
+//! It plans from state alone, never from what happened; the first plan after a start is the recovery from whatever ended the last one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use db::{State, TaskState};
+use domain::attention::AttentionKind;
+use domain::config::Config;
+use domain::id::{RunId, TaskId};
+use domain::park::ParkReason;
+use domain::task::{Card, Phase, Status};
+use domain::time::Timestamp;
+use domain::why::Why;
+
+/// One thing to be done. Doing it twice is as good as once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Start an agent of `phase` for the task.
+    Start { task: TaskId, phase: Phase, status: Status },
+    /// A run is on record that nobody here watches: take it over, or find out how it ended.
+    Adopt { task: TaskId, run: RunId },
+    /// Bring an approved branch into the project branch.
+    Merge { task: TaskId },
+    /// Remove the checkout of a finished task, keeping what was not merged.
+    Clean { task: TaskId },
+    /// Only a person can go on.
+    NeedPerson { task: TaskId, kind: AttentionKind, detail: String },
+    /// The time of a parking is over.
+    Resume { reason: ParkReason },
+}
+
+/// What to do, why the rest waits, and when to look again if nothing happens before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    pub actions: Vec<Action>,
+    pub whys: Vec<(TaskId, Option<Why>)>,
+    pub look_again: Option<Timestamp>,
+}
+
+/// Makes the plan. `busy` are the tasks on which an action is under way in this process.
+pub fn plan(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Plan {
+    let mut planner = Planner::new(state, config, busy, now);
+    planner.parkings();
+    planner.runs();
+    planner.finished();
+    let mut candidates = planner.judge_open();
+    candidates.sort_by_key(|candidate| (candidate.rank, std::cmp::Reverse(candidate.priority), candidate.task.number()));
+    planner.fill_slots(candidates);
+    planner.plan
+}
+
+struct Planner<'a> {
+    state: &'a State,
+    config: &'a Config,
+    busy: &'a BTreeSet<TaskId>,
+    now: Timestamp,
+    cards: BTreeMap<&'a TaskId, &'a Card>,
+    plan: Plan,
+}
+
+/// A task that could be worked on at once.
+struct Candidate {
+    /// Review, rework, orchestrator, planner, new coder: finishing goes before beginning.
+    rank: u8,
+    priority: i64,
+    task: TaskId,
+    phase: Phase,
+    status: Status,
+}
+
+impl<'a> Planner<'a> {
+    fn new(state: &'a State, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
+        let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
+        Self { state, config, busy, now, cards, plan: Plan::default() }
+    }
+
+    fn look_again(&mut self, at: Timestamp) {
+        self.plan.look_again = Some(self.plan.look_again.map_or(at, |known| known.min(at)));
+    }
+
+    fn why(&mut self, card: &Card, why: Option<Why>) {
+        if card.why != why {
+            self.plan.whys.push((card.id.clone(), why));
+        }
+    }
+
+    fn parkings(&mut self) {
+        for parking in &self.state.parkings {
+            if parking.until <= self.now {
+                self.plan.actions.push(Action::Resume { reason: parking.reason });
+            } else {
+                self.look_again(parking.until);
+            }
+        }
+    }
+
+    fn runs(&mut self) {
+        for run in self.state.live.iter().filter(|run| !self.busy.contains(&run.task_id)) {
+            self.plan.actions.push(Action::Adopt { task: run.task_id.clone(), run: run.id.clone() });
+        }
+    }
+
+    fn finished(&mut self) {
+        for known in &self.state.tasks {
+            let card = &known.task.card;
+            let left_over = !card.status.is_open() && known.task.worktree_path.is_some();
+            if left_over && card.run.is_none() && !self.busy.contains(&card.id) {
+                self.plan.actions.push(Action::Clean { task: card.id.clone() });
+            }
+        }
+    }
+
+    /// Gives every open task without a run its reason to wait, or makes it a candidate.
+    fn judge_open(&mut self) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        let mut merging: BTreeSet<&str> = self.merging();
+        let state = self.state;
+        for known in state.tasks.iter().filter(|known| known.task.card.status.is_open()) {
+            let card = &known.task.card;
+            if card.run.is_some() || self.busy.contains(&card.id) {
+                let why = card.run.as_ref().filter(|run| run.stopping).map(|_| Why::Stopping);
+                self.why(card, why);
+                continue;
+            }
+            if let Some(why) = self.stands(card) {
+                self.why(card, Some(why));
+                continue;
+            }
+            if card.is_approved() {
+                let repository = self.repository(card);
+                if merging.insert(repository) {
+                    self.plan.actions.push(Action::Merge { task: card.id.clone() });
+                }
+                self.why(card, Some(Why::MergeQueued));
+                continue;
+            }
+            if self.sent_back_too_often(known) {
+                continue;
+            }
+            if let Some(until) = known.retry_at.filter(|until| *until > self.now) {
+                self.look_again(until);
+                let after = known.last_failure.unwrap_or(domain::failure::FailureClass::Crashed);
+                self.why(card, Some(Why::Waiting { until, after }));
+                continue;
+            }
+            candidates.push(candidate(card));
+        }
+        candidates
+    }
+
+    /// Repositories in which a merge is under way.
+    fn merging(&self) -> BTreeSet<&'a str> {
+        let approved = self.state.tasks.iter().map(|known| &known.task.card).filter(|card| card.is_approved() && self.busy.contains(&card.id));
+        approved.map(|card| self.repository(card)).collect()
+    }
+
+    fn repository(&self, card: &Card) -> &'a str {
+        self.state.projects.get(&card.project_id).map_or("", |project| project.git_dir.as_str())
+    }
+
+    /// Why a task may not be worked on, whatever else is free.
+    fn stands(&self, card: &Card) -> Option<Why> {
+        if card.attention.is_some() {
+            return Some(Why::NeedsYou);
+        }
+        if let Some(by) = card.held_by {
+            return Some(Why::Held { by });
+        }
+        if card.status != Status::Backlog {
+            return None;
+        }
+        let parent = card.parent_task_id.as_ref().and_then(|parent| self.cards.get(parent));
+        if let Some(parent) = parent.filter(|parent| parent.phase == Phase::Planner && parent.status.is_open()) {
+            return Some(Why::PlanOpen { task: parent.id.clone() });
+        }
+        let open = |id: &&TaskId| self.cards.get(id).is_none_or(|dependency| !dependency.satisfies_dependents());
+        let tasks: Vec<TaskId> = card.depends_on.iter().filter(open).cloned().collect();
+        (!tasks.is_empty()).then_some(Why::BlockedBy { tasks })
+    }
+
+    fn sent_back_too_often(&mut self, known: &TaskState) -> bool {
+        let card = &known.task.card;
+        let too_often = card.status == Status::InProgress && known.task.review_rounds >= self.config.max_review_rounds;
+        if too_often {
+            let detail = format!(
+                "It was sent back {} times. Read the thread, say what you want in a comment, and press Retry.",
+                known.task.review_rounds
+            );
+            self.plan.actions.push(Action::NeedPerson { task: card.id.clone(), kind: AttentionKind::Stalled, detail });
+        }
+        too_often
+    }
+
+    fn fill_slots(&mut self, candidates: Vec<Candidate>) {
+        let working: BTreeSet<&TaskId> = self.state.live.iter().map(|run| &run.task_id).chain(self.starting()).collect();
+        let most = self.config.max_parallel_agents;
+        let mut free = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(working.len());
+        let reviewers = working.iter().filter(|id| self.cards.get(**id).is_some_and(|card| works_as_reviewer(card))).count();
+        let mut free_reviewers = usize::try_from(self.config.max_parallel_reviewers).unwrap_or(usize::MAX).saturating_sub(reviewers);
+        let parked = self.state.parkings.iter().find(|parking| parking.until > self.now);
+        for candidate in candidates {
+            let Some(card) = self.cards.get(&candidate.task).copied() else { continue };
+            let reviews = candidate.phase == Phase::Reviewer;
+            if let Some(parking) = parked {
+                self.why(card, Some(Why::Parked { reason: parking.reason, until: Some(parking.until) }));
+            } else if reviews && free_reviewers == 0 {
+                self.why(card, Some(Why::PhaseFull { phase: Phase::Reviewer }));
+            } else if free == 0 {
+                self.why(card, Some(Why::NoFreeSlot { most }));
+            } else {
+                free -= 1;
+                free_reviewers -= usize::from(reviews);
+                self.plan.actions.push(Action::Start { task: candidate.task, phase: candidate.phase, status: candidate.status });
+            }
+        }
+    }
+
+    /// Tasks whose agent is about to be on record.
+    fn starting(&self) -> impl Iterator<Item = &'a TaskId> {
+        self.busy.iter().filter(|id| self.cards.get(id).is_some_and(|card| card.status.is_open() && !card.is_approved()))
+    }
+}
+
+/// The agent that a task which stands here needs next.
+fn candidate(card: &Card) -> Candidate {
+    let (rank, phase) = match (card.status, card.phase) {
+        (Status::InReview, _) => (0, Phase::Reviewer),
+        (Status::InProgress, Phase::Coder) => (1, Phase::Coder),
+        (_, Phase::Orchestrator) => (2, Phase::Orchestrator),
+        (_, Phase::Planner) => (3, Phase::Planner),
+        (_, phase) => (4, phase),
+    };
+    Candidate { rank, priority: card.priority, task: card.id.clone(), phase, status: card.status }
+}
+
+fn works_as_reviewer(card: &Card) -> bool {
+    match &card.run {
+        Some(run) => run.phase == Phase::Reviewer,
+        None => card.status == Status::InReview,
+    }
+}
+
+#[cfg(test)]
+mod tests;

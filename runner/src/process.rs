@@ -1,0 +1,239 @@
+//! The only place where programs are started: always in a given folder, in a process group or session of their own, with an
+//! environment that passed `env`.
+//!
+//! It knows nothing about tasks and agents' protocols, and never decides what to start.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::env;
+use crate::run_dir::{RunDir, RunDirError, Spec};
+
+/// A program that could not be started or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    #[error("could not start {}; check that it exists and may be executed", program.display())]
+    Start { program: PathBuf, source: io::Error },
+    #[error("{} did not end within {} s and was killed; run it in a terminal to see what it waits for", program.display(), limit.as_secs())]
+    TooSlow { program: PathBuf, limit: Duration },
+    #[error("{} is already being run by a shim; wait for it to end", run_dir.display())]
+    AlreadyRunning { run_dir: PathBuf },
+    #[error("no program that opens a browser was found; open {url} yourself")]
+    NoBrowser { url: String },
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+}
+
+type Result<T> = std::result::Result<T, ProcessError>;
+
+/// What a short-lived program answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeOutput {
+    /// `None` when a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Starts `program shim RUN_DIR`, which then outlives this process. The run's lock is taken here and handed over as the shim's
+/// stdin, so that there is no moment at which a started run looks dead and none at which it could be started twice.
+///
+/// Must be called inside a tokio runtime: a task waits for the shim, so that it leaves no zombie.
+///
+/// # Errors
+/// When the run has a shim already, or the program cannot be started.
+pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
+    let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
+    let mut command = command(program, run_dir.path(), env::scrub(std::env::vars_os()));
+    // No process group here: only a process that leads none can begin a session, which is the first thing that the shim does.
+    command.arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
+    let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
+    reap(child);
+    Ok(())
+}
+
+/// Starts the agent of a run: leader of its own process group, its output straight into the run's files, its stdin a pipe.
+///
+/// # Errors
+/// When the program or its folder is missing, or it cannot be executed.
+pub(crate) fn start_agent(spec: &Spec, run_dir: &RunDir) -> Result<std::process::Child> {
+    let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
+    // What the shim inherited has passed the allow-list already.
+    let mut command = command(Path::new(program), &spec.cwd, std::env::vars_os());
+    command.args(arguments).envs(&spec.env).process_group(0);
+    command.stdin(Stdio::piped()).stdout(run_dir.append("stdout")?).stderr(run_dir.append("stderr")?);
+    command.spawn().map_err(|source| not_started(Path::new(program), source))
+}
+
+/// Runs a program to its end, for its output: `claude --version`.
+///
+/// # Errors
+/// When it cannot be started, or does not end within `limit`; it is killed then, with its process group.
+pub async fn probe(program: &Path, arguments: &[&str], limit: Duration) -> Result<ProbeOutput> {
+    let mut command = command(program, Path::new("/"), env::scrub(std::env::vars_os()));
+    command.args(arguments);
+    collect(program, command, limit).await
+}
+
+/// Runs a line of shell for an agent that is played by this program. Unlike all others it inherits the environment as it is, because
+/// the player is itself an agent: its environment was scrubbed, and carries the run's marker that must be handed on.
+///
+/// # Errors
+/// As [`probe`].
+pub async fn shell(line: &str, cwd: &Path, limit: Duration) -> Result<ProbeOutput> {
+    let mut command = command(Path::new("/bin/sh"), cwd, std::env::vars_os());
+    command.args(["-c", line]);
+    collect(Path::new("/bin/sh"), command, limit).await
+}
+
+/// Starts a program that is talked to over its stdin and stdout, on behalf of an agent that is played by this program: its MCP
+/// server. The environment is inherited as in [`shell`], with `variables` added. The child is killed when the handle is dropped.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn pipe_child(program: &Path, arguments: &[String], cwd: &Path, variables: &[(String, String)]) -> Result<tokio::process::Child> {
+    let mut command = command(program, cwd, std::env::vars_os());
+    command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value))).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let spawned = tokio::process::Command::from(command).kill_on_drop(true).spawn();
+    spawned.map_err(|source| not_started(program, source))
+}
+
+/// Shows `url` in the person's browser, and does not wait for it. Must be called inside a tokio runtime.
+///
+/// # Errors
+/// When no opener is installed or it cannot be started.
+pub fn open_browser(url: &str) -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let opener = ["xdg-open", "open", "wslview"].iter().find_map(|name| find_program(name, &path));
+    let opener = opener.ok_or_else(|| ProcessError::NoBrowser { url: url.to_owned() })?;
+    let mut command = command(&opener, Path::new("/"), env::scrub_for_desktop(std::env::vars_os()));
+    command.arg(url).process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    reap(tokio::process::Command::from(command).spawn().map_err(|source| not_started(&opener, source))?);
+    Ok(())
+}
+
+/// The absolute path of the executable file that `name` means, looked for in `path` as a shell does. Relative entries of `path` are
+/// passed over: an agent could have put a program into the current folder.
+pub fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let executable =
+        |candidate: &PathBuf| candidate.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_absolute()).filter(executable);
+    }
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(executable)
+}
+
+fn command(program: &Path, cwd: &Path, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    let mut command = Command::new(program);
+    command.current_dir(cwd).env_clear().envs(variables);
+    command
+}
+
+async fn collect(program: &Path, mut command: Command, limit: Duration) -> Result<ProbeOutput> {
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = tokio::process::Command::from(command).kill_on_drop(true).spawn();
+    let child = child.map_err(|source| not_started(program, source))?;
+    let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+    match tokio::time::timeout(limit, child.wait_with_output()).await {
+        Ok(Ok(output)) => Ok(ProbeOutput {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }),
+        Ok(Err(source)) => Err(not_started(program, source)),
+        Err(_) => {
+            if let Some(group) = group {
+                // It may be gone by now, which is as well.
+                let _ = killpg(group, Signal::SIGKILL);
+            }
+            Err(ProcessError::TooSlow { program: program.to_owned(), limit })
+        }
+    }
+}
+
+fn reap(mut child: tokio::process::Child) {
+    tokio::spawn(async move { child.wait().await });
+}
+
+fn not_started(program: &Path, source: io::Error) -> ProcessError {
+    ProcessError::Start { program: program.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_probe_answers_and_sees_a_scrubbed_environment() {
+        let output = probe(Path::new("/bin/sh"), &["-c", "echo out; echo err >&2; pwd; env | grep -c ^CARGO; exit 3"], LIMIT).await;
+        let expected = ProbeOutput { code: Some(3), stdout: "out\n/\n0\n".to_owned(), stderr: "err\n".to_owned() };
+        assert_eq!(output.unwrap(), expected);
+        assert!(std::env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("CARGO")), "cargo sets some");
+    }
+
+    #[tokio::test]
+    async fn a_slow_probe_is_killed_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let pids = folder.path().join("pids");
+        let line = format!("sleep 1000 & echo $! $$ > {}; wait", pids.display());
+        let error = probe(Path::new("/bin/sh"), &["-c", &line], Duration::from_millis(300)).await.unwrap_err();
+        assert!(matches!(error, ProcessError::TooSlow { .. }), "{error}");
+        let pids = std::fs::read_to_string(pids).unwrap();
+        for pid in pids.split_whitespace() {
+            while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_program_is_named() {
+        let error = probe(Path::new("/nonexistent/claude"), &["--version"], LIMIT).await.unwrap_err();
+        insta::assert_snapshot!(error, @"could not start /nonexistent/claude; check that it exists and may be executed");
+    }
+
+    #[tokio::test]
+    async fn a_piped_child_is_talked_to() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let variables = [("GREETING".to_owned(), "hello".to_owned())];
+        let line = ["-c".to_owned(), "read name; echo $GREETING $name".to_owned()];
+        let mut child = pipe_child(Path::new("/bin/sh"), &line, Path::new("/"), &variables).unwrap();
+        child.stdin.take().unwrap().write_all(b"Ada\n").await.unwrap();
+        let mut answer = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "hello Ada\n");
+    }
+
+    #[tokio::test]
+    async fn a_shell_line_inherits_the_environment_and_gets_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let output = shell("pwd; echo $CARGO_PKG_NAME", &folder, LIMIT).await.unwrap();
+        assert_eq!(output.stdout, format!("{}\nrunner\n", folder.display()));
+    }
+
+    #[test]
+    fn a_program_is_found_only_in_absolute_folders_and_only_when_executable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tool");
+        std::fs::write(&path, "").unwrap();
+        let both = std::env::join_paths([Path::new("."), folder.path()]).unwrap();
+        assert_eq!(find_program("tool", &both), None);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find_program("tool", &both), Some(path.clone()));
+        assert_eq!(find_program(path.to_str().unwrap(), OsStr::new("")), Some(path));
+        assert_eq!(find_program("./tool", &both), None);
+    }
+
+    const LIMIT: Duration = Duration::from_secs(20);
+}

@@ -1,0 +1,122 @@
+//! What an agent reads first: its role as the system prompt, its task as the first message.
+//!
+//! Pure. The words of the roles are in `agents/`, not here; people's words are fenced so that they cannot pretend to be ours.
+
+use domain::comment::Comment;
+use domain::project::Project;
+use domain::run::Run;
+use domain::task::{Phase, Task};
+
+/// The built-in prompt of a phase.
+pub fn role(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Planner => include_str!("../../agents/planner.md"),
+        Phase::Coder => include_str!("../../agents/coder.md"),
+        Phase::Reviewer => include_str!("../../agents/reviewer.md"),
+        Phase::Orchestrator => include_str!("../../agents/orchestrator.md"),
+    }
+}
+
+/// What a prompt is made of.
+#[derive(Debug)]
+pub struct Material<'a> {
+    pub project: &'a Project,
+    pub task: &'a Task,
+    /// The phase of this run, which is the reviewer's for a task of a coder.
+    pub phase: Phase,
+    /// The branch that the work is on, or that the checkout shows.
+    pub branch: &'a str,
+    pub worktree: &'a str,
+    /// What the work is compared with.
+    pub base: &'a str,
+    /// The whole thread, oldest first.
+    pub comments: &'a [Comment],
+    /// Earlier runs of the task in this phase, oldest first.
+    pub attempts: &'a [Run],
+    /// Present when the session of an earlier attempt is resumed.
+    pub resumes: bool,
+}
+
+/// The tags that structure a prompt. Content that holds one of them is not taken for structure.
+const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "claims", "intel", "message", "reminder"];
+
+/// The first message of a run.
+pub fn prompt(material: &Material<'_>) -> String {
+    let card = &material.task.card;
+    let mut text = String::from("<issue>\n");
+    let parent = card.round_of.as_ref().or(card.parent_task_id.as_ref());
+    let fields = [
+        ("Title", card.title.as_str()),
+        ("Description", material.task.description.as_deref().unwrap_or("")),
+        ("Phase", material.phase.as_str()),
+        ("Branch", material.branch),
+        ("Worktree", material.worktree),
+        ("Task", card.id.as_str()),
+        ("Base", material.base),
+        ("Project", &format!("{} {}", material.project.id, material.project.title)),
+        ("Parent", parent.map_or("", |parent| parent.as_str())),
+    ];
+    for (name, value) in fields.iter().filter(|(name, value)| !(value.is_empty() && *name == "Parent")) {
+        text += format!("{name}: {}", indented(value)).trim_end();
+        text.push('\n');
+    }
+    text += "</issue>\n\n<comments>\n";
+    for comment in material.comments {
+        text += &format!("[{}] {}: {}\n", comment.author_role, comment.created_at, indented(&comment.content));
+    }
+    text += "</comments>\n";
+    let failed: Vec<&Run> = material.attempts.iter().filter(|run| run.failure.is_some()).collect();
+    if !failed.is_empty() {
+        text += "\n<attempts>\n";
+        for run in failed {
+            let what = run.failure.map_or("ended", |failure| failure.sentence());
+            let error = run.error.as_deref().map(|error| format!(": {}", indented(error))).unwrap_or_default();
+            text += &format!("Attempt {}: {what}{error}\n", run.attempt);
+        }
+        text += "</attempts>\n";
+    }
+    if material.resumes {
+        text += "\n<reminder>\nYou have worked on this before in this session. Read the newest comments, go on from what is in the worktree, and finish the task as your role says.\n</reminder>\n";
+    }
+    text
+}
+
+/// What is said to an agent that ended its turn and left its card where it was.
+pub fn nudge(phase: Phase, task: &Task) -> String {
+    let id = &task.card.id;
+    let next = match phase {
+        Phase::Planner => format!("call create_subtasks for {id} and then complete_task, or complete_task with a reason why there is nothing to do"),
+        Phase::Coder => format!("commit your work and call update_task_status with task_id {id} and status in_review"),
+        Phase::Reviewer => format!("call update_task_status with task_id {id} and status done, or add_comment and then update_task_status with status in_progress"),
+        Phase::Orchestrator => format!("call complete_task with task_id {id}, after create_subtasks if more is to be done"),
+    };
+    format!("<reminder>\nYour turn ended and {id} has not moved, so nothing of it counts yet. If you are finished, {next}. If you cannot go on, say why with add_comment first.\n</reminder>")
+}
+
+/// A person's message to a running agent.
+pub fn message(content: &str) -> String {
+    format!("<message from=\"human\">\n{}\n</message>", fenced(content))
+}
+
+fn indented(content: &str) -> String {
+    fenced(content).replace('\n', "\n  ")
+}
+
+/// `content` with the `<` of our own tags written as `&lt;`.
+fn fenced(content: &str) -> String {
+    let mut text = String::with_capacity(content.len());
+    for (place, part) in content.split('<').enumerate() {
+        if place > 0 {
+            let name = part.strip_prefix('/').unwrap_or(part);
+            let is_tag = TAGS.iter().any(|tag| {
+                name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)) && !name[tag.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '-')
+            });
+            text += if is_tag { "&lt;" } else { "<" };
+        }
+        text += part;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! The real Claude Code through the shim, without a network: what we expect of its command line, its output and its words.
+//!
+//! `CLAUDE_BIN` names the program; without it these tests say so and pass. No model is asked: its address is a closed port.
+
+use std::fs;
+use std::path::PathBuf;
+
+use domain::failure::FailureClass;
+use domain::task::Phase;
+use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, user_line};
+use runner::backend::stream::{RunLine, parse};
+use runner::run_dir::{Exit, Spec};
+use uuid::Uuid;
+
+use super::run::Run;
+
+/// A port that nothing listens on.
+const CLOSED: &str = "http://127.0.0.1:9";
+
+fn program() -> Option<String> {
+    let program = std::env::var("CLAUDE_BIN").ok();
+    if program.is_none() {
+        not_tested("CLAUDE_BIN does not name a Claude Code to test with");
+    }
+    program
+}
+
+#[expect(clippy::print_stdout, reason = "a test that did not run must say so")]
+fn not_tested(why: &str) {
+    println!("NOT TESTED: {why}");
+}
+
+/// A folder in which the program keeps its sessions.
+struct Home {
+    folder: tempfile::TempDir,
+    program: String,
+}
+
+impl Home {
+    fn new(program: String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("system.md"), "You test.").unwrap();
+        fs::write(folder.path().join("mcp.json"), r#"{"mcpServers":{}}"#).unwrap();
+        Self { folder, program }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, session: Session, variables: &[(&str, &str)]) -> Run {
+        Run::with(|spec: &mut Spec| {
+            // The same each time: an id is taken per folder.
+            spec.cwd = self.folder.path().to_owned();
+            spec.argv = argv(&ClaudeSpec {
+                command: std::slice::from_ref(&self.program),
+                phase: Phase::Coder,
+                session,
+                model: None,
+                system_prompt_file: &self.path("system.md"),
+                mcp_config_file: &self.path("mcp.json"),
+                checkout: self.folder.path(),
+            });
+            let base = [("CLAUDE_CODE_MAX_RETRIES", "1"), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
+            let all = ENVIRONMENT.iter().chain(&base).chain(variables);
+            spec.env.extend(all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+            spec.env.insert("CLAUDE_CONFIG_DIR".to_owned(), self.path("config").to_string_lossy().into_owned());
+        })
+    }
+
+    /// Starts a run, says one thing, and returns how it ended.
+    async fn end(&self, session: Session, variables: &[(&str, &str)]) -> (RunEnd, Vec<RunLine>) {
+        let run = self.run(session, variables);
+        run.start();
+        // The program may refuse and be gone before it is spoken to.
+        if let Ok(control) = runner::shim::control::Control::connect(&run.dir).await {
+            let _ = control.send_line(&user_line("<issue>\nTitle: test\n</issue>", Uuid::new_v4())).await;
+            let _ = control.close_stdin().await;
+        }
+        let exit = run.ended().await;
+        let items: Vec<RunLine> = run.output().lines().flat_map(parse).collect();
+        (judge(&exit, &items, &run.dir.stderr_tail(4096).unwrap()), items)
+    }
+}
+
+fn judge(exit: &Exit, items: &[RunLine], stderr: &str) -> RunEnd {
+    let result = items.iter().find_map(|item| if let RunLine::Result(result) = item { Some(&**result) } else { None });
+    let api_error = items.iter().find_map(|item| if let RunLine::ApiError { error, .. } = item { Some(error.as_str()) } else { None });
+    end(&Evidence { exit, result, api_error, servers: None, limited_until: None, stderr, stopped: false })
+}
+
+const JAILED: (&str, &str) = ("IS_SANDBOX", "1");
+const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "none");
+const ADDRESS: (&str, &str) = ("ANTHROPIC_BASE_URL", CLOSED);
+
+#[tokio::test]
+async fn a_model_that_cannot_be_reached_is_an_api_error_and_the_session_is_taken_then() {
+    let Some(program) = program() else { return };
+    let home = Home::new(program);
+    let id = Uuid::new_v4();
+    let (end, items) = home.end(Session::New(id), &[JAILED, KEY, ADDRESS]).await;
+    assert!(matches!(end, RunEnd::ApiError { status: None, .. }), "{end:?} {items:?}");
+    let RunLine::Init(init) = items.iter().find(|item| matches!(item, RunLine::Init(_))).unwrap() else { unreachable!() };
+    assert_eq!(init.session_id, id.to_string());
+    assert!(items.iter().any(|item| matches!(item, RunLine::UserReplay { uuid: Some(_), .. })));
+    assert!(items.iter().any(|item| matches!(item, RunLine::ApiRetry { error_status: None, .. })));
+
+    let (end, _) = home.end(Session::New(id), &[JAILED, KEY, ADDRESS]).await;
+    assert_eq!(end, RunEnd::SessionInUse);
+    let (end, _) = home.end(Session::Resume(id), &[JAILED, KEY, ADDRESS]).await;
+    assert_eq!(end.failure(), Some(FailureClass::ApiError));
+    let (end, _) = home.end(Session::Resume(Uuid::new_v4()), &[JAILED, KEY, ADDRESS]).await;
+    assert_eq!(end, RunEnd::NoConversation);
+}
+
+#[tokio::test]
+async fn without_a_sign_in_it_says_so() {
+    let Some(program) = program() else { return };
+    let (end, items) = Home::new(program).end(Session::New(Uuid::new_v4()), &[JAILED]).await;
+    assert_eq!(end, RunEnd::SignedOut, "{items:?}");
+}
+
+#[tokio::test]
+async fn as_root_it_refuses() {
+    let Some(program) = program() else { return };
+    if !nix::unistd::Uid::effective().is_root() || std::env::var_os("IS_SANDBOX").is_some() {
+        not_tested("this needs root without IS_SANDBOX");
+        return;
+    }
+    let (end, _) = Home::new(program).end(Session::New(Uuid::new_v4()), &[KEY, ADDRESS]).await;
+    assert_eq!(end, RunEnd::RootRefused);
+}

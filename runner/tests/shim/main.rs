@@ -1,0 +1,265 @@
+//! The shim with real processes: what it starts, hands on, survives and sweeps.
+//!
+//! Agents are played by `sh`. The shim is this very test program, started again: see `run_as_shim`.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod claude;
+mod run;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use runner::process::{ProcessError, find_program, start_shim};
+use runner::run_dir::{ExitErrorKind, RunDir, RunState};
+use runner::shim::control::{Control, ControlError, SignalName};
+use runner::tail::{Tail, TailLine};
+
+use run::{Run, is_gone, this_program, wait_for};
+
+/// `start_shim` starts this program with the arguments `shim RUN_DIR`, which the test harness takes for the names of tests to run:
+/// this one. No other test may have "shim" in its name.
+#[test]
+fn run_as_shim() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, command, run_dir] = arguments.as_slice()
+        && command == "shim"
+    {
+        let code = runner::shim::main(Path::new(run_dir));
+        std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
+    }
+}
+
+fn kill(pid: i32) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL).unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_gets_its_folder_and_environment_and_its_end_is_recorded() {
+    let run = Run::started("echo $GREETING $PORT; pwd; echo bad >&2; env | grep -c ^CARGO_PKG; exit 7");
+    let exit = run.ended().await;
+    assert_eq!((exit.code, exit.signal, exit.swept, exit.error), (Some(7), None, 0, None));
+    let folder = run.folder.path().canonicalize().unwrap();
+    assert_eq!(run.output(), format!("hello 4001\n{}\n0\n", folder.display()));
+    assert_eq!(fs::read_to_string(run.dir.file("stderr")).unwrap(), "bad\n");
+    assert!(!run.dir.file("sock").exists());
+}
+
+#[tokio::test]
+async fn lines_reach_the_agent_in_order_until_its_stdin_is_closed() {
+    let run = Run::started("while read -r line; do printf 'got %s\n' \"$line\"; done; echo end");
+    let mut tail = Tail::open(&run.dir, 0).await.unwrap();
+    let control = run.control().await;
+    for line in ["one", "{\"two\": \"\\n\"}"] {
+        control.send_line(line).await.unwrap();
+        let Some(TailLine::Text { text, .. }) = tail.next().await.unwrap() else { panic!("no answer") };
+        assert_eq!(text, format!("got {line}"));
+    }
+    let refused = control.send_line("a\nb").await.unwrap_err();
+    insta::assert_snapshot!(refused, @"the shim refused: a line must not contain a newline");
+    control.close_stdin().await.unwrap();
+    assert_eq!(run.ended().await.code, Some(0));
+    let Some(TailLine::Text { text, .. }) = tail.next().await.unwrap() else { panic!("no end") };
+    assert_eq!(text, "end");
+    assert_eq!(tail.next().await.unwrap(), None);
+    assert!(matches!(control.send_line("late").await.unwrap_err(), ControlError::Gone));
+    assert!(matches!(Control::connect(&run.dir).await.unwrap_err(), ControlError::Gone));
+}
+
+#[tokio::test]
+async fn a_line_longer_than_a_pipe_holds_arrives_whole() {
+    let run = Run::started("read -r line; echo ${#line}");
+    let control = run.control().await;
+    control.send_line(&"x".repeat(1 << 20)).await.unwrap();
+    run.ended().await;
+    assert_eq!(run.output(), "1048576\n");
+}
+
+#[tokio::test]
+async fn stdin_stays_open_while_nobody_writes() {
+    let run = Run::started("echo ready > ready; read -r line; echo $?");
+    run.file("ready").await;
+    assert_eq!(run.dir.state().unwrap(), RunState::Alive);
+    let control = run.control().await;
+    drop(control);
+    run.control().await.send_line("x").await.unwrap();
+    run.ended().await;
+    assert_eq!(run.output(), "0\n");
+}
+
+#[tokio::test]
+async fn daemons_are_swept_even_with_another_session_and_an_empty_environment() {
+    if find_program("setsid", &std::env::var_os("PATH").unwrap()).is_none() {
+        panic!("this test needs setsid(1)");
+    }
+    let run = Run::started(
+        "sleep 1000 & echo $! >> pids
+         setsid sleep 1000 & echo $! >> pids
+         (setsid sh -c 'sleep 1000 & echo $! >> pids' &)
+         (env -i setsid /bin/sh -c 'trap \"\" TERM; echo $$ >> pids; while :; do /bin/sleep 1; done' &)
+         while [ $(wc -l < pids) -lt 4 ]; do :; done; echo done > done",
+    );
+    run.file("done").await;
+    let exit = run.ended().await;
+    assert_eq!(exit.code, Some(0));
+    assert!(exit.swept >= 4, "{exit:?}");
+    let pids = run.file("pids").await;
+    assert_eq!(pids.lines().count(), 4);
+    let left: Vec<&str> = pids.lines().filter(|pid| !is_gone(pid)).collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[tokio::test]
+async fn term_is_enough_for_an_agent_that_listens() {
+    let run = Run::started("trap 'echo bye; exit 3' TERM; echo ready > ready; while :; do sleep 0.05; done");
+    run.file("ready").await;
+    run.control().await.signal(SignalName::Terminate).await.unwrap();
+    assert_eq!(run.ended().await.code, Some(3));
+    assert_eq!(run.output(), "bye\n");
+}
+
+#[tokio::test]
+async fn an_agent_that_ignores_term_is_killed_after_the_grace() {
+    let run = Run::started("trap '' TERM; echo ready > ready; while :; do sleep 0.05; done");
+    run.file("ready").await;
+    let begun = Instant::now();
+    // To the shim itself, as a machine does that shuts down.
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(run.shim_pid()), nix::sys::signal::Signal::SIGTERM).unwrap();
+    let exit = run.ended().await;
+    assert_eq!((exit.code, exit.signal), (None, Some(9)));
+    assert!((5..12).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn kill_and_interrupt_reach_the_whole_group() {
+    let run = Run::started("sleep 1000 & echo $! > child; trap 'exit 4' INT; echo ready > ready; wait");
+    run.file("ready").await;
+    run.control().await.signal(SignalName::Interrupt).await.unwrap();
+    assert_eq!(run.ended().await.code, Some(4));
+
+    let run = Run::started("sleep 1000 & echo $! > child; wait");
+    let child = run.file("child").await;
+    run.control().await.signal(SignalName::Kill).await.unwrap();
+    assert_eq!(run.ended().await.signal, Some(9));
+    assert!(is_gone(&child));
+}
+
+/// The starter is another process, killed with its whole group while the agent works.
+#[tokio::test]
+async fn agent_and_supervision_outlive_the_starter() {
+    let run = Run::new("echo $$ > agent; while read -r line; do echo \"got $line\"; done");
+    let starter = runner::process::pipe_child(
+        &this_program(),
+        &["--exact".to_owned(), "start_and_hang".to_owned()],
+        Path::new("/"),
+        &[("START_RUN".to_owned(), run.dir.path().to_str().unwrap().to_owned())],
+    );
+    let mut starter = starter.unwrap();
+    let agent = run.file("agent").await;
+    let group = nix::unistd::Pid::from_raw(i32::try_from(starter.id().unwrap()).unwrap());
+    nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL).unwrap();
+    starter.wait().await.unwrap();
+
+    assert!(!is_gone(&agent));
+    assert_eq!(run.dir.state().unwrap(), RunState::Alive);
+    let control = run.control().await;
+    control.send_line("later").await.unwrap();
+    control.close_stdin().await.unwrap();
+    assert_eq!(run.ended().await.code, Some(0));
+    assert_eq!(run.output(), "got later\n");
+}
+
+/// Not a test by itself: the starter of `agent_and_supervision_outlive_the_starter`.
+#[tokio::test]
+async fn start_and_hang() {
+    if let Some(path) = std::env::var_os("START_RUN") {
+        start_shim(&this_program(), &RunDir::open(Path::new(&path)).unwrap()).unwrap();
+        std::future::pending::<()>().await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_never_started_twice() {
+    let run = Run::started("echo x >> starts; read -r line");
+    assert!(matches!(start_shim(&this_program(), &run.dir).unwrap_err(), ProcessError::AlreadyRunning { .. }));
+    run.control().await.close_stdin().await.unwrap();
+    let exit = run.ended().await;
+    // The lock is free, so this one is started; it finds the record and starts no agent.
+    run.start();
+    wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("ended already")).await;
+    wait_for("its end", || !run.dir.is_alive().unwrap()).await;
+    assert_eq!(run.dir.exit().unwrap(), Some(exit));
+    assert_eq!(run.file("starts").await, "x\n");
+}
+
+#[tokio::test]
+async fn a_run_whose_supervision_was_killed_is_buried_with_all_its_processes() {
+    let run = Run::started("setsid sleep 1000 & echo $! >> pids; echo $$ >> pids; echo ready > ready; wait");
+    run.file("ready").await;
+    assert_eq!(runner::shim::bury(&run.dir).unwrap(), None, "it lives");
+    kill(run.shim_pid());
+    wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
+    let exit = runner::shim::bury(&run.dir).unwrap().unwrap();
+    assert_eq!(exit.error.as_ref().map(|error| error.kind), Some(ExitErrorKind::Lost));
+    assert_eq!(exit.swept, 2);
+    for pid in run.file("pids").await.lines() {
+        assert!(is_gone(pid), "{pid} lives");
+    }
+    assert_eq!(run.dir.state().unwrap(), RunState::Ended(exit));
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_started_has_an_end_that_says_why() {
+    let run = Run::with(|spec| spec.argv = vec!["/nonexistent/claude".to_owned()]);
+    run.start();
+    let error = run.ended().await.error.unwrap();
+    assert_eq!(error.kind, ExitErrorKind::MissingProgram);
+    assert_eq!(error.detail, "/nonexistent/claude does not exist");
+
+    let run = Run::with(|spec| spec.argv = vec!["/etc/passwd".to_owned()]);
+    run.start();
+    let error = run.ended().await.error.unwrap();
+    assert_eq!(error.kind, ExitErrorKind::StartFailed);
+    assert_eq!(error.detail, "could not start /etc/passwd: Permission denied (os error 13)");
+
+    let run = Run::with(|spec| {
+        spec.argv = vec!["/bin/true".to_owned()];
+        spec.cwd = "/nonexistent".into();
+    });
+    run.start();
+    let error = run.ended().await.error.unwrap();
+    assert_eq!(error.kind, ExitErrorKind::StartFailed);
+    assert_eq!(error.detail, "the agent's folder /nonexistent does not exist");
+}
+
+#[tokio::test]
+async fn an_agent_that_floods_its_output_is_ended() {
+    let run = Run::with(|spec| {
+        spec.argv = ["/bin/sh", "-c", "while :; do echo flood; done"].map(str::to_owned).into();
+        spec.output_limit = 1000;
+    });
+    run.start();
+    let exit = run.ended().await;
+    assert_eq!(exit.signal, Some(15));
+    assert_eq!(exit.error.unwrap().kind, ExitErrorKind::OutputLimit);
+}
+
+#[tokio::test]
+async fn nothing_of_the_inherited_environment_is_written_down() {
+    let run = Run::started("true");
+    run.ended().await;
+    assert_eq!(run.spec.env.keys().collect::<Vec<_>>(), ["GREETING", "PORT", "VIBE_RELAY_RUN_ID"]);
+    assert_eq!(run.dir.spec().unwrap(), run.spec);
+}
+
+/// The server was killed while it made the folder.
+#[tokio::test]
+async fn a_run_that_was_never_whole_is_buried_too() {
+    let run = Run::new("true");
+    fs::remove_file(run.dir.file("spec.json")).unwrap();
+    fs::remove_file(run.dir.file("lock")).unwrap();
+    let exit = runner::shim::bury(&run.dir).unwrap().unwrap();
+    assert_eq!((exit.swept, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::Lost)));
+}

@@ -1,0 +1,109 @@
+//! One run in a folder of its own, its shim being this test program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use domain::id::RunId;
+use runner::env::{Additions, marker};
+use runner::process::start_shim;
+use runner::run_dir::{Exit, RunDir, RunState, Spec};
+use runner::shim::control::Control;
+use uuid::Uuid;
+
+pub(crate) struct Run {
+    pub(crate) dir: RunDir,
+    pub(crate) spec: Spec,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Run {
+    pub(crate) fn new(script: &str) -> Self {
+        Self::with(|spec| spec.argv = ["/bin/sh", "-c", script].map(str::to_owned).into())
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Spec)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let marker = marker(&RunId::new(1), Uuid::new_v4());
+        let configured = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
+        let env = Additions { marker: &marker, port: Some(4001), backend: &[], configured: &configured }.variables();
+        let mut spec = Spec { run_id: RunId::new(1), marker, argv: Vec::new(), cwd: folder.path().to_owned(), env, output_limit: Spec::OUTPUT_LIMIT };
+        change(&mut spec);
+        // A path too long for the address of a socket.
+        let dir = RunDir::create(&folder.path().join("long".repeat(30)).join("run"), &spec).unwrap();
+        Self { dir, spec, folder }
+    }
+
+    pub(crate) fn started(script: &str) -> Self {
+        let run = Self::new(script);
+        run.start();
+        run
+    }
+
+    pub(crate) fn start(&self) {
+        start_shim(&this_program(), &self.dir).unwrap();
+    }
+
+    pub(crate) async fn control(&self) -> Control {
+        Control::connect(&self.dir).await.unwrap()
+    }
+
+    pub(crate) async fn ended(&self) -> Exit {
+        let mut exit = None;
+        wait_for("the end of the run", || {
+            if let RunState::Ended(ended) = self.dir.state().unwrap() {
+                exit = Some(ended);
+            }
+            exit.is_some()
+        })
+        .await;
+        exit.unwrap()
+    }
+
+    /// Waits for a file that the agent writes into its folder.
+    pub(crate) async fn file(&self, name: &str) -> String {
+        let path = self.folder.path().join(name);
+        let mut content = String::new();
+        wait_for(name, || {
+            content = fs::read_to_string(&path).unwrap_or_default();
+            content.ends_with('\n')
+        })
+        .await;
+        content
+    }
+
+    pub(crate) fn output(&self) -> String {
+        fs::read_to_string(self.dir.file("stdout")).unwrap()
+    }
+
+    /// The process that holds the run's lock, as the kernel lists it.
+    pub(crate) fn shim_pid(&self) -> i32 {
+        use std::os::unix::fs::MetadataExt;
+        let inode = format!(":{} ", fs::metadata(self.dir.file("lock")).unwrap().ino());
+        let inherited =
+            |pid: &i32| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains(self.dir.path().to_str().unwrap()));
+        assert!(fs::read_to_string("/proc/locks").unwrap().contains(&inode), "nobody holds the lock");
+        pids().into_iter().find(inherited).unwrap()
+    }
+}
+
+pub(crate) fn this_program() -> PathBuf {
+    std::env::current_exe().unwrap()
+}
+
+fn pids() -> Vec<i32> {
+    fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+pub(crate) fn is_gone(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{}/stat", pid.trim())).map_or(true, |stat| stat.contains(") Z "))
+}
+
+pub(crate) async fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited too long for {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

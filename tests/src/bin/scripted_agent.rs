@@ -1,0 +1,9 @@
+//! The scripted agent as a program of its own, so that tests can start it without the whole product. It must not do anything else.
+
+use std::process::ExitCode;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    cli::scripted::agent::run(&arguments).await.into()
+}

@@ -1,0 +1,7 @@
+//! The one integration test program: each module is one story. It must reach the product only as its users do.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
+
+mod demo_site;
+mod scripted_agent;
+mod scripted_model;

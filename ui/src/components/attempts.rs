@@ -1,0 +1,91 @@
+//! A task's attempts: who tried when, how it ended, and what it said.
+
+use domain::id::{RunId, TaskId};
+use domain::run::Run;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::client::Client;
+use crate::components::badge::{Badge, Role, Tone, end_look};
+use crate::components::run_log::RunLog;
+use crate::time::{Clock, money, span, tokens};
+
+/// How many runs a card had, and the live one: the list is read again when this changes.
+pub(crate) type RunState = (u32, Option<(RunId, bool)>);
+
+#[component]
+pub(crate) fn Attempts(task: TaskId, runs: Memo<RunState>) -> impl IntoView {
+    let client = Client::here();
+    let list = RwSignal::new(None::<Vec<Run>>);
+    Effect::new(move || {
+        runs.track();
+        let request = client.runs(task.clone());
+        spawn_local(async move {
+            if let Ok(found) = request.await {
+                let mut items = found.items;
+                // The newest is what a person looks for.
+                items.sort_by(|a, b| b.id.number().cmp(&a.id.number()));
+                let _closed_meanwhile = list.try_set(Some(items));
+            }
+        });
+    });
+    let newest = Memo::new(move |_| list.with(|list| list.as_ref().and_then(|list| list.first().map(|run| run.id.clone()))));
+    let known = move || list.get().unwrap_or_default();
+    view! {
+        {move || match list.with(|list| list.as_ref().map(Vec::len)) {
+            None => Some(view! { <p class="soft" role="status">"Reading…"</p> }.into_any()),
+            Some(0) => Some(view! { <p class="soft">"No agent worked on it yet."</p> }.into_any()),
+            Some(_) => None,
+        }}
+        // An attempt that ended is drawn again, with its end; the others stay open as they are.
+        <For each=known key=|run| (run.id.clone(), run.is_live(), run.stop_requested_at) let:run>
+            <Attempt open=newest.get_untracked().as_ref() == Some(&run.id) run=run />
+        </For>
+    }
+}
+
+#[component]
+fn Attempt(run: Run, open: bool) -> impl IntoView {
+    let clock = Clock::here();
+    let open = RwSignal::new(open);
+    let (word, tone) = match (run.end_class, run.stop_requested_at) {
+        (Some(end), _) => end_look(end),
+        (None, Some(_)) => ("Stopping", Tone::Neutral),
+        (None, None) => ("Working", Tone::Live),
+    };
+    let (started, completed) = (run.started_at, run.completed_at);
+    let lasted = move || match completed {
+        Some(completed) => span(completed.since(started)),
+        None => clock.elapsed(started),
+    };
+    let context_left = run.context_tokens.zip(run.context_limit).filter(|(_, limit)| *limit > 0);
+    let context_left = context_left.map(|(used, limit)| format!("context left {} %", (100 - used * 100 / limit).clamp(0, 100)));
+    let failure = run.failure.map(|failure| failure.sentence().to_owned());
+    let trouble = match (failure, run.error) {
+        (Some(failure), Some(error)) => Some(format!("{failure}: {error}")),
+        (failure, error) => failure.or(error),
+    };
+    let (id, live) = (run.id.clone(), completed.is_none());
+    view! {
+        <details class="attempt" open=open.get_untracked() on:toggle:target=move |event| open.set(event.target().open())>
+            <summary>
+                <span class="mono faint">{run.id.to_string()}</span>
+                <Role phase=run.phase />
+                <span class="soft">{format!("attempt {}", run.attempt)}</span>
+                <Badge word=word tone=tone />
+                <span class="faint tabular push">{lasted}</span>
+            </summary>
+            <div class="attempt-body">
+                <p class="row small-text soft tabular">
+                    <span>{move || format!("began {}", clock.ago(started))}</span>
+                    <span>{format!("{} turns", run.turns)}</span>
+                    <span>{format!("{} in, {} out", tokens(run.input_tokens), tokens(run.output_tokens))}</span>
+                    {money(run.cost_micro_usd).map(|cost| view! { <span>{cost}</span> })}
+                    {context_left.map(|left| view! { <span>{left}</span> })}
+                </p>
+                {trouble.map(|trouble| view! { <p class="notice" data-tone="bad">{trouble}</p> })}
+                {move || open.get().then(|| view! { <RunLog run=id.clone() live=live /> })}
+            </div>
+        </details>
+    }
+}

@@ -1,0 +1,71 @@
+//! A modal dialog: the browser traps the focus and closes it on Escape, and the focus goes back to where it was.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use crate::components::icon::{CLOSE, Icon};
+
+/// Open for as long as it is part of the page; `close` must take it out.
+#[component]
+pub(crate) fn Dialog(
+    #[prop(into)] title: String,
+    close: Callback<()>,
+    children: Children,
+) -> impl IntoView {
+    let dialog = NodeRef::<html::Dialog>::new();
+    let heading = title.clone();
+    let before = StoredValue::new_local(focused());
+    Effect::new(move || {
+        if let Some(dialog) = dialog.get().filter(|dialog| !dialog.open()) {
+            // Fails only when the dialog was taken out of the page in the meantime.
+            let _shown = dialog.show_modal();
+        }
+    });
+    on_cleanup(move || {
+        let before = before.try_get_value().flatten();
+        request_animation_frame(move || give_back(before.as_ref()));
+    });
+    view! {
+        <dialog
+            class="dialog"
+            node_ref=dialog
+            aria-label=title
+            on:cancel=move |event: web_sys::Event| {
+                event.prevent_default();
+                close.run(());
+            }
+            on:mousedown=move |event| {
+                // The backdrop belongs to the dialog element itself; everything else is inside of it.
+                let hit = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlDialogElement>().ok());
+                let on_backdrop = hit.is_some_and(|hit| dialog.get_untracked().is_some_and(|dialog| dialog == hit));
+                if on_backdrop {
+                    close.run(());
+                }
+            }
+        >
+            <div class="dialog-body">
+                <header>
+                    <h1>{heading}</h1>
+                    <button type="button" class="button quiet icon" aria-label="Close" on:click=move |_| close.run(())>
+                        <Icon drawing=CLOSE />
+                    </button>
+                </header>
+                {children()}
+            </div>
+        </dialog>
+    }
+}
+
+pub(crate) fn focused() -> Option<HtmlElement> {
+    document().active_element().and_then(|element| element.dyn_into().ok())
+}
+
+/// Gives the focus back, unless something else took it.
+pub(crate) fn give_back(before: Option<&HtmlElement>) {
+    let nobody_has_it = focused().is_none_or(|element| element.tag_name() == "BODY");
+    if let Some(before) = before.filter(|before| nobody_has_it && before.is_connected()) {
+        let _focused = before.focus();
+    }
+}

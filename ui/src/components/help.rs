@@ -1,0 +1,25 @@
+//! The list of keys.
+
+use leptos::prelude::*;
+
+use crate::components::dialog::Dialog;
+use crate::keys::HELP;
+
+#[component]
+pub(crate) fn HelpDialog(close: Callback<()>) -> impl IntoView {
+    let rows = HELP
+        .map(|(keys, what)| {
+            let keys = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+            view! {
+                <dt class="row">{keys}</dt>
+                <dd>{what}</dd>
+            }
+        })
+        .collect_view();
+    view! {
+        <Dialog title="Keys" close=close>
+            <dl class="details">{rows}</dl>
+            <p class="soft small-text">"Cards can also be dragged; on a touch screen, by the grip at their corner."</p>
+        </Dialog>
+    }
+}

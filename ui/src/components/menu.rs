@@ -1,0 +1,91 @@
+//! A menu next to what opened it: in the top layer, closed by Escape or a click elsewhere, walked with the arrow keys.
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, KeyboardEvent};
+
+use crate::components::dialog::{focused, give_back};
+
+/// Space kept between the menu and the edge of the window, in pixels.
+const MARGIN: f64 = 8.0;
+
+/// Open for as long as it is part of the page; `close` must take it out. `anchor` is the element that it belongs to.
+#[component]
+pub(crate) fn Menu(#[prop(into)] label: String, anchor: HtmlElement, close: Callback<()>, children: Children) -> impl IntoView {
+    let menu = NodeRef::<Div>::new();
+    let title = label.clone();
+    let anchor = StoredValue::new_local(anchor);
+    let before = StoredValue::new_local(focused());
+    Effect::new(move || {
+        if let Some(menu) = menu.get() {
+            let _shown = menu.show_popover();
+            place(&menu, &anchor.get_value());
+            step(&menu, 1);
+        }
+    });
+    on_cleanup(move || {
+        let before = before.try_get_value().flatten();
+        request_animation_frame(move || give_back(before.as_ref()));
+    });
+    let on_key = move |event: KeyboardEvent| {
+        let Some(menu) = menu.get_untracked() else { return };
+        match event.key().as_str() {
+            "ArrowDown" | "j" => step(&menu, 1),
+            "ArrowUp" | "k" => step(&menu, -1),
+            "Escape" | "Tab" => close.run(()),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
+    view! {
+        <div
+            class="menu"
+            popover="auto"
+            role="menu"
+            node_ref=menu
+            aria-label=label
+            on:keydown=on_key
+            on:toggle=move |_| {
+                let closed = menu.get_untracked().is_some_and(|menu| !menu.matches(":popover-open").unwrap_or(true));
+                if closed {
+                    close.run(());
+                }
+            }
+        >
+            <div class="menu-title" aria-hidden="true">{title}</div>
+            {children()}
+        </div>
+    }
+}
+
+/// Below the anchor and aligned with its end; above it or moved aside where the window ends.
+fn place(menu: &HtmlElement, anchor: &HtmlElement) {
+    let (at, size) = (anchor.get_bounding_client_rect(), menu.get_bounding_client_rect());
+    let extent = |value: Result<leptos::wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
+    let (width, height) = (extent(window().inner_width()), extent(window().inner_height()));
+    let left = (at.right() - size.width()).clamp(MARGIN, (width - size.width() - MARGIN).max(MARGIN));
+    let below = at.bottom() + 4.0;
+    let top = if below + size.height() > height - MARGIN { (at.top() - size.height() - 4.0).max(MARGIN) } else { below };
+    let style = menu.style();
+    for (property, value) in [("left", left), ("top", top)] {
+        let _set = style.set_property(property, &format!("{value}px"));
+    }
+}
+
+/// Moves the focus to the next or previous item, around the ends.
+fn step(menu: &HtmlElement, by: i64) {
+    let Ok(items) = menu.query_selector_all("[role=menuitem]:not(:disabled)") else { return };
+    let count = i64::from(items.length());
+    if count == 0 {
+        return;
+    }
+    let active = document().active_element();
+    let item = |place: i64| u32::try_from(place).ok().and_then(|place| items.item(place)).and_then(|node| node.dyn_into::<HtmlElement>().ok());
+    let now = (0..count).find(|place| item(*place).as_deref() == active.as_ref());
+    let next = now.map_or(0, |now| (now + by).rem_euclid(count));
+    if let Some(item) = item(next) {
+        let _focused = item.focus();
+    }
+}

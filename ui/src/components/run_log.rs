@@ -1,0 +1,133 @@
+//! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
+
+use domain::id::RunId;
+use domain::output::{OutputKind, OutputLine};
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use web_sys::HtmlElement;
+
+use crate::client::Client;
+use crate::components::badge::Tone;
+use crate::time::Clock;
+
+/// How near to its end, in pixels, a log counts as being read at the end.
+const NEAR: i32 = 40;
+
+/// Where reading stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    next: u64,
+    complete: bool,
+    /// Whether a request is under way.
+    asking: bool,
+}
+
+#[component]
+pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
+    let (client, clock) = (Client::here(), Clock::here());
+    // Lines never change, so only their number is followed.
+    let lines = StoredValue::new(Vec::<OutputLine>::new());
+    let count = RwSignal::new(0usize);
+    let place = StoredValue::new(Place { next: 0, complete: false, asking: false });
+    let loaded = RwSignal::new(false);
+    let log = NodeRef::<Div>::new();
+
+    Effect::new(move || {
+        // Asked again every second until the run ended; an ended one is read in as many pieces as the server makes of it.
+        clock.tick();
+        let Place { next, complete, asking } = place.get_value();
+        if complete || asking {
+            return;
+        }
+        place.update_value(|place| place.asking = true);
+        let run = run.clone();
+        spawn_local(async move {
+            let answer = client.output(&run, next).await;
+            let follows = log.try_get_untracked().flatten().is_none_or(|log| is_at_end(&HtmlElement::from(log)));
+            let _closed_meanwhile = place.try_update_value(|place| {
+                place.asking = false;
+                if let Ok(output) = &answer {
+                    place.next = output.next;
+                    place.complete = output.complete;
+                }
+            });
+            let Ok(output) = answer else { return };
+            let _closed_meanwhile = loaded.try_set(true);
+            if !output.lines.is_empty() {
+                let known = lines.try_update_value(|lines| {
+                    lines.extend(output.lines);
+                    lines.len()
+                });
+                let _closed_meanwhile = count.try_set(known.unwrap_or_default());
+                if follows {
+                    request_animation_frame(move || scroll_to_end(log));
+                }
+            }
+        });
+    });
+    let nothing = move || (loaded.get() && count.get() == 0).then_some(if live { "Nothing was said yet." } else { "Nothing was said." });
+    view! {
+        <div class="log" node_ref=log role="log" tabindex="0" aria-label="What the agent said and did">
+            {move || nothing().map(|words| view! { <p class="note">{words}</p> })}
+            <For each=move || 0..count.get() key=|place| *place let:place>
+                {lines.with_value(|lines| lines.get(place).cloned()).map(|line| view! { <Entry line=line /> })}
+            </For>
+        </div>
+    }
+}
+
+#[component]
+fn Entry(line: OutputLine) -> impl IntoView {
+    let OutputLine { kind, text, detail, .. } = line;
+    match kind {
+        OutputKind::Text => view! { <p class="say">{text}</p> }.into_any(),
+        OutputKind::Thinking => view! { <p class="think">{text}</p> }.into_any(),
+        OutputKind::Message => view! {
+            <p class="say said-to">
+                <span class="faint">"To the agent: "</span>
+                {text}
+            </p>
+        }
+        .into_any(),
+        OutputKind::ToolUse => view! { <Folded name="uses" text=text detail=detail tone=Tone::Info /> }.into_any(),
+        OutputKind::ToolResult => view! { <Folded name="got" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
+        OutputKind::ToolError => view! { <Folded name="failed" text=text detail=detail tone=Tone::Bad /> }.into_any(),
+        OutputKind::Error => view! { <p class="note" data-tone=Tone::Bad.as_str()>{text}</p> }.into_any(),
+        OutputKind::Start | OutputKind::Result | OutputKind::Note => view! { <p class="note">{text}</p> }.into_any(),
+    }
+}
+
+/// A line about a tool; what it was given or gave back is behind it.
+#[component]
+fn Folded(name: &'static str, text: String, detail: Option<String>, tone: Tone) -> impl IntoView {
+    match detail {
+        Some(detail) => view! {
+            <details class="tool" data-tone=tone.as_str()>
+                <summary>
+                    <b>{name}</b>
+                    <span>{text}</span>
+                </summary>
+                <pre>{detail}</pre>
+            </details>
+        }
+        .into_any(),
+        None => view! {
+            <p class="tool plain" data-tone=tone.as_str()>
+                <b>{name}</b>
+                <span>{text}</span>
+            </p>
+        }
+        .into_any(),
+    }
+}
+
+fn is_at_end(log: &HtmlElement) -> bool {
+    log.scroll_height() - log.scroll_top() - log.client_height() < NEAR
+}
+
+fn scroll_to_end(log: NodeRef<Div>) {
+    if let Some(log) = log.try_get_untracked().flatten() {
+        log.set_scroll_top(log.scroll_height());
+    }
+}

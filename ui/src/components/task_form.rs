@@ -1,0 +1,90 @@
+//! The fields of a task that a person writes: title, description, and what it waits for. Used for a new task, for editing one, and
+//! within a plan.
+
+use domain::id::TaskId;
+use domain::task::Card;
+use leptos::prelude::*;
+
+use crate::components::badge::status_word;
+use crate::store::Store;
+
+/// The fields while they are edited.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskDraft {
+    pub(crate) title: RwSignal<String>,
+    pub(crate) description: RwSignal<String>,
+    pub(crate) depends_on: RwSignal<Vec<TaskId>>,
+}
+
+impl TaskDraft {
+    pub(crate) fn new(title: String, description: String, depends_on: Vec<TaskId>) -> Self {
+        Self { title: RwSignal::new(title), description: RwSignal::new(description), depends_on: RwSignal::new(depends_on) }
+    }
+
+    /// Whether there is enough to send.
+    pub(crate) fn is_ready(self) -> bool {
+        !self.title.with(|title| title.trim().is_empty())
+    }
+}
+
+/// `task` is the one that is edited, which cannot wait for itself.
+#[component]
+pub(crate) fn TaskFields(draft: TaskDraft, #[prop(optional_no_strip)] task: Option<TaskId>) -> impl IntoView {
+    let others: Vec<Card> = Store::here()
+        .cards_now()
+        .into_iter()
+        .filter(|card| Some(&card.id) != task.as_ref())
+        .filter(|card| card.status.is_open() || draft.depends_on.with_untracked(|chosen| chosen.contains(&card.id)))
+        .collect();
+    let waits = draft.depends_on;
+    let summary = move || match waits.with(Vec::len) {
+        0 => "Waits for nothing".to_owned(),
+        _ => format!("Waits for {}", waits.with(|waits| waits.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))),
+    };
+    let choices = others
+        .into_iter()
+        .map(|card| {
+            let (picked, toggled) = (card.id.clone(), card.id.clone());
+            let toggle = move |on: bool| {
+                waits.update(|waits| {
+                    waits.retain(|known| *known != toggled);
+                    if on {
+                        waits.push(toggled.clone());
+                    }
+                });
+            };
+            view! {
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || waits.with(|waits| waits.contains(&picked))
+                        on:change:target=move |event| toggle(event.target().checked())
+                    />
+                    <span class="mono">{card.id.to_string()}</span>
+                    <span class="check-title">{card.title}</span>
+                    <span class="faint">{status_word(card.status)}</span>
+                </label>
+            }
+        })
+        .collect_view();
+    view! {
+        <div class="field">
+            <label for="task-title">"Title"</label>
+            <input id="task-title" class="input" autofocus maxlength="500" bind:value=draft.title />
+        </div>
+        <div class="field">
+            <label for="task-description">"Description"</label>
+            <textarea
+                id="task-description"
+                class="input"
+                placeholder="What is to be done, and how one can tell that it is done"
+                prop:value=draft.description
+                on:input:target=move |event| draft.description.set(event.target().value())
+            ></textarea>
+        </div>
+        <details class="fold">
+            <summary>{summary}</summary>
+            <div class="checks" role="group" aria-label="Waits for">{choices}</div>
+        </details>
+    }
+}

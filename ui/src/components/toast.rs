@@ -1,0 +1,133 @@
+//! Short messages at the edge of the screen: what was refused and the next legal step, what was done.
+
+use std::time::Duration;
+
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use crate::components::badge::Tone;
+use crate::components::icon::{ALERT, CLOSE, DONE, Icon};
+
+/// How long a message stays. A refusal has more to read.
+const NEWS_SECONDS: u64 = 5;
+const REFUSAL_SECONDS: u64 = 12;
+/// More than this covers the board.
+const MOST: usize = 4;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Toast {
+    id: u64,
+    tone: Tone,
+    text: String,
+    hint: String,
+}
+
+/// The messages on screen.
+#[derive(Clone, Copy)]
+pub(crate) struct Toasts {
+    shown: RwSignal<Vec<Toast>>,
+    next: StoredValue<u64>,
+}
+
+impl Toasts {
+    pub(crate) fn provide() -> Self {
+        let toasts = Self { shown: RwSignal::new(Vec::new()), next: StoredValue::new(0) };
+        provide_context(toasts);
+        toasts
+    }
+
+    pub(crate) fn here() -> Self {
+        expect_context()
+    }
+
+    /// Something was done.
+    pub(crate) fn news(self, text: impl Into<String>) {
+        self.push(Tone::Good, text.into(), String::new(), NEWS_SECONDS);
+    }
+
+    /// Something was not done, and what to do instead.
+    pub(crate) fn refusal(self, text: &str, hint: &str) {
+        self.push(Tone::Bad, sentence(text), sentence(hint), REFUSAL_SECONDS);
+    }
+
+    fn push(self, tone: Tone, text: String, hint: String, seconds: u64) {
+        let id = self.next.get_value();
+        self.next.set_value(id + 1);
+        self.shown.update(|shown| {
+            shown.retain(|toast| toast.text != text);
+            shown.push(Toast { id, tone, text, hint });
+            let surplus = shown.len().saturating_sub(MOST);
+            shown.drain(..surplus);
+        });
+        set_timeout(move || self.dismiss(id), Duration::from_secs(seconds));
+    }
+
+    fn dismiss(self, id: u64) {
+        self.shown.update(|shown| shown.retain(|toast| toast.id != id));
+    }
+}
+
+/// With a capital letter and a full stop, as it stands alone here.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let stop = if text.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    // Names like `main` or TASK-001 keep their spelling; a plain word gets its capital.
+    let word = text.split(' ').next().unwrap_or_default();
+    let plain = word.chars().all(char::is_lowercase);
+    let head = if plain { first.to_uppercase().to_string() } else { first.to_string() };
+    format!("{head}{}{stop}", letters.as_str())
+}
+
+/// Draws the messages above everything else, dialogs included, and reads them out.
+#[component]
+pub(crate) fn ToastStack() -> impl IntoView {
+    let toasts = Toasts::here();
+    let stack = NodeRef::<Div>::new();
+    Effect::new(move || {
+        let empty = toasts.shown.with(Vec::is_empty);
+        if let Some(stack) = stack.get() {
+            // Shown anew each time: the last one to enter the top layer is the highest, and a dialog may have come between.
+            let _was_hidden = stack.hide_popover();
+            if !empty {
+                let _shown = stack.show_popover();
+            }
+        }
+    });
+    view! {
+        <div class="toasts" popover="manual" node_ref=stack role="log" aria-live="polite" aria-label="Messages">
+            <For each=move || toasts.shown.get() key=|toast| toast.id let:toast>
+                <div class="toast" data-tone=toast.tone.as_str()>
+                    <Icon drawing=if toast.tone == Tone::Bad { ALERT } else { DONE } />
+                    <div>
+                        <p>{toast.text}</p>
+                        {(!toast.hint.is_empty()).then(|| view! { <p>{toast.hint.clone()}</p> })}
+                    </div>
+                    <button
+                        type="button"
+                        class="button quiet small icon"
+                        aria-label="Dismiss"
+                        on:click=move |_| toasts.dismiss(toast.id)
+                    >
+                        <Icon drawing=CLOSE />
+                    </button>
+                </div>
+            </For>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn messages_read_as_sentences() {
+        assert_eq!(sentence("no plan waits for approval"), "No plan waits for approval.");
+        assert_eq!(sentence("TASK-001 has no commit"), "TASK-001 has no commit.");
+        assert_eq!(sentence("title: it is empty"), "title: it is empty.");
+        assert_eq!(sentence("Wait for them."), "Wait for them.");
+        assert_eq!(sentence(""), "");
+    }
+}

@@ -1,0 +1,111 @@
+//! Where the keyboard is on the board: walking between cards, and staying with a card that moved to another column.
+
+use domain::id::TaskId;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::{HtmlElement, NodeList};
+
+use crate::components::dialog::focused;
+
+/// A step from the focused card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// The task whose card has the focus.
+pub(crate) fn focused_task() -> Option<TaskId> {
+    focused()?.closest("[data-task]").ok()??.get_attribute("data-task")?.parse().ok()
+}
+
+/// Puts the focus on a task's card when nothing else has it, after the next drawing: a card that changes its column is drawn anew.
+pub(crate) fn on_card(task: &TaskId) {
+    let selector = format!("[data-task={task}] .card-open");
+    request_animation_frame(move || {
+        let taken = focused().is_some_and(|element| element.tag_name() != "BODY");
+        if !taken && let Some(card) = find(&selector) {
+            focus(&card);
+        }
+    });
+}
+
+/// Runs `update` and puts the focus back on the card that had it, should the update have drawn that card anew.
+pub(crate) fn kept<T>(update: impl FnOnce() -> T) -> T {
+    let before = focused_task();
+    let result = update();
+    if let Some(task) = before {
+        on_card(&task);
+    }
+    result
+}
+
+/// Moves the focus to a neighbouring card: along its column, or to the nearest column that has cards.
+pub(crate) fn step(step: Step) {
+    let columns: Vec<Vec<HtmlElement>> = elements(document().query_selector_all("[data-status]"))
+        .iter()
+        .map(|column| elements(column.query_selector_all(".card-open")))
+        .collect();
+    let active = focused();
+    let place = columns.iter().enumerate().find_map(|(column, cards)| {
+        cards.iter().position(|card| Some(card) == active.as_ref() || in_same_card(card, active.as_ref())).map(|row| (column, row))
+    });
+    let sizes: Vec<usize> = columns.iter().map(Vec::len).collect();
+    if let Some((column, row)) = neighbour(&sizes, place, step)
+        && let Some(card) = columns.get(column).and_then(|cards| cards.get(row))
+    {
+        focus(card);
+    }
+}
+
+/// The place a step leads to on a board whose columns hold `sizes` cards; the first card when none has the focus.
+fn neighbour(sizes: &[usize], place: Option<(usize, usize)>, step: Step) -> Option<(usize, usize)> {
+    let Some((column, row)) = place else {
+        return sizes.iter().position(|size| *size > 0).map(|column| (column, 0));
+    };
+    let across = |next: Option<usize>| next.map(|next| (next, row.min(sizes[next] - 1)));
+    match step {
+        Step::Up => row.checked_sub(1).map(|row| (column, row)),
+        Step::Down => (row + 1 < sizes[column]).then_some((column, row + 1)),
+        Step::Left => across((0..column).rev().find(|other| sizes[*other] > 0)),
+        Step::Right => across((column + 1..sizes.len()).find(|other| sizes[*other] > 0)),
+    }
+}
+
+fn in_same_card(open: &HtmlElement, active: Option<&HtmlElement>) -> bool {
+    let card = |element: &HtmlElement| element.closest("[data-task]").ok().flatten();
+    active.and_then(card).is_some_and(|active| card(open) == Some(active))
+}
+
+fn find(selector: &str) -> Option<HtmlElement> {
+    document().query_selector(selector).ok()??.dyn_into().ok()
+}
+
+fn elements(found: Result<NodeList, JsValue>) -> Vec<HtmlElement> {
+    let Ok(found) = found else { return Vec::new() };
+    (0..found.length()).filter_map(|place| found.item(place)?.dyn_into().ok()).collect()
+}
+
+fn focus(card: &HtmlElement) {
+    let _focused = card.focus();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_skip_empty_columns_and_stop_at_the_ends() {
+        let sizes = [2, 0, 5, 1, 0];
+        assert_eq!(neighbour(&sizes, None, Step::Down), Some((0, 0)));
+        assert_eq!(neighbour(&sizes, Some((0, 1)), Step::Down), None);
+        assert_eq!(neighbour(&sizes, Some((0, 1)), Step::Up), Some((0, 0)));
+        assert_eq!(neighbour(&sizes, Some((0, 1)), Step::Right), Some((2, 1)));
+        assert_eq!(neighbour(&sizes, Some((2, 4)), Step::Right), Some((3, 0)));
+        assert_eq!(neighbour(&sizes, Some((3, 0)), Step::Right), None);
+        assert_eq!(neighbour(&sizes, Some((2, 4)), Step::Left), Some((0, 1)));
+        assert_eq!(neighbour(&[0; 5], None, Step::Down), None);
+    }
+}

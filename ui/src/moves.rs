@@ -1,0 +1,258 @@
+//! Moving a card by hand: the menu of legal columns, and the question for what a move needs.
+//!
+//! Legal moves and their needs come from the transition table in `domain`; nothing here knows one.
+
+use domain::id::TaskId;
+use domain::task::{CancelReason, Status};
+use domain::transition::{Mover, Need, columns};
+use domain::wire::TaskPatch;
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use crate::client::Client;
+use crate::components::badge::{cancel_word, status_word};
+use crate::components::dialog::Dialog;
+use crate::components::menu::Menu;
+use crate::components::toast::Toasts;
+use crate::focus::on_card;
+use crate::store::Store;
+
+/// What a person is asked before a move is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ask {
+    Nothing,
+    /// Words, which may be left out when `optional`.
+    Words { label: &'static str, optional: bool },
+    /// One of the reasons for giving a task up.
+    CancelReason,
+    /// Whether the work is merged.
+    Merge,
+}
+
+fn ask(to: Status, needs: Need) -> Ask {
+    match needs {
+        Need::Reason if !to.is_open() => Ask::CancelReason,
+        Need::Reason => Ask::Words { label: "Why does it go back?", optional: false },
+        Need::Comment => Ask::Words { label: "What should change?", optional: false },
+        Need::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
+        Need::Approval => Ask::Merge,
+        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged => Ask::Nothing,
+    }
+}
+
+/// A move that waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    task: TaskId,
+    to: Status,
+    ask: Ask,
+}
+
+/// What is open: the menu of a card, or the question before a move.
+#[derive(Clone, Copy)]
+pub(crate) struct Moves {
+    client: Client,
+    toasts: Toasts,
+    menu: RwSignal<Option<(TaskId, HtmlElement)>, LocalStorage>,
+    wanted: RwSignal<Option<Wanted>>,
+}
+
+impl Moves {
+    pub(crate) fn provide() -> Self {
+        let moves = Self {
+            client: Client::here(),
+            toasts: Toasts::here(),
+            menu: RwSignal::new_local(None),
+            wanted: RwSignal::new(None),
+        };
+        provide_context(moves);
+        moves
+    }
+
+    pub(crate) fn here() -> Self {
+        expect_context()
+    }
+
+    /// Opens the menu of a task's legal columns beside `anchor`.
+    pub(crate) fn choose(self, task: TaskId, anchor: HtmlElement) {
+        self.menu.set(Some((task, anchor)));
+    }
+
+    /// Makes a move, after asking for what it needs.
+    pub(crate) fn request(self, task: TaskId, to: Status, needs: Need) {
+        match ask(to, needs) {
+            Ask::Nothing => self.make(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
+            ask => self.wanted.set(Some(Wanted { task, to, ask })),
+        }
+    }
+
+    fn make(self, task: TaskId, patch: TaskPatch) {
+        self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
+            if let Some(note) = view.note {
+                self.toasts.news(note);
+            }
+            on_card(&task);
+        });
+    }
+}
+
+/// Where the menu and the question appear.
+#[component]
+pub(crate) fn MoveOutlet() -> impl IntoView {
+    let moves = Moves::here();
+    let close_menu = Callback::new(move |()| moves.menu.set(None));
+    view! {
+        {move || {
+            moves.menu.get().map(|(task, anchor)| view! { <MoveMenu task=task anchor=anchor close=close_menu /> })
+        }}
+        {move || moves.wanted.get().map(|wanted| view! { <MoveQuestion wanted=wanted /> })}
+    }
+}
+
+#[component]
+fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
+    let moves = Moves::here();
+    let targets = Store::here().card_now(&task).map(|card| columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
+    let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
+    let items = targets
+        .into_iter()
+        .map(|(to, needs)| {
+            let task = task.clone();
+            let hint = match ask(to, needs) {
+                Ask::Nothing => "",
+                Ask::Words { .. } | Ask::CancelReason => "asks why",
+                Ask::Merge => "approves",
+            };
+            let pick = move |_| {
+                close.run(());
+                moves.request(task.clone(), to, needs);
+            };
+            view! {
+                <button type="button" role="menuitem" tabindex="-1" on:click=pick>
+                    {status_word(to)}
+                    <small>{hint}</small>
+                </button>
+            }
+        })
+        .collect_view();
+    view! { <Menu label=label anchor=anchor close=close>{items}</Menu> }
+}
+
+#[component]
+fn MoveQuestion(wanted: Wanted) -> impl IntoView {
+    let moves = Moves::here();
+    let Wanted { task, to, ask } = wanted;
+    let words = RwSignal::new(String::new());
+    let reason = RwSignal::new(CancelReason::Abandoned);
+    let merge = RwSignal::new(true);
+    let ready = move || match ask {
+        Ask::Words { optional, .. } => optional || !words.with(|words| words.trim().is_empty()),
+        _ => true,
+    };
+    let title = format!("Move {task} to {}", status_word(to));
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        if !ready() {
+            return;
+        }
+        let given = match ask {
+            Ask::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
+            _ => Some(words.get_untracked()).filter(|words| !words.trim().is_empty()),
+        };
+        let patch = TaskPatch {
+            status: Some(to),
+            reason: given,
+            merge: (ask == Ask::Merge && !merge.get_untracked()).then_some(false),
+            ..TaskPatch::default()
+        };
+        moves.wanted.set(None);
+        moves.make(task.clone(), patch);
+    };
+    let body = match ask {
+        Ask::Words { label, .. } => view! {
+            <div class="field">
+                <label for="move-words">{label}</label>
+                <textarea id="move-words" class="input" autofocus prop:value=words on:input:target=move |event| words.set(event.target().value())></textarea>
+            </div>
+        }
+        .into_any(),
+        Ask::Merge => view! {
+            <div class="choices" role="radiogroup" aria-label="What becomes of the work">
+                <Choice name="merge" title="Approve and merge" detail="The newest commit joins the merge queue." value=true picked=merge />
+                <Choice name="merge" title="Close without merging" detail="The branch is kept under a rescue name." value=false picked=merge />
+            </div>
+        }
+        .into_any(),
+        Ask::CancelReason | Ask::Nothing => view! { <CancelReasons picked=reason /> }.into_any(),
+    };
+    view! {
+        <Dialog title=title close=Callback::new(move |()| moves.wanted.set(None))>
+            <form on:submit=submit>
+                {body}
+                <footer>
+                    <button type="button" class="button" on:click=move |_| moves.wanted.set(None)>"Back"</button>
+                    <button type="submit" class="button primary" disabled=move || !ready()>{format!("Move to {}", status_word(to))}</button>
+                </footer>
+            </form>
+        </Dialog>
+    }
+}
+
+/// The reasons for giving a task up, to pick one.
+#[component]
+pub(crate) fn CancelReasons(picked: RwSignal<CancelReason>) -> impl IntoView {
+    let choices = [CancelReason::Abandoned, CancelReason::Failed, CancelReason::Obsolete, CancelReason::Duplicate].map(|reason| {
+        let (title, detail) = cancel_word(reason);
+        view! { <Choice name="cancel" title=title detail=detail value=reason picked=picked /> }
+    });
+    view! { <div class="choices" role="radiogroup" aria-label="Why is it given up?">{choices}</div> }
+}
+
+/// One of several answers, with a line that says what it means.
+#[component]
+pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
+    name: &'static str,
+    title: &'static str,
+    detail: &'static str,
+    value: T,
+    picked: RwSignal<T>,
+) -> impl IntoView {
+    view! {
+        <label class="choice">
+            <input type="radio" name=name prop:checked=move || picked.get() == value on:change=move |_| picked.set(value) />
+            <div>
+                <strong>{title}</strong>
+                <span>{detail}</span>
+            </div>
+        </label>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::transition::TABLE;
+
+    use super::*;
+
+    #[test]
+    fn a_person_is_asked_exactly_when_the_table_needs_their_words() {
+        let asked: Vec<String> = TABLE
+            .iter()
+            .filter(|rule| rule.who.contains(&Mover::Human) && ask(rule.to, rule.needs) != Ask::Nothing)
+            .map(|rule| format!("{} → {}", rule.from, rule.to))
+            .collect();
+        assert_eq!(
+            asked,
+            [
+                "in_progress → done",
+                "in_progress → done",
+                "in_review → done",
+                "in_review → in_progress",
+                "done → in_progress",
+                "backlog → cancelled",
+                "in_progress → cancelled",
+                "in_review → cancelled",
+            ]
+        );
+    }
+}
