@@ -29,7 +29,7 @@ impl Repository {
     /// The paths of `workdir` that differ from `commit`, in path order. Ignored files do not count, and neither does
     /// what is inside submodules, which are never populated in our checkouts.
     pub(crate) fn changes(&self, workdir: &Path, commit: Oid, untracked: Untracked) -> Result<Vec<Change>, RepoError> {
-        let handle = git2::Repository::open_ext(workdir, git2::RepositoryOpenFlags::empty(), std::iter::empty::<&Path>()).attempting(||String::new())?;
+        let handle = self.handle_on(workdir, commit)?;
         let tree = find_commit(&handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
         let mut options = DiffOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(untracked == Untracked::Files).include_typechange(true).ignore_submodules(true);

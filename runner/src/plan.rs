@@ -183,10 +183,8 @@ impl<'a> Planner<'a> {
         let card = &known.task.card;
         let too_often = card.status == Status::InProgress && known.task.review_rounds >= self.config.max_review_rounds;
         if too_often {
-            let detail = format!(
-                "It was sent back {} times. Read the thread, say what you want in a comment, and press Retry.",
-                known.task.review_rounds
-            );
+            let detail =
+                format!("It was sent back {} times. Read the thread, say what you want in a comment, and press Retry.", known.task.review_rounds);
             self.plan.actions.push(Action::NeedPerson { task: card.id.clone(), kind: AttentionKind::Stalled, detail });
         }
         too_often

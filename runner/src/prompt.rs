@@ -87,10 +87,14 @@ pub fn nudge(phase: Phase, task: &Task) -> String {
     let next = match phase {
         Phase::Planner => format!("call create_subtasks for {id} and then complete_task, or complete_task with a reason why there is nothing to do"),
         Phase::Coder => format!("commit your work and call update_task_status with task_id {id} and status in_review"),
-        Phase::Reviewer => format!("call update_task_status with task_id {id} and status done, or add_comment and then update_task_status with status in_progress"),
+        Phase::Reviewer => {
+            format!("call update_task_status with task_id {id} and status done, or add_comment and then update_task_status with status in_progress")
+        }
         Phase::Orchestrator => format!("call complete_task with task_id {id}, after create_subtasks if more is to be done"),
     };
-    format!("<reminder>\nYour turn ended and {id} has not moved, so nothing of it counts yet. If you are finished, {next}. If you cannot go on, say why with add_comment first.\n</reminder>")
+    format!(
+        "<reminder>\nYour turn ended and {id} has not moved, so nothing of it counts yet. If you are finished, {next}. If you cannot go on, say why with add_comment first.\n</reminder>"
+    )
 }
 
 /// A person's message to a running agent.
@@ -109,7 +113,8 @@ fn fenced(content: &str) -> String {
         if place > 0 {
             let name = part.strip_prefix('/').unwrap_or(part);
             let is_tag = TAGS.iter().any(|tag| {
-                name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)) && !name[tag.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '-')
+                name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
+                    && !name[tag.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '-')
             });
             text += if is_tag { "&lt;" } else { "<" };
         }

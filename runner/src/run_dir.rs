@@ -39,6 +39,9 @@ pub struct Spec {
     pub cwd: PathBuf,
     /// Added to what the shim itself inherited.
     pub env: BTreeMap<String, String>,
+    /// Written to the agent's stdin before anything else, one line: the prompt. Here, so that no server can start an agent and be killed
+    /// before it said a word to it.
+    pub first_line: Option<String>,
     /// How much the agent may write to stdout and stderr together, in bytes, before it is ended.
     pub output_limit: u64,
 }

@@ -83,7 +83,7 @@ fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
         RunLine::Text { text } => entry(OutputKind::Text, bounded(text), None),
         RunLine::Thinking { text } if !text.trim().is_empty() => entry(OutputKind::Thinking, excerpt(text, 120), Some(text.clone())),
         RunLine::ToolUse { input, .. } => {
-            let sentence = crate::backend::activity(line, checkout).unwrap_or_default();
+            let sentence = crate::backend::activity::activity(line, checkout).unwrap_or_default();
             entry(OutputKind::ToolUse, sentence, serde_json::to_string_pretty(input).ok())
         }
         RunLine::ToolResult { is_error, text, .. } => {
@@ -97,7 +97,7 @@ fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
         }
         RunLine::Result(result) => entry(OutputKind::Result, format!("turn ended after {} requests", result.turns), None),
         RunLine::ApiError { text, .. } => entry(OutputKind::Error, text.clone(), None),
-        RunLine::ApiRetry { .. } => entry(OutputKind::Note, crate::backend::activity(line, checkout)?, None),
+        RunLine::ApiRetry { .. } => entry(OutputKind::Note, crate::backend::activity::activity(line, checkout)?, None),
         RunLine::RateLimit { status, .. } if status != "allowed" => entry(OutputKind::Note, format!("rate limit: {status}"), None),
         RunLine::Foreign { text } => entry(OutputKind::Note, excerpt(text, 400), None),
         RunLine::Thinking { .. } | RunLine::RateLimit { .. } | RunLine::Usage { .. } | RunLine::Other { .. } => None,

@@ -3,6 +3,7 @@
 pub(crate) mod attempts;
 pub(crate) mod badge;
 pub(crate) mod card;
+pub(crate) mod coded;
 pub(crate) mod column;
 pub(crate) mod comment_thread;
 pub(crate) mod composer;

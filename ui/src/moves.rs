@@ -55,6 +55,8 @@ pub(crate) struct Moves {
     toasts: Toasts,
     menu: RwSignal<Option<(TaskId, HtmlElement)>, LocalStorage>,
     wanted: RwSignal<Option<Wanted>>,
+    /// What became of the last move, for those who do not see the board.
+    said: RwSignal<String>,
 }
 
 impl Moves {
@@ -64,6 +66,7 @@ impl Moves {
             toasts: Toasts::here(),
             menu: RwSignal::new_local(None),
             wanted: RwSignal::new(None),
+            said: RwSignal::new(String::new()),
         };
         provide_context(moves);
         moves
@@ -88,6 +91,8 @@ impl Moves {
 
     fn make(self, task: TaskId, patch: TaskPatch) {
         self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
+            let said = format!("{task} is in {} now", status_word(view.task.card.status));
+            let _page_was_left = self.said.try_set(said);
             if let Some(note) = view.note {
                 self.toasts.news(note);
             }
@@ -105,6 +110,7 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
         {move || {
             moves.menu.get().map(|(task, anchor)| view! { <MoveMenu task=task anchor=anchor close=close_menu /> })
         }}
+        <p class="visually-hidden" role="status">{move || moves.said.get()}</p>
         {move || moves.wanted.get().map(|wanted| view! { <MoveQuestion wanted=wanted /> })}
     }
 }

@@ -68,6 +68,7 @@ fn work_that_undoes_itself_has_an_empty_diff() {
     commit_all_in(&work.path, "two");
     write_in(&work.path, "src/lib.rs", "// one\n");
     commit_all_in(&work.path, "back");
+    work.sample.commit_on("main", &[("elsewhere.txt", Some("x"))], "main went on");
     let evidence = work.evidence();
     assert_eq!((evidence.ahead, evidence.diff_empty), (2, true));
 }

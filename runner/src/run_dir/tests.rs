@@ -11,6 +11,7 @@ fn spec() -> Spec {
         argv: vec!["/usr/bin/claude".to_owned(), "-p".to_owned()],
         cwd: "/repository".into(),
         env: [("PORT".to_owned(), "4001".to_owned())].into(),
+        first_line: Some("the prompt".to_owned()),
         output_limit: Spec::OUTPUT_LIMIT,
     }
 }
@@ -36,6 +37,7 @@ fn a_spec_reads_back_and_keeps_its_format() {
       "env": {
         "PORT": "4001"
       },
+      "first_line": "the prompt",
       "output_limit": 268435456
     }
     "#);

@@ -23,8 +23,20 @@ const CONNECTION_LIMIT: u64 = 64 << 20;
 type Stdin = Arc<Mutex<Option<ChildStdin>>>;
 
 /// Serves connections until the runtime ends.
-pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, orders: mpsc::Sender<Signal>) {
+///
+/// `first_line` goes to the agent before any line that somebody sends.
+pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, first_line: Option<String>, orders: mpsc::Sender<Signal>) {
     let stdin: Stdin = Arc::new(Mutex::new(Some(stdin)));
+    if let Some(line) = first_line {
+        // Locked before anybody is heard; written aside, because an agent may be slow to read and a signal must not wait for it.
+        let mut stdin = stdin.clone().lock_owned().await;
+        tokio::spawn(async move {
+            if let Some(pipe) = stdin.as_mut() {
+                // An agent that reads nothing has ended or will be ended; its exit says more than this error.
+                let _ = pipe.write_all(format!("{line}\n").as_bytes()).await;
+            }
+        });
+    }
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {

@@ -79,7 +79,7 @@ impl Supervision {
 
         let (agent, stdin) = start(run_dir, spec)?;
         let (orders, commands) = mpsc::channel(16);
-        tokio::spawn(socket::serve(listener, stdin, orders));
+        tokio::spawn(socket::serve(listener, stdin, spec.first_line.clone(), orders));
         let mut output = interval(OUTPUT_LOOK);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };

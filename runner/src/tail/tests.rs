@@ -25,6 +25,7 @@ impl Run {
             argv: Vec::new(),
             cwd: "/".into(),
             env: BTreeMap::new(),
+            first_line: None,
             output_limit: Spec::OUTPUT_LIMIT,
         };
         let dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();

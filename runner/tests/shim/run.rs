@@ -28,7 +28,15 @@ impl Run {
         let marker = marker(&RunId::new(1), Uuid::new_v4());
         let configured = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
         let env = Additions { marker: &marker, port: Some(4001), backend: &[], configured: &configured }.variables();
-        let mut spec = Spec { run_id: RunId::new(1), marker, argv: Vec::new(), cwd: folder.path().to_owned(), env, output_limit: Spec::OUTPUT_LIMIT };
+        let mut spec = Spec {
+            run_id: RunId::new(1),
+            marker,
+            argv: Vec::new(),
+            cwd: folder.path().to_owned(),
+            env,
+            first_line: None,
+            output_limit: Spec::OUTPUT_LIMIT,
+        };
         change(&mut spec);
         // A path too long for the address of a socket.
         let dir = RunDir::create(&folder.path().join("long".repeat(30)).join("run"), &spec).unwrap();

@@ -36,8 +36,7 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
     });
     let over = Memo::new(move |_| drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.over == Some(status))));
     let origin = Memo::new(move |_| drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.from == status)));
-    // An empty column of given-up tasks takes no room, unless it could take the card on its way.
-    let collapsed = move || status_folds(status) && empty.get() && !target.get();
+    let collapsed = move || status_folds(status) && empty.get();
     let count = move || {
         let (found, all) = (found.with(Vec::len), all.with(Vec::len));
         if found == all { all.to_string() } else { format!("{found} of {all}") }

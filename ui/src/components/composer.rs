@@ -63,7 +63,7 @@ pub(crate) fn Composer(task: TaskId, card: Signal<Card>) -> impl IntoView {
                         <button type="button" aria-pressed=move || if speaking.get() { "true" } else { "false" } on:click=move |_| to_agent.set(true)>"To the agent"</button>
                     </div>
                 </Show>
-                <span class="faint small-text push">"Ctrl + Enter"</span>
+                <span class="faint small-text push shortcut">"Ctrl + Enter"</span>
                 <button type="submit" class="button primary" disabled=move || !ready()>
                     {move || if speaking.get() { "Send" } else { "Comment" }}
                 </button>

@@ -24,7 +24,16 @@ pub(crate) fn ProjectHead(
     let store = Store::here();
     view! {
         <div class="project-head">
-            {move || store.project.get().map(|project| view! { <Identity project=project /> })}
+            <div class="row">
+                {move || store.project.get().map(|project| view! { <Title project=project /> })}
+                <span class="push"></span>
+                <Progress />
+            </div>
+            {move || {
+                let goal = store.project.with(|project| project.as_ref().and_then(|project| project.description.clone()))?;
+                let short = domain::text::excerpt(&goal, 160);
+                Some(view! { <p class="goal" title=goal>{short}</p> })
+            }}
             <div class="tools">
                 <button type="button" class="button primary" on:click=move |_| new_task.run(())>
                     <Icon drawing=PLUS />
@@ -40,8 +49,8 @@ pub(crate) fn ProjectHead(
                 />
                 <Land />
                 <span class="push"></span>
-                <Progress />
-                <button type="button" class="button quiet icon" aria-label="Keys" on:click=move |_| help.run(())>"?"</button>
+                {move || store.project.get().map(|project| view! { <Place project=project /> })}
+                <button type="button" class="button quiet icon keys" aria-label="Keys" on:click=move |_| help.run(())>"?"</button>
             </div>
         </div>
         <PlanWaits />
@@ -49,22 +58,21 @@ pub(crate) fn ProjectHead(
 }
 
 #[component]
-fn Identity(project: Project) -> impl IntoView {
+fn Title(project: Project) -> impl IntoView {
     let (word, tone) = project_look(project.status);
-    let goal = project.description.map(|goal| domain::text::excerpt(&goal, 220));
     view! {
-        <div class="row">
-            <h1>{project.title}</h1>
-            <Badge word=word tone=tone />
-        </div>
-        {goal.map(|goal| view! { <p class="goal">{goal}</p> })}
+        <h1>{project.title}</h1>
+        <Badge word=word tone=tone />
+    }
+}
+
+/// Where the work comes from and where it goes.
+#[component]
+fn Place(project: Project) -> impl IntoView {
+    view! {
         <p class="facts">
-            <span class="mono">{project.repo_path}</span>
-            <span>
-                <span class="mono">{project.base_branch}</span>
-                " → "
-                <span class="mono">{project.integration_branch}</span>
-            </span>
+            <span class="mono path">{project.repo_path}</span>
+            <span class="mono">{format!("{} → {}", project.base_branch, project.integration_branch)}</span>
         </p>
     }
 }
@@ -74,7 +82,7 @@ fn Progress() -> impl IntoView {
     let totals = Store::here().totals;
     let words = move || {
         let totals = totals.get();
-        let mut words = vec![format!("{} of {} done", totals.done, totals.cards)];
+        let mut words = vec![if totals.cards == 0 { "No tasks yet".to_owned() } else { format!("{} of {} done", totals.done, totals.cards) }];
         words.extend((totals.running > 0).then(|| format!("{} at work", totals.running)));
         words.extend(money(totals.cost_micro_usd));
         words.join(" · ")

@@ -33,7 +33,9 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let task = StoredValue::new(task);
 
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
-    let stuck = Memo::new(move |_| card.with(|card| card.attention.is_some()));
+    // A question is settled by its answer.
+    let asked = Memo::new(move |_| view.with(|view| view.as_ref().is_some_and(|view| view.question.is_some())));
+    let stuck = Memo::new(move |_| !asked.get() && card.with(|card| card.attention.is_some()));
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
     let movable = Memo::new(move |_| card.with(|card| !columns(card.phase, card.status, Mover::Human).is_empty()));
     let closable = Memo::new(move |_| {

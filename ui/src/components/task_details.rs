@@ -20,7 +20,7 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
         ("Branch", known(|view| view.task.branch.clone())),
         ("Checkout", known(|view| view.task.worktree_path.clone())),
         ("Model", known(|view| view.task.model.clone())),
-        ("Sent back", known(|view| (view.task.review_rounds > 0).then(|| format!("{} times", view.task.review_rounds)))),
+        ("Sent back", known(|view| (view.task.review_rounds > 0).then(|| match view.task.review_rounds { 1 => "once".to_owned(), rounds => format!("{rounds} times") }))),
     ];
     let approved = Memo::new(move |_| card.with(|card| card.approved_sha.as_ref().map(short)));
     let merged = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.task.merged_sha.as_ref().map(short))));

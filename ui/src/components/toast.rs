@@ -6,6 +6,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;
+use crate::components::coded::Coded;
 use crate::components::icon::{ALERT, CLOSE, DONE, Icon};
 
 /// How long a message stays. A refusal has more to read.
@@ -101,8 +102,8 @@ pub(crate) fn ToastStack() -> impl IntoView {
                 <div class="toast" data-tone=toast.tone.as_str()>
                     <Icon drawing=if toast.tone == Tone::Bad { ALERT } else { DONE } />
                     <div>
-                        <p>{toast.text}</p>
-                        {(!toast.hint.is_empty()).then(|| view! { <p>{toast.hint.clone()}</p> })}
+                        <p><Coded text=toast.text /></p>
+                        {(!toast.hint.is_empty()).then(|| view! { <p><Coded text=toast.hint.clone() /></p> })}
                     </div>
                     <button
                         type="button"

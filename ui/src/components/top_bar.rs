@@ -9,6 +9,7 @@ use crate::app::About;
 use crate::client::Client;
 use crate::components::badge::Tone;
 use crate::components::icon::{ALERT, Icon, PLUG, SUN};
+use crate::components::coded::Coded;
 use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
 use crate::socket::Link;
@@ -30,10 +31,7 @@ pub(crate) fn TopBar(
                 <Mark />
                 "vibe-relay"
             </a>
-            {crumb.map(|crumb| view! {
-                <span class="faint" aria-hidden="true">"/"</span>
-                <span class="crumb">{crumb}</span>
-            })}
+            {crumb.map(|crumb| view! { <span class="crumb">{crumb}</span> })}
             <span class="push"></span>
             {link.map(|link| view! { <Connection link=link /> })}
             <button type="button" class="button quiet icon" aria-label="Switch between light and dark" on:click=|_| switch_theme()>
@@ -83,7 +81,7 @@ fn Parked() -> impl IntoView {
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=ALERT />
                 <strong>{format!("Agents wait: {}", parking.reason.sentence())}</strong>
-                <span>{parking.reason.remedy()}</span>
+                <span><Coded text=parking.reason.remedy() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>

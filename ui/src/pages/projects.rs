@@ -72,10 +72,9 @@ pub(crate) fn ProjectsPage(
             })}
             <div class="page-head">
                 <h1>"Projects"</h1>
-                <button type="button" class="button primary" on:click=move |_| creating.set(true)>
-                    <Icon drawing=PLUS />
-                    "New project"
-                </button>
+                <Show when=move || listing.with(|listing| matches!(listing, Listing::Known(projects) if !projects.is_empty()))>
+                    <NewProjectButton creating=creating />
+                </Show>
             </div>
             {list}
         </main>
@@ -107,6 +106,16 @@ fn ProjectRow(project: Project) -> impl IntoView {
     }
 }
 
+#[component]
+fn NewProjectButton(creating: RwSignal<bool>) -> impl IntoView {
+    view! {
+        <button type="button" class="button primary" on:click=move |_| creating.set(true)>
+            <Icon drawing=PLUS />
+            "New project"
+        </button>
+    }
+}
+
 /// The first thing a new person sees.
 #[component]
 fn Welcome(creating: RwSignal<bool>) -> impl IntoView {
@@ -117,11 +126,8 @@ fn Welcome(creating: RwSignal<bool>) -> impl IntoView {
                 "A planner breaks the goal into tasks. Coders work on them at the same time, each in a worktree of its own. "
                 "A reviewer judges every change, and what it approves is merged into a branch of its own: your checkout stays as it is."
             </p>
-            <button type="button" class="button primary" on:click=move |_| creating.set(true)>
-                <Icon drawing=PLUS />
-                "New project"
-            </button>
-            <p class="small-text">"Or press " <kbd>"n"</kbd></p>
+            <NewProjectButton creating=creating />
+            <p class="small-text keys">"Or press " <kbd>"n"</kbd></p>
         </div>
     }
 }

@@ -1,0 +1,289 @@
+//! Watches one run from its output to its recorded end: what its card shows meanwhile, what it is told, and when it must go.
+//!
+//! A run that another server started is read from its first byte again: everything that is known about it is a fold over its output,
+//! and what was done about it is in the store.
+
+mod end;
+mod view;
+
+use std::time::Duration;
+
+use domain::id::RunId;
+use domain::run::Run;
+use domain::task::{Card, Phase, Status};
+use domain::wire::Frame;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use uuid::Uuid;
+
+use crate::backend::activity;
+use crate::backend::claude::{has_board, user_line};
+use crate::backend::stream::{RunLine, parse};
+use crate::prompt;
+use crate::run::Context;
+use crate::run_dir::RunDir;
+use crate::shim::control::{Control, SignalName};
+use crate::tail::{Tail, TailLine};
+use crate::transcript::Transcript;
+use crate::watch::view::View;
+
+/// Between closing an agent's stdin and telling it to end.
+const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// How long an agent may say nothing. Longer than the longest command that it may run.
+const SILENCE: Duration = Duration::from_secs(65 * 60);
+/// After this much quiet a run that was taken over has been read to where it is.
+const CATCH_UP: Duration = Duration::from_millis(300);
+/// At most one line of activity a run and second.
+const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
+
+/// Watches a started run until its end is recorded.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>) -> db::Result<()> {
+    let mut watch = match Watch::begin(context, &run, run_dir.clone()).await {
+        Ok(watch) => watch,
+        Err(error) => return end::unreadable(context, &run, &run_dir, error.to_string()).await,
+    };
+    match watch.follow(poke).await {
+        Ok(()) => end::record(context, &run, &run_dir, &watch.view, watch.ending).await,
+        Err(Trouble::Store(error)) => Err(error),
+        Err(Trouble::Output(error)) => end::unreadable(context, &run, &run_dir, error).await,
+    }
+}
+
+/// Takes over a run that is on record as live: reads on where it is, or finds out how it ended.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<u64>) -> db::Result<()> {
+    let run = context.db.run(run).await?;
+    let path = context.db.run_dir(&run.id).await?;
+    match RunDir::open(&path) {
+        Ok(run_dir) if run_dir.file("spec.json").exists() => {
+            tracing::info!(run = %run.id, "taken over");
+            watch(context, run, run_dir, poke).await
+        }
+        // Reserved, and then the server went away before there was anything to start.
+        _ => end::never_started(context, &run).await,
+    }
+}
+
+/// Whether the card is no longer where a run of `phase` found it: its work is done, or somebody stepped in.
+pub(crate) fn moved(card: &Card, phase: Phase) -> bool {
+    match phase {
+        Phase::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
+        Phase::Planner | Phase::Coder | Phase::Orchestrator => card.status != Status::InProgress,
+    }
+}
+
+/// Why we ended an agent that had not ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    ByItself,
+    /// It has no way to the board.
+    NoBoard,
+    Silent,
+}
+
+enum Trouble {
+    Store(db::Error),
+    Output(String),
+}
+
+impl From<db::Error> for Trouble {
+    fn from(error: db::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+struct Watch<'a> {
+    context: &'a Context,
+    run: &'a Run,
+    run_dir: RunDir,
+    control: Option<Control>,
+    tail: Tail,
+    transcript: Transcript,
+    view: View,
+    checkout: String,
+    ending: Ending,
+    /// When the end of a turn is judged.
+    judge_at: Option<Instant>,
+    /// When an agent whose stdin was closed is told to end.
+    terminate_at: Option<Instant>,
+    silent_at: Instant,
+    terminated: bool,
+    last_activity: Option<Instant>,
+}
+
+impl<'a> Watch<'a> {
+    async fn begin(context: &'a Context, run: &'a Run, run_dir: RunDir) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        let tail = Tail::open(&run_dir, 0).await?;
+        let transcript = Transcript::open(run_dir.path())?;
+        Ok(Self {
+            context,
+            run,
+            control: None,
+            tail,
+            transcript,
+            view: View::default(),
+            checkout: run.worktree_path.clone().unwrap_or_default(),
+            run_dir,
+            ending: Ending::ByItself,
+            judge_at: None,
+            terminate_at: None,
+            silent_at: Instant::now() + SILENCE,
+            terminated: false,
+            last_activity: None,
+        })
+    }
+
+    async fn follow(&mut self, mut poke: watch::Receiver<u64>) -> Result<(), Trouble> {
+        // Something may have been asked for before anybody listened.
+        self.poked().await?;
+        loop {
+            tokio::select! {
+                line = self.tail.next() => match line.map_err(|error| Trouble::Output(error.to_string()))? {
+                    None => return Ok(()),
+                    Some(line) => self.line(&line).await?,
+                },
+                changed = poke.changed() => {
+                    if changed.is_err() {
+                        // The supervisor is gone; the agent goes on and the next server takes it over.
+                        std::future::pending::<()>().await;
+                    }
+                    self.poked().await?;
+                }
+                () = sleep_until(self.judge_at.unwrap_or_else(Instant::now)), if self.judge_at.is_some() => {
+                    self.judge_at = None;
+                    self.turn_ended().await?;
+                }
+                () = sleep_until(self.terminate_at.unwrap_or_else(Instant::now)), if self.terminate_at.is_some() => {
+                    self.terminate_at = None;
+                    self.terminate().await;
+                }
+                () = sleep_until(self.silent_at), if !self.terminated => {
+                    self.ending = Ending::Silent;
+                    self.terminate().await;
+                }
+            }
+        }
+    }
+
+    async fn line(&mut self, line: &TailLine) -> Result<(), Trouble> {
+        self.silent_at = Instant::now() + SILENCE;
+        let end = line.end();
+        let items = match line {
+            TailLine::Text { text, .. } => parse(text),
+            TailLine::TooLong { bytes, .. } => vec![RunLine::Foreign { text: format!("a line of {bytes} bytes was left out") }],
+        };
+        let fresh = !self.transcript.covers(end);
+        self.transcript.add(end, &items, &self.checkout).map_err(|error| Trouble::Output(format!("could not write the transcript: {error}")))?;
+        for item in &items {
+            self.view.take(item);
+            if fresh {
+                self.show(item);
+            }
+            match item {
+                RunLine::Init(init) if !has_board(&init.mcp_servers) => {
+                    self.ending = Ending::NoBoard;
+                    self.terminate().await;
+                }
+                RunLine::Result(_) => {
+                    self.judge_at = Some(Instant::now() + if fresh { Duration::ZERO } else { CATCH_UP });
+                    self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
+                }
+                _ => self.judge_at = None,
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows on the card what the agent does.
+    fn show(&mut self, item: &RunLine) {
+        if self.last_activity.is_some_and(|last| last.elapsed() < ACTIVITY_PAUSE) {
+            return;
+        }
+        if let Some(line) = activity::activity(item, &self.checkout) {
+            self.last_activity = Some(Instant::now());
+            // Nobody may be looking.
+            drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));
+        }
+    }
+
+    /// The person may have stopped the run or said something.
+    async fn poked(&mut self) -> Result<(), Trouble> {
+        let run = self.context.db.run(&self.run.id).await?;
+        if run.stop_requested_at.is_some() {
+            self.terminate().await;
+            return Ok(());
+        }
+        self.deliver().await.map(|_| ())
+    }
+
+    /// Gives the agent what it was not told yet. Answers whether there was anything.
+    async fn deliver(&mut self) -> Result<bool, Trouble> {
+        if self.terminated || self.terminate_at.is_some() {
+            return Ok(false);
+        }
+        let messages = self.context.db.undelivered(&self.run.id).await?;
+        for message in &messages {
+            if self.say(&prompt::message(&message.content)).await {
+                self.context.db.message_delivered(&self.run.id, message.id).await?;
+            }
+        }
+        Ok(!messages.is_empty())
+    }
+
+    /// The agent ended its turn: it is finished, has something more to hear, is reminded once, or has to go.
+    async fn turn_ended(&mut self) -> Result<(), Trouble> {
+        let db = &self.context.db;
+        let task = db.task(&self.run.task_id).await?;
+        let asked = db.open_question(&self.run.task_id).await?.is_some_and(|question| question.run_id == self.run.id);
+        let failed = self.view.result().is_some_and(|result| result.is_error);
+        if failed || asked || moved(&task.card, self.run.phase) {
+            self.close().await;
+        } else if !self.deliver().await? {
+            let reminded = self.context.db.nudge(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await;
+            if !reminded {
+                self.close().await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn say(&mut self, text: &str) -> bool {
+        let line = user_line(text, Uuid::new_v4());
+        match self.control().await {
+            Some(control) => control.send_line(&line).await.inspect_err(|error| tracing::warn!(%error, "a message was not delivered")).is_ok(),
+            None => false,
+        }
+    }
+
+    async fn close(&mut self) {
+        if let Some(control) = self.control().await {
+            // It may have gone by itself, which is what is wanted.
+            drop(control.close_stdin().await);
+        }
+        self.terminate_at.get_or_insert_with(|| Instant::now() + CLOSE_GRACE);
+    }
+
+    /// Tells the agent to end; the shim kills it 5 s later.
+    async fn terminate(&mut self) {
+        if self.terminated {
+            return;
+        }
+        if let Some(control) = self.control().await {
+            drop(control.signal(SignalName::Terminate).await);
+        }
+        self.terminated = true;
+    }
+
+    async fn control(&mut self) -> Option<&Control> {
+        if self.control.is_none() {
+            // Gone means ended, which the output tells soon.
+            self.control = Control::connect(&self.run_dir).await.ok();
+        }
+        self.control.as_ref()
+    }
+}
