@@ -12,7 +12,7 @@ use repo::{RepoError, Repository};
 
 /// What keeps a checkout from being made.
 #[derive(Debug, thiserror::Error)]
-pub enum CheckoutError {
+pub(crate) enum CheckoutError {
     #[error("{error} {}", error.hint())]
     Repository { error: RepoError },
     #[error("the branch {branch} is gone; move the card to backlog to begin anew")]
@@ -31,23 +31,23 @@ impl From<RepoError> for CheckoutError {
 
 /// A place for one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    pub git_dir: PathBuf,
+pub(crate) struct Site {
+    pub(crate) git_dir: PathBuf,
     /// The checkout's name in the repository.
-    pub name: String,
-    pub path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
     /// The task's own branch for a coder; for others none: they work on a detached commit, and nothing of it is kept.
-    pub branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// The branch that the checkout shows, for the prompt.
-    pub shown_branch: String,
+    pub(crate) shown_branch: String,
     /// The commit that the work starts from, or that is judged.
-    pub sha: Sha,
+    pub(crate) sha: Sha,
     /// The tip of the project branch, which the work is compared with.
-    pub base: Sha,
+    pub(crate) base: Sha,
 }
 
 /// Runs blocking work on a repository beside the event loop.
-pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, RepoError> + Send + 'static) -> Result<T, CheckoutError> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, RepoError> + Send + 'static) -> Result<T, CheckoutError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| CheckoutError::BrokenOff)?.map_err(CheckoutError::from)
 }
 
@@ -55,7 +55,7 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, RepoEr
 ///
 /// # Errors
 /// When the repository cannot be served or the base branch is gone.
-pub async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha), CheckoutError> {
+pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha), CheckoutError> {
     let git_dir = PathBuf::from(&project.git_dir);
     let wanted = project.integration_branch.clone();
     let owned = db.owns_reference(&project.git_dir, &wanted).await?;
@@ -89,7 +89,7 @@ pub async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha),
 ///
 /// # Errors
 /// When the repository cannot be served, or there is no branch to judge.
-pub async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<Site, CheckoutError> {
+pub(crate) async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<Site, CheckoutError> {
     let (project_branch, base) = project_branch(db, project).await?;
     let git_dir = PathBuf::from(&project.git_dir);
     let id = &task.card.id;
@@ -144,7 +144,7 @@ fn checkout_name(name: &str) -> String {
 ///
 /// # Errors
 /// When the folder is taken by something that is not ours, or cannot be written.
-pub async fn lay_out(site: &Site) -> Result<(), CheckoutError> {
+pub(crate) async fn lay_out(site: &Site) -> Result<(), CheckoutError> {
     let site = site.clone();
     blocking(move || {
         let repository = Repository::open(&site.git_dir)?;
@@ -168,7 +168,7 @@ pub async fn lay_out(site: &Site) -> Result<(), CheckoutError> {
 ///
 /// # Errors
 /// When it cannot be removed.
-pub async fn throw_away(worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<(), CheckoutError> {
+pub(crate) async fn throw_away(worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<(), CheckoutError> {
     let name = format!("{}-{phase}", task.card.id);
     let path = worktrees.join(project.id.as_str()).join(&name);
     let git_dir = PathBuf::from(&project.git_dir);
@@ -179,7 +179,7 @@ pub async fn throw_away(worktrees: &Path, project: &Project, task: &Task, phase:
 ///
 /// # Errors
 /// When something that was not merged could not be kept; nothing is removed then.
-pub async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
+pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
     let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(None) };
     let id = task.card.id.clone();
     let stem = format!("{}{id}", repo::RESCUE_PREFIX);

@@ -6,7 +6,7 @@ use domain::run::Run;
 
 /// A free port, or none when the range is used up; the agent then has to choose its own. That no two live runs get the same one is
 /// guaranteed by the store, which refuses the second.
-pub fn choose(range: (u16, u16), live: &[Run]) -> Option<u16> {
+pub(crate) fn choose(range: (u16, u16), live: &[Run]) -> Option<u16> {
     let taken: BTreeSet<u16> = live.iter().filter_map(|run| run.port).collect();
     (range.0..=range.1).find(|port| !taken.contains(port) && portpicker::is_free_tcp(*port))
 }

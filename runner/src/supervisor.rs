@@ -19,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::plan::{Action, Plan, plan};
 use crate::run::{self, Context};
-use crate::{checkout, merge, preflight, watch};
+use crate::watch::adopt;
+use crate::{checkout, merge, preflight};
 
 /// The longest time between two looks: nothing should depend on it.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -125,7 +126,7 @@ impl Supervisor {
             }
             Action::Adopt { task, run } => {
                 let (context, poke) = (self.context.clone(), self.poke.subscribe());
-                self.spawn(task, async move { watch::adopt(&context, &run, poke).await.map_err(|error| error.to_string()) });
+                self.spawn(task, async move { adopt(&context, &run, poke).await.map_err(|error| error.to_string()) });
                 Ok(())
             }
             Action::Merge { task } => {

@@ -1,0 +1,109 @@
+//! The only place that words an outcome for a model: what was done, or what was refused and the next legal step.
+//!
+//! An agent's mistake is always a tool-level error, which the model reads; protocol errors are shown to it as opaque failures.
+
+use db::Error;
+use domain::refusal::Refusal;
+use repo::RepoError;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+use crate::notice::Notice;
+
+/// What a tool did, as text for the model and as JSON for programs.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    /// Always an object.
+    pub(crate) data: Value,
+}
+
+/// Why a tool did nothing.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The arguments have another shape than the tool's schema says.
+    Arguments { field: Option<String>, problem: String },
+    Store(Error),
+    /// Something in this program gave way.
+    Broken(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Store(refusal.into())
+    }
+}
+
+impl From<RepoError> for Failure {
+    fn from(error: RepoError) -> Self {
+        Refusal::Repository { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
+    }
+}
+
+impl From<tokio::task::JoinError> for Failure {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+/// The result of `tool`.
+pub(crate) fn result(tool: &str, outcome: Result<Answer, Failure>) -> CallToolResult {
+    match outcome {
+        Ok(answer) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+            result.structured_content = Some(answer.data);
+            result
+        }
+        Err(Failure::Arguments { field, problem }) => {
+            let detail = match field {
+                Some(field) => format!("the argument {field} was not taken: {problem}"),
+                None => format!("the arguments were not taken: {problem}"),
+            };
+            error("invalid", &detail, &format!("Correct it and call {tool} again."), Value::Null)
+        }
+        Err(Failure::Store(Error::Refused(refusal))) => refused(&refusal),
+        Err(Failure::Store(failure)) => failed(tool, &failure.to_string()),
+        Err(Failure::Broken(failure)) => failed(tool, &failure),
+    }
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> CallToolResult {
+    let allowed = refusal.allowed();
+    let allowed = if allowed.is_empty() { Value::Null } else { json!(allowed) };
+    error(refusal.code(), &refusal.to_string(), &refusal.hint(), allowed)
+}
+
+fn failed(tool: &str, failure: &str) -> CallToolResult {
+    tracing::error!(tool, failure, "a tool failed");
+    let hint = format!("Call {tool} once more. If it fails again, end your turn: the board is not in order, and your work is safe in its folder.");
+    error("storage", &format!("the board could not do it: {failure}"), &hint, Value::Null)
+}
+
+/// A tool-level error: a sentence and the next legal step.
+pub(crate) fn error(code: &str, detail: &str, hint: &str, allowed: Value) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{}.\nNext: {hint}", detail.trim_end_matches('.')))]);
+    let mut data = json!({"code": code, "detail": detail, "hint": hint});
+    if !allowed.is_null() {
+        data["allowed"] = allowed;
+    }
+    result.structured_content = Some(data);
+    result
+}
+
+/// Adds what happened meanwhile to the end of a result.
+pub(crate) fn add_notices(result: &mut CallToolResult, notices: &[Notice]) {
+    if notices.is_empty() {
+        return;
+    }
+    let lines: Vec<String> = notices.iter().map(|notice| format!("- {}", notice.sentence())).collect();
+    result.content.push(ContentBlock::text(format!("notices:\n{}", lines.join("\n"))));
+    if let Some(data) = result.structured_content.as_mut().and_then(Value::as_object_mut) {
+        data.insert("notices".to_owned(), json!(notices));
+    }
+}
