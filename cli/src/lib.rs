@@ -1,3 +1,62 @@
 //! The `vibe-relay` program as a library: what its commands do. It must not hold rules of the board; those live in `domain` and `db`.
 
+mod args;
+mod client;
+mod demo;
+mod doctor;
+mod error;
+mod init;
+mod land;
+mod logging;
+mod mcp;
+mod output;
+mod project;
 pub mod scripted;
+mod serve;
+mod setting;
+mod task;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+use crate::error::CliError;
+
+/// Runs the command that the program's arguments name.
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    match dispatch(args) {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: Args) -> Result<ExitCode, CliError> {
+    let config = args.config.as_deref();
+    match args.command.unwrap_or_default() {
+        // Small processes that live beside every agent: no more threads than they need.
+        Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
+        Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
+        Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
+        Command::Serve(options) => many_threaded()?.block_on(serve::run(config, &options))?,
+        Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
+        Command::Init { path } => init::run(&path)?,
+        Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
+        Command::Project(command) => single_threaded()?.block_on(project::run(config, command))?,
+        Command::Task(command) => single_threaded()?.block_on(task::run(config, command))?,
+        Command::Land { project } => single_threaded()?.block_on(land::run(config, &project))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn single_threaded() -> Result<tokio::runtime::Runtime, CliError> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)
+}
+
+fn many_threaded() -> Result<tokio::runtime::Runtime, CliError> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::Runtime)
+}

@@ -1,2 +1,5 @@
 //! The `vibe-relay` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

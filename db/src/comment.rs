@@ -67,6 +67,25 @@ impl Db {
             .map(comment_of)
             .collect()
     }
+
+    /// The last comments of each task of a project, at most `most` a task, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn last_comments(&self, project: &ProjectId, most: u32) -> Result<Vec<Comment>> {
+        sqlx::query(
+            "SELECT * FROM (SELECT c.*, ROW_NUMBER() OVER (PARTITION BY c.task_id ORDER BY length(c.id) DESC, c.id DESC) AS place
+                            FROM comments c JOIN tasks t ON t.id = c.task_id WHERE t.project_id = $1)
+             WHERE place <= $2 ORDER BY length(id), id",
+        )
+        .bind(project.as_str())
+        .bind(most)
+        .fetch_all(&self.readers)
+        .await?
+        .iter()
+        .map(comment_of)
+        .collect()
+    }
 }
 
 fn role(caller: &Caller) -> AuthorRole {

@@ -4,14 +4,13 @@ use domain::attention::{Attention, AttentionKind};
 use domain::event::Event;
 use domain::evidence::Found;
 use domain::id::TaskId;
-use domain::refusal::Refusal;
 use domain::task::{Status, Task};
 
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::project::branch_moved;
-use crate::task::{Move, apply, read, settle};
+use crate::task::{Move, apply, not_now, read, settle};
 use crate::tx::{Quiet, Tx};
 
 impl Db {
@@ -29,8 +28,7 @@ impl Db {
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
                 apply(tx, &Caller::Runner, &task, &Move::to(Status::Done), &Found::Nothing).await?;
-                settle::dependents(tx, &Caller::Runner, &project).await?;
-                settle::project(tx, &Caller::Runner, &project).await?;
+                settle::all(tx, &Caller::Runner, &project).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -48,6 +46,7 @@ impl Db {
                 let task = approved_at(tx, &id, &sha).await?;
                 let back = Move { to: Status::InProgress, reason: Some(reason), merge: false };
                 apply(tx, &Caller::Runner, &task, &back, &Found::Nothing).await?;
+                settle::project(tx, &Caller::Runner, &task.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -94,7 +93,8 @@ impl Db {
                     tx.quiet(Quiet::NothingChanged);
                     return Ok(());
                 }
-                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await
+                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::project(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
@@ -106,11 +106,5 @@ async fn approved_at(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
     if task.card.is_approved() && task.card.approved_sha.as_deref() == Some(sha) {
         return Ok(task);
     }
-    Err(Refusal::NotNow {
-        task: id.clone(),
-        status: task.card.status,
-        problem: "it is not approved at this commit any more".to_owned(),
-        hint: "Look at it again.".to_owned(),
-    }
-    .into())
+    Err(not_now(&task.card, "it is not approved at this commit any more", "Look at it again.").into())
 }

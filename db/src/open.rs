@@ -23,7 +23,7 @@ const SQLITE_FLOOR: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// The store. Cheap to clone; the last clone to go closes it.
+/// The store. Cheap to clone; when the last clone goes, what is under way is committed and the file is given free.
 #[derive(Debug, Clone)]
 pub struct Db {
     pub(crate) readers: SqlitePool,
@@ -31,7 +31,6 @@ pub struct Db {
     pub(crate) committed: watch::Receiver<Seq>,
     epoch: Arc<str>,
     path: Arc<Path>,
-    _lock: Arc<Lock>,
 }
 
 impl Db {
@@ -45,6 +44,8 @@ impl Db {
             make_private_folder(folder)?;
         }
         let lock = Lock::take(path)?;
+        // Before SQLite opens it: the files beside it are made with the mode of the database.
+        make_private(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
@@ -62,18 +63,16 @@ impl Db {
         let mut connection = options.connect().await?;
         check_version(&mut connection).await?;
         migrate(&mut connection, path).await?;
-        make_private(path)?;
         let epoch = epoch(&mut connection).await?;
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
         let readers = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true).create_if_missing(false)).await?;
         let (sender, committed) = watch::channel(seq);
         Ok(Self {
             readers,
-            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, now()), sender),
+            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, now()), sender, lock),
             committed,
             epoch: epoch.into(),
             path: path.into(),
-            _lock: Arc::new(lock),
         })
     }
 
@@ -141,7 +140,8 @@ fn make_private_folder(folder: &Path) -> Result<()> {
 }
 
 fn make_private(path: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    file.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)))
         .map_err(|source| Error::File { attempted: format!("make {} readable for you alone", path.display()), source })
 }

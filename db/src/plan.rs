@@ -11,9 +11,9 @@ use domain::text;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::project;
 use crate::task::{Move, apply, read, release, settle};
 use crate::tx::Tx;
+use crate::{comment, project};
 
 impl Db {
     /// Starts every task that the plan holds.
@@ -57,11 +57,13 @@ impl Db {
                     let task = read::task(&mut tx.connection, &card.id).await?;
                     apply(tx, &caller, &task, &obsolete, &Found::Nothing).await?;
                 }
-                let again = Move { to: Status::InProgress, reason: Some(words), merge: false };
+                let again = Move { to: Status::InProgress, reason: Some(words.clone()), merge: false };
                 for planner in planners {
                     let task = read::task(&mut tx.connection, &planner).await?;
                     if task.card.status == Status::Done {
                         apply(tx, &caller, &task, &again, &Found::Nothing).await?;
+                    } else {
+                        comment::insert(tx, &caller, &id, &planner, &words).await?;
                     }
                 }
                 settle::project(tx, &caller, &id).await?;

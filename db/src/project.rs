@@ -155,6 +155,7 @@ impl Db {
 }
 
 pub(crate) async fn branch_moved(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: &str, sha: &Sha) -> Result<()> {
+    read(&mut tx.connection, id).await?;
     let changed = sqlx::query(
         "UPDATE projects SET integration_branch = $2, integration_head = $3, updated_at = $4
          WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS NOT $3)",

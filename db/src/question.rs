@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{self, optional, parsed};
 use crate::task::settle;
-use crate::tx::Quiet;
+use crate::tx::{Quiet, Tx};
 
 impl Db {
     /// Puts a question to the person. The card needs them until they answer; the run should end its turn.
@@ -97,9 +97,9 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
-                let content = format!("Question: {}\nAnswer: {answer}", question.question);
-                comment::insert(tx, &caller, &card.project_id, &task, &content).await?;
+                comment::insert(tx, &caller, &card.project_id, &task, &in_thread(&answer, &question.question)).await?;
                 settle::need_nobody(tx, &caller, &card.project_id, &task).await?;
+                settle::project(tx, &caller, &card.project_id).await?;
                 read::task(&mut tx.connection, &task).await
             })
         })
@@ -116,7 +116,23 @@ impl Db {
     }
 }
 
-pub(crate) async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {
+/// The answer first: it is what a person and the next agent look for. A question that would not fit beside it is shortened.
+fn in_thread(answer: &str, question: &str) -> String {
+    let whole = format!("{answer}\n\n(answer to: {question})");
+    if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
+}
+
+/// Takes back the open question of a task that moved on without an answer.
+pub(crate) async fn withdraw(tx: &mut Tx, task: &TaskId) -> Result<()> {
+    sqlx::query("UPDATE questions SET answered_at = $2 WHERE task_id = $1 AND answered_at IS NULL")
+        .bind(task.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {
     let row = sqlx::query("SELECT * FROM questions WHERE task_id = $1 AND answered_at IS NULL ORDER BY asked_at DESC LIMIT 1")
         .bind(task.as_str())
         .fetch_optional(connection)

@@ -12,7 +12,7 @@ use domain::evidence::{Found, Sha};
 use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Run;
-use domain::task::{Card, Phase, Status};
+use domain::task::{Card, Phase, Status, Task};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -20,7 +20,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::open::Db;
 use crate::task::read::{self, count, optional, parsed};
-use crate::task::{Move, apply};
+use crate::task::{Move, apply, not_now};
 use crate::token;
 use crate::tx::Tx;
 
@@ -52,7 +52,8 @@ impl Db {
     /// Reserves a run: the task is moved to in_progress where it was waiting, and the agent's token is made, all before any process.
     ///
     /// # Errors
-    /// When the task moved since the plan looked, is held, or has a live run already.
+    /// When the task moved since the plan looked, is held or needs the person, has a live run already, or is not where an agent of the
+    /// phase works; when the port is taken.
     pub async fn reserve_run(&self, new: NewRun) -> Result<Reserved> {
         let token = token::new_token();
         self.write(move |tx| {
@@ -63,8 +64,18 @@ impl Db {
                     return Err(Refusal::RunEnding { task: card.id.clone(), run: live.id.clone() }.into());
                 }
                 if card.status != new.status || card.held_by.is_some() || card.attention.is_some() {
-                    let (problem, hint) = ("it changed since the runner looked".to_owned(), "The runner looks again.".to_owned());
-                    return Err(Refusal::NotNow { task: card.id.clone(), status: card.status, problem, hint }.into());
+                    return Err(not_now(card, "it changed since the runner looked", "The runner looks again.").into());
+                }
+                let works = match card.status {
+                    Status::Backlog | Status::InProgress => Some(card.phase),
+                    Status::InReview if card.approved_sha.is_none() => Some(Phase::Reviewer),
+                    Status::InReview | Status::Done | Status::Cancelled => None,
+                };
+                if works != Some(new.phase) {
+                    return Err(not_now(card, &format!("no {} works on it there", new.phase), "The runner looks again.").into());
+                }
+                if let Some(port) = new.port {
+                    port_is_free(tx, port).await?;
                 }
                 if card.status == Status::Backlog {
                     apply(tx, &Caller::Runner, &task, &Move::to(Status::InProgress), &Found::Nothing).await?;
@@ -135,6 +146,28 @@ impl Db {
         .await?;
         Ok(found.flatten())
     }
+}
+
+async fn port_is_free(tx: &mut Tx, port: u16) -> Result<()> {
+    let owner: Option<String> = sqlx::query_scalar("SELECT id FROM agent_runs WHERE port = $1 AND completed_at IS NULL")
+        .bind(i64::from(port))
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    match owner {
+        Some(owner) => Err(Refusal::invalid("port", format!("{port} belongs to {owner}"), "Choose a port that no live run has.").into()),
+        None => Ok(()),
+    }
+}
+
+/// Whether the session of `run` is one of those that worked on `task` itself.
+pub(crate) async fn wrote(tx: &mut Tx, task: &Task, run: &Run) -> Result<bool> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE task_id = $1 AND phase = $2 AND session_id = $3 LIMIT 1")
+        .bind(task.card.id.as_str())
+        .bind(task.card.phase.as_str())
+        .bind(&run.session_id)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
 }
 
 async fn insert(tx: &mut Tx, new: &NewRun) -> Result<RunId> {

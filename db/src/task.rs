@@ -7,6 +7,6 @@ pub(crate) mod read;
 pub(crate) mod settle;
 
 pub(crate) use create::{Edges, Row, in_project, insert};
-pub(crate) use edit::release;
-pub(crate) use moves::apply;
+pub(crate) use edit::{release, stop};
 pub use moves::Move;
+pub(crate) use moves::{apply, not_now};

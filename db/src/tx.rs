@@ -117,7 +117,8 @@ impl Tx {
             .bind(call)
             .fetch_optional(&mut self.connection)
             .await?;
-        answer.map(|answer| Ok(serde_json::from_str(&answer)?)).transpose()
+        let other_request = |_| Refusal::invalid("call_id", "it named another request before", "Give every request an id of its own.");
+        Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_request)).transpose()?)
     }
 
     /// Keeps the answer for when the call is repeated.

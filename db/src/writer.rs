@@ -10,6 +10,7 @@ use sqlx::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 use crate::now;
 use crate::tx::Tx;
 
@@ -20,7 +21,9 @@ const GROUP: usize = 256;
 pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 't>>;
 /// Gives the answer, once it is known whether the commit held.
 type Answer = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
-type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + 't>> + Send>;
+/// A use-case that was run: how to answer it, and whether the transaction can go on.
+type Done = (Answer, Result<()>);
+type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = Done> + Send + 't>> + Send>;
 
 /// The way to the writer.
 #[derive(Debug, Clone)]
@@ -29,10 +32,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer on a connection that nobody else writes with.
-    pub(crate) fn start(tx: Tx, committed: watch::Sender<Seq>) -> Self {
+    /// Starts the writer on a connection that nobody else writes with. The lock is kept until its last commit.
+    pub(crate) fn start(tx: Tx, committed: watch::Sender<Seq>, lock: Lock) -> Self {
         let (jobs, queue) = mpsc::channel(4 * GROUP);
-        tokio::spawn(serve(tx, queue, committed));
+        tokio::spawn(async move {
+            serve(tx, queue, committed).await;
+            drop(lock);
+        });
         Self { jobs }
     }
 
@@ -45,24 +51,31 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |tx| {
             Box::pin(async move {
-                let outcome = run(tx, work).await;
-                // A refusal travels as an answer; only a broken connection is an error of the writer.
-                Ok(Box::new(move |committed: std::result::Result<(), String>| {
+                // A refusal travels as an answer; only a savepoint that cannot be closed stops the group.
+                let (outcome, health) = match run(tx, work).await {
+                    Ok(outcome) => (outcome, Ok(())),
+                    Err(error) => (Err(Error::Storage(error.to_string().into())), Err(error)),
+                };
+                let answer: Answer = Box::new(move |committed: std::result::Result<(), String>| {
                     let outcome = match committed {
                         Ok(()) => outcome,
                         Err(error) => outcome.and(Err(Error::Storage(error.into()))),
                     };
                     // Whoever asked may be gone; the commit stands.
                     drop(reply.send(outcome));
-                }) as Answer)
+                });
+                (answer, health)
             })
         });
         self.jobs.send(job).await.map_err(|_| Error::Closed)?;
-        answer.await.map_err(|_| Error::Closed)?
+        answer
+            .await
+            .unwrap_or_else(|_| if self.jobs.is_closed() { Err(Error::Closed) } else { Err(Error::Storage("no transaction could be begun".into())) })
     }
 }
 
-async fn run<T, F>(tx: &mut Tx, work: F) -> Result<T>
+/// Runs one use-case in a savepoint. The outer error says that the savepoint is lost, and with it the transaction.
+async fn run<T, F>(tx: &mut Tx, work: F) -> Result<Result<T>>
 where
     F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T>,
 {
@@ -78,7 +91,7 @@ where
         sqlx::query("ROLLBACK TO use_case").execute(&mut tx.connection).await?;
     }
     sqlx::query("RELEASE use_case").execute(&mut tx.connection).await?;
-    outcome
+    Ok(outcome)
 }
 
 async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sender<Seq>) {
@@ -96,7 +109,7 @@ async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sen
             committed.send_replace(tx.seq);
         }
         for answer in answers {
-            answer(outcome.as_ref().map(|()| ()).map_err(ToString::to_string));
+            answer(outcome.as_ref().copied().map_err(ToString::to_string));
         }
     }
     drop(tx.connection.close().await);
@@ -106,7 +119,10 @@ async fn group(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers
     sqlx::query("BEGIN IMMEDIATE").execute(&mut tx.connection).await?;
     let mut next = Some(first);
     while let Some(job) = next {
-        answers.push(job(tx).await?);
+        let (answer, health) = job(tx).await;
+        answers.push(answer);
+        // A full disk, for one, makes SQLite undo the whole transaction: what came before is lost with it and answered so.
+        health?;
         next = if answers.len() < GROUP { queue.try_recv().ok() } else { None };
     }
     sqlx::query("COMMIT").execute(&mut tx.connection).await?;

@@ -39,7 +39,7 @@ impl ParkReason {
             Self::RootRefused => {
                 "Run vibe-relay as an ordinary user; inside a container or another sandbox set IS_SANDBOX=1 before `vibe-relay serve`."
             }
-            Self::McpNotConnected => "Run `vibe-relay doctor`; it starts the bridge and says what it answered. Work is tried again by itself.",
+            Self::McpNotConnected => "See the attempt's output for what the bridge said, and run `vibe-relay doctor`. Work is tried again by itself.",
         }
     }
 }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::evidence::Sha;
 use crate::id::ProjectId;
-use crate::task::{Card, Phase, Status};
+use crate::task::{Card, HeldBy, Phase, Status};
 use crate::time::Timestamp;
 use crate::word::words;
 
@@ -63,16 +63,18 @@ pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], most: u32) -
         return None;
     }
     let last = rounds.iter().max_by_key(|round| round.round);
-    let added_since = last.is_none_or(|last| children.iter().any(|child| child.created_at >= last.created_at));
+    // Ids count up, so what was added since has a higher one; times could be equal.
+    let added_since = last.is_none_or(|last| children.iter().any(|child| child.id.number() > last.id.number()));
     let next = last.and_then(|last| last.round).unwrap_or(0) + 1;
     (added_since && next <= most).then_some(next)
 }
 
-/// Whether nothing is left to do: no card is open but those that a person holds, none needs the person, and no round is due.
+/// Whether nothing is left to do: no card is open but those that a person holds, none needs the person, no plan waits for their word, and
+/// no round is due.
 pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
     !round_is_due
         && cards.iter().any(|card| card.status == Status::Done)
-        && cards.iter().all(|card| card.attention.is_none() && (!card.status.is_open() || card.held_by.is_some()))
+        && cards.iter().all(|card| card.attention.is_none() && (!card.status.is_open() || matches!(card.held_by, Some(HeldBy::Human | HeldBy::Stop))))
 }
 
 /// The name of a project's branch.

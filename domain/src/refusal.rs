@@ -132,7 +132,7 @@ impl Refusal {
             Self::ReasonNeeded { .. } => "Give the reason along with the move.".to_owned(),
             Self::EmptyPlan { task } => format!("Call create_subtasks for {task}, or complete_task with a reason why there is nothing to do."),
             Self::OwnWork { .. } => "Another agent or the person must judge it.".to_owned(),
-            Self::HeadMoved { .. } => "Judge the newest commit.".to_owned(),
+            Self::HeadMoved { .. } => "The newest commit gets a review of its own: end your turn.".to_owned(),
             Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.".to_owned(),
             Self::DependenciesOpen { .. } => "Wait for them, or remove the dependency.".to_owned(),
             Self::DependencyCircle { .. } => "Remove one of these dependencies.".to_owned(),

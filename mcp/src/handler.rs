@@ -61,7 +61,7 @@ impl ServerHandler for Handler {
     async fn call_tool(&self, request: CallToolRequestParams, mut context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         let mut caller = caller(&context)?;
         if self.0.tools.get(&request.name).is_none() {
-            return Err(ErrorData::invalid_params(format!("there is no tool named {}", request.name), None));
+            return Err(unknown_tool(&request.name));
         }
         let given = meta::text(&context.meta, meta::TASK_ID).and_then(|id| id.parse::<TaskId>().ok());
         let scope = match (&caller, given) {
@@ -97,6 +97,10 @@ impl ServerHandler for Handler {
 /// A list of tools that only its caller may keep, and not for long: it depends on who asks.
 pub(crate) fn private(tools: Vec<Tool>) -> ListToolsResult {
     ListToolsResult::with_all_items(tools).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
+}
+
+pub(crate) fn unknown_tool(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no tool named {name}"), None)
 }
 
 fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {

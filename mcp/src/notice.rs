@@ -1,7 +1,7 @@
 //! Notices: what a running agent should know and did not ask for, at the end of its next tool result.
 //!
-//! Nothing else reaches a model in the middle of a turn. What was said is remembered in memory alone: after a restart something may be
-//! said twice, never not at all.
+//! Nothing else reaches a model in the middle of a turn. What was said is remembered in memory alone, and said again when a call is
+//! repeated: after a restart something may be said twice, never not at all.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -45,45 +45,57 @@ impl Notice {
     }
 }
 
-/// Up to where a run has been told.
+/// A place in the log, and the newest comment by then.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     seq: Seq,
     comment: u64,
 }
 
+/// Up to where a run has been told.
+#[derive(Debug)]
+struct Told {
+    /// Before its last call: where a repetition of that call, whose answer was lost, begins again.
+    before: Option<Seen>,
+    now: Seen,
+    call: Option<String>,
+}
+
 /// What each run has been told, by the number of the run.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    seen: Mutex<BTreeMap<u64, Seen>>,
+    told: Mutex<BTreeMap<u64, Told>>,
 }
 
 impl Notices {
     /// What happened around the run since it was last told.
     pub(crate) async fn take(&self, db: &Db, caller: &RunCaller) -> db::Result<Vec<Notice>> {
-        let before = self.known(caller);
+        let before = self.before(caller);
         let seq = db.latest();
-        if before.is_some_and(|seen| seen.seq == seq) {
+        if let Some(seen) = before.filter(|seen| seen.seq == seq) {
+            self.remember(caller, before, seen);
             return Ok(Vec::new());
         }
         let run = db.run(&caller.run_id).await?;
         let comments = db.comments(&caller.task_id).await?;
         let messages: Vec<String> = db.undelivered(&caller.run_id).await?.into_iter().map(|message| message.content).collect();
-        let told = before.map(|seen| seen.comment);
-        let newest = comments.last().map_or(0, |comment| comment.id.number()).max(told.unwrap_or(0));
-        self.remember(caller, Seen { seq, comment: newest });
-        Ok(news(&run, &comments, &messages, told))
+        let comment = comments.last().map_or(0, |comment| comment.id.number());
+        self.remember(caller, before, Seen { seq, comment });
+        Ok(news(&run, &comments, &messages, before.map(|seen| seen.comment)))
     }
 
-    fn known(&self, caller: &RunCaller) -> Option<Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&caller.run_id.number()).copied()
+    fn before(&self, caller: &RunCaller) -> Option<Seen> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = told.get(&caller.run_id.number())?;
+        let repeated = caller.call_id.is_some() && told.call == caller.call_id;
+        if repeated { told.before } else { Some(told.now) }
     }
 
-    fn remember(&self, caller: &RunCaller, now: Seen) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.insert(caller.run_id.number(), now);
-        if seen.len() > RUNS {
-            seen.pop_first();
+    fn remember(&self, caller: &RunCaller, before: Option<Seen>, now: Seen) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.insert(caller.run_id.number(), Told { before, now, call: caller.call_id.clone() });
+        if told.len() > RUNS {
+            told.pop_first();
         }
     }
 }

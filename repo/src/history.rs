@@ -7,6 +7,7 @@ use std::path::Path;
 use domain::evidence::Sha;
 use git2::{DiffOptions, ErrorCode, Sort};
 
+use crate::branch::tip;
 use crate::error::{Attempt, RepoError};
 use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
@@ -84,6 +85,25 @@ impl Repository {
         }
         let blob = handle.find_blob(entry.id()).attempting(reading)?;
         Ok(Some(blob.content().to_vec()))
+    }
+
+    /// The commit at which `branch` was when `head` was merged into it, or none when no merge of `head` is in its history.
+    ///
+    /// # Errors
+    /// Objects cannot be read.
+    pub fn before_merge(&self, branch: &str, head: &Sha) -> Result<Option<Sha>, RepoError> {
+        let handle = self.handle()?;
+        let head = oid(head)?;
+        let mut next = tip(&handle, branch)?;
+        while let Some(id) = next {
+            let commit = find_commit(&handle, id)?;
+            let first = commit.parent_ids().next();
+            if commit.parent_ids().skip(1).any(|parent| parent == head) {
+                return Ok(first.map(sha));
+            }
+            next = first;
+        }
+        Ok(None)
     }
 
     /// The id of the tree of `commit`: two commits with the same tree hold the same files, so a check that passed on

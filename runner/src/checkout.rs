@@ -42,7 +42,7 @@ pub(crate) struct Site {
     pub(crate) shown_branch: String,
     /// The commit that the work starts from, or that is judged.
     pub(crate) sha: Sha,
-    /// The tip of the project branch, which the work is compared with.
+    /// What the work is compared with: the tip of the project branch, for an orchestrator that of the base branch.
     pub(crate) base: Sha,
 }
 
@@ -117,8 +117,15 @@ pub(crate) async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Ta
         (None, Phase::Reviewer) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         _ => (project_branch, base.clone()),
     };
+    // Who looks at the whole compares it with what the project started from.
+    let base = if phase == Phase::Orchestrator { base_tip(&git_dir, &project.base_branch).await?.unwrap_or(base) } else { base };
     let name = format!("{id}-{phase}");
     Ok(Site { git_dir, path: folder.join(&name), name: checkout_name(&name), branch: None, shown_branch, sha, base })
+}
+
+async fn base_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
+    let (git_dir, branch) = (git_dir.to_owned(), branch.to_owned());
+    blocking(move || Repository::open(&git_dir)?.ref_sha(&branch)).await
 }
 
 async fn own_branch(db: &Db, project: &Project, task: &Task) -> Result<String, CheckoutError> {

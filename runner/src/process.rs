@@ -121,6 +121,32 @@ pub fn open_browser(url: &str) -> Result<()> {
     Ok(())
 }
 
+/// Starts this program as a server that another command of it looks after: the demonstration's. Its standard output is a pipe, the
+/// environment is inherited as it is, and it is not killed with the handle.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn start_server(program: &Path, arguments: &[&str], cwd: &Path) -> Result<tokio::process::Child> {
+    let mut command = command(program, cwd, std::env::vars_os());
+    // A group of its own: what the terminal sends to the demonstration is handed on by it, not doubled.
+    command.args(arguments).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))
+}
+
+/// Asks a child of this process to end.
+pub fn terminate(id: u32) {
+    if let Ok(id) = i32::try_from(id) {
+        // A child that is gone needs no signal.
+        let _ = nix::sys::signal::kill(Pid::from_raw(id), Signal::SIGTERM);
+    }
+}
+
+/// Ends this process as a power cut would: nothing is flushed, nobody is told.
+pub fn kill_self() {
+    // The signal cannot be refused by its own sender.
+    let _ = nix::sys::signal::kill(Pid::this(), Signal::SIGKILL);
+}
+
 /// The absolute path of the executable file that `name` means, looked for in `path` as a shell does. Relative entries of `path` are
 /// passed over: an agent could have put a program into the current folder.
 pub fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {

@@ -59,7 +59,8 @@ impl Db {
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
                 let event = Event::RunEnded { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
-                if end.class == EndClass::Failed {
+                // What became of a card that is finished does not hang on how its last process ended.
+                if end.class == EndClass::Failed && card.status.is_open() {
                     failed(tx, &card, &run, &end).await?;
                 }
                 settle::project(tx, &Caller::Runner, &card.project_id).await?;

@@ -100,11 +100,18 @@ impl Db {
     /// # Errors
     /// When the run is over.
     pub async fn stop_run(&self, caller: &Caller, id: &RunId) -> Result<()> {
-        let run = self.run(id).await?;
-        if !run.is_live() {
-            return Err(Refusal::NoLiveRun(id.to_string()).into());
-        }
-        self.stop_task(caller, &run.task_id).await.map(|_| ())
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("stopping runs")?;
+                let run = read(&mut tx.connection, &id).await?;
+                if !run.is_live() {
+                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                }
+                task::stop(tx, &caller, &run.task_id).await
+            })
+        })
+        .await
     }
 
     /// Stores where a task's checkout is, before it is made.
@@ -158,20 +165,24 @@ impl Db {
         .await
     }
 
-    /// The session of the last run of `task` in `phase`, forgotten because the agent's program does not know it any more.
+    /// Forgets every session of `task` in `phase`, because the agent's program does not know them any more: the next run begins a new one.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When there is no such task.
     pub async fn forget_sessions(&self, task: &TaskId, phase: Phase) -> Result<()> {
         let task = task.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let card = task::read::card(&mut tx.connection, &task).await?;
-                sqlx::query("UPDATE agent_runs SET session_id = NULL WHERE task_id = $1 AND phase = $2")
+                let forgotten = sqlx::query("UPDATE agent_runs SET session_id = NULL WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL")
                     .bind(task.as_str())
                     .bind(phase.as_str())
                     .execute(&mut tx.connection)
                     .await?;
+                if forgotten.rows_affected() == 0 {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
                 if card.phase == phase {
                     sqlx::query("UPDATE tasks SET session_id = NULL WHERE id = $1").bind(task.as_str()).execute(&mut tx.connection).await?;
                 }

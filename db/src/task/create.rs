@@ -6,14 +6,14 @@ use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::project::PlanApproval;
 use domain::refusal::Refusal;
-use domain::task::{Dependency, HeldBy, NewSubtask, NewTask, Phase, Status, Task};
+use domain::task::{Card, Dependency, HeldBy, NewSubtask, NewTask, Phase, Status, Task};
 use domain::text;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, RunCaller};
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::{read, settle};
-use crate::tx::Tx;
+use crate::task::{not_now, read, settle};
+use crate::tx::{Quiet, Tx};
 use crate::{depend, project};
 
 /// A task that was checked and only needs a row.
@@ -40,7 +40,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(crate::tx::Quiet::NothingChanged);
+                    tx.quiet(Quiet::NothingChanged);
                     return Ok(task);
                 }
                 tx.admit(&caller).await?;
@@ -48,25 +48,35 @@ impl Db {
                 project::read(&mut tx.connection, &project_id).await?;
                 let title = text::title("title", &new.title)?;
                 let description = text::optional_body("description", new.description.as_deref())?;
-                if let Some(parent) = &new.parent_task_id {
+                let parent = match (&caller, new.parent_task_id) {
+                    // What an agent adds belongs to its plan, named or not.
+                    (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
+                    (_, given) => given,
+                };
+                let mut held_by = (caller == Caller::Human && !new.start).then_some(HeldBy::Human);
+                if let Some(parent) = &parent {
                     in_project(tx, &project_id, parent).await?;
+                    if caller.run().is_some() {
+                        let parent = read::card(&mut tx.connection, parent).await?;
+                        may_have_children(tx, &caller, &parent).await?;
+                        held_by = held_by_plan(tx, &parent).await?;
+                    }
                 }
                 let row = Row {
                     project: project_id.clone(),
-                    parent: new.parent_task_id,
+                    parent,
                     title,
                     description,
                     phase: phase_of(new.phase)?,
                     status: Status::Backlog,
-                    held_by: (caller == Caller::Human && !new.start).then_some(HeldBy::Human),
+                    held_by,
                     priority: new.priority.unwrap_or(0),
                     model: text::optional_body("model", new.model.as_deref())?,
                     round: None,
                 };
                 let id = insert(tx, &caller, row).await?;
                 depend::set(tx, &project_id, &id, &new.depends_on).await?;
-                settle::dependents(tx, &caller, &project_id).await?;
-                settle::project(tx, &caller, &project_id).await?;
+                settle::all(tx, &caller, &project_id).await?;
                 let task = read::task(&mut tx.connection, &id).await?;
                 tx.remember(&caller, &task).await?;
                 Ok(task)
@@ -84,7 +94,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 if let Some(tasks) = tx.replayed(&caller).await? {
-                    tx.quiet(crate::tx::Quiet::NothingChanged);
+                    tx.quiet(Quiet::NothingChanged);
                     return Ok(tasks);
                 }
                 tx.admit(&caller).await?;
@@ -99,8 +109,7 @@ impl Db {
                 let parent = read::card(&mut tx.connection, &parent).await?;
                 may_create(&caller, &parent.project_id)?;
                 may_have_children(tx, &caller, &parent).await?;
-                let asks = project::read(&mut tx.connection, &parent.project_id).await?.plan_approval == PlanApproval::Ask;
-                let held_by = (asks && parent.status.is_open()).then_some(HeldBy::Plan);
+                let held_by = held_by_plan(tx, &parent).await?;
                 let mut ids = Vec::with_capacity(new.len());
                 for part in &new {
                     let row = Row {
@@ -120,8 +129,7 @@ impl Db {
                 for (part, id) in new.iter().zip(&ids) {
                     depend::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
                 }
-                settle::dependents(tx, &caller, &parent.project_id).await?;
-                settle::project(tx, &caller, &parent.project_id).await?;
+                settle::all(tx, &caller, &parent.project_id).await?;
                 let mut tasks = Vec::with_capacity(ids.len());
                 for id in &ids {
                     tasks.push(read::task(&mut tx.connection, id).await?);
@@ -149,24 +157,29 @@ fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
 }
 
 /// A planner plans below its own task; an orchestrator adds to the planning task of its round.
-async fn may_have_children(tx: &mut Tx, caller: &Caller, parent: &domain::task::Card) -> Result<()> {
+async fn may_have_children(tx: &mut Tx, caller: &Caller, parent: &Card) -> Result<()> {
     if let Caller::Run(run) = caller {
-        let own = read::card(&mut tx.connection, &run.task_id).await?;
-        let right = own.round_of.unwrap_or(own.id);
+        let right = plan_of(tx, run).await?;
         if parent.id != right {
             return Err(Refusal::NotYourTask { task: parent.id.clone(), own: right }.into());
         }
     }
     if parent.status == Status::Cancelled {
-        return Err(Refusal::NotNow {
-            task: parent.id.clone(),
-            status: parent.status,
-            problem: "it gets no more children".to_owned(),
-            hint: "Move it back to backlog first.".to_owned(),
-        }
-        .into());
+        return Err(not_now(parent, "it gets no more children", "Move it back to backlog first.").into());
     }
     Ok(())
+}
+
+/// The planning task that a run adds to.
+async fn plan_of(tx: &mut Tx, run: &RunCaller) -> Result<TaskId> {
+    let own = read::card(&mut tx.connection, &run.task_id).await?;
+    Ok(own.round_of.unwrap_or(own.id))
+}
+
+/// The hold of a new child: while its plan is being made in a project that asks, the person's word is awaited.
+async fn held_by_plan(tx: &mut Tx, parent: &Card) -> Result<Option<HeldBy>> {
+    let asks = project::read(&mut tx.connection, &parent.project_id).await?.plan_approval == PlanApproval::Ask;
+    Ok((asks && parent.status.is_open()).then_some(HeldBy::Plan))
 }
 
 fn phase_of(given: Option<Phase>) -> Result<Phase, Refusal> {

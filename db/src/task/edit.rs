@@ -10,7 +10,7 @@ use domain::wire::TaskPatch;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::{read, settle};
+use crate::task::{not_now, read, settle};
 use crate::tx::{Quiet, Tx};
 use crate::{depend, run};
 
@@ -31,7 +31,7 @@ impl Db {
                     return Ok(before);
                 }
                 tx.record_for_task(&caller, &before.card.project_id, &id, Event::TaskEdited { fields });
-                settle::dependents(tx, &caller, &before.card.project_id).await?;
+                settle::all(tx, &caller, &before.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -61,12 +61,11 @@ impl Db {
                 caller.human_only(action)?;
                 let task = read::task(&mut tx.connection, &id).await?;
                 if !task.card.status.is_open() {
-                    let status = task.card.status;
-                    let hint = match status {
+                    let hint = match task.card.status {
                         Status::Cancelled => "Move it back to backlog first.",
                         _ => "Move it to in_progress with a reason, or create a new task.",
                     };
-                    return Err(Refusal::NotNow { task: id, status, problem: "nothing is to be started".to_owned(), hint: hint.to_owned() }.into());
+                    return Err(not_now(&task.card, "nothing is to be started", hint).into());
                 }
                 release(tx, &caller, &task).await?;
                 settle::project(tx, &caller, &task.card.project_id).await?;
@@ -76,27 +75,34 @@ impl Db {
         .await
     }
 
-    /// Ends a task's run, if it has one, and keeps the card where it is until it is started again.
+    /// Ends a task's run, if it has one, and keeps an open card where it is until it is started again.
     ///
     /// # Errors
-    /// When it is done or cancelled.
+    /// When it is done or cancelled and no run is left to end.
     pub async fn stop_task(&self, caller: &Caller, id: &TaskId) -> Result<Task> {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
                 caller.human_only("stopping tasks")?;
-                let task = read::task(&mut tx.connection, &id).await?;
-                if !task.card.status.is_open() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
-                }
-                run::fence(tx, &caller, &task.card).await?;
-                hold(tx, &caller, &task, HeldBy::Stop).await?;
-                settle::project(tx, &caller, &task.card.project_id).await?;
+                stop(tx, &caller, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
         .await
     }
+}
+
+/// Fences the live run of a task and holds its card. A card that is finished already has nothing to be held from.
+pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<()> {
+    let task = read::task(&mut tx.connection, id).await?;
+    if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
+        return Err(Refusal::NoLiveRun(id.to_string()).into());
+    }
+    run::fence(tx, caller, &task.card).await?;
+    if task.card.status.is_open() {
+        hold(tx, caller, &task, HeldBy::Stop).await?;
+    }
+    settle::project(tx, caller, &task.card.project_id).await
 }
 
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {

@@ -5,7 +5,7 @@ use domain::event::Event;
 use domain::evidence::{Found, Look, Sha};
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::task::{CancelReason, HeldBy, Phase, Status, Task};
+use domain::task::{CancelReason, Card, HeldBy, Phase, Status, Task};
 use domain::text;
 use domain::transition::{Mover, Need, rule};
 
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::{read, settle};
 use crate::tx::{Quiet, Tx};
-use crate::{comment, run};
+use crate::{comment, question, run};
 
 /// A wish to move a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +68,7 @@ impl Db {
                 let task = read::task(&mut tx.connection, &id).await?;
                 own_task(tx, &caller, &task, wish.to).await?;
                 apply(tx, &caller, &task, &wish, &found).await?;
-                settle::dependents(tx, &caller, &task.card.project_id).await?;
-                settle::project(tx, &caller, &task.card.project_id).await?;
+                settle::all(tx, &caller, &task.card.project_id).await?;
                 let task = read::task(&mut tx.connection, &id).await?;
                 tx.remember(&caller, &task).await?;
                 Ok(task)
@@ -96,6 +95,10 @@ async fn own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Resu
     Err(Refusal::NotYourTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
 }
 
+pub(crate) fn not_now(card: &Card, problem: &str, hint: &str) -> Refusal {
+    Refusal::NotNow { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
+}
+
 /// A reviewer's "done" is an approval: the runner moves the card when the merge held.
 fn approves(caller: &Caller, to: Status) -> bool {
     caller.mover() == Mover::Reviewer && to == Status::Done
@@ -108,67 +111,60 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
     let rule = rule(card.phase, card.status, to, caller.mover()).ok_or_else(illegal)?;
     let reason = text::optional_body("reason", wish.reason.as_deref())?;
     let missing_reason = || Refusal::ReasonNeeded { task: card.id.clone(), to };
-    let mut change = Change { to, held_by: None, cancel: None, approved: None, clear_approval: false, reason: reason.clone() };
+    let mut change = Change { to, held_by: None, cancel: None, approved: None, attention: None, reason: reason.clone() };
     match rule.needs {
-        Need::Nothing | Need::Merged => {}
+        Need::Nothing => {}
+        Need::Merged => approved(card)?,
         Need::DependenciesDone => dependencies_done(tx, task).await?,
         Need::Evidence => evidence(tx, caller, task, found).await?,
-        Need::ChildrenOrReason => children_or_reason(tx, caller, task, reason.as_deref()).await?,
+        Need::ChildrenOrReason => change.attention = children_or_reason(tx, caller, task, reason.as_deref()).await?,
         Need::Verdict => change.approved = Some(verdict(tx, caller, task, found).await?),
         Need::Approval => approval(tx, caller, task, wish, found, &mut change).await?,
-        Need::Comment => {
-            sent_back(tx, caller, task, reason.as_deref()).await?;
-            change.clear_approval = true;
-        }
+        Need::Comment => sent_back(tx, caller, task, reason.as_deref()).await?,
         Need::Reason if to == Status::Cancelled => {
             change.cancel = Some(reason.ok_or_else(missing_reason)?.trim().parse::<CancelReason>().map_err(|error| {
                 Refusal::invalid("reason", error.to_string(), "Say why it is given up: failed, abandoned, obsolete or duplicate.")
             })?);
         }
-        Need::Reason => {
-            comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?;
-            change.clear_approval = true;
-        }
+        Need::Reason => comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?,
     }
     if to == Status::Backlog {
         change.held_by = Some(HeldBy::Human);
     }
-    if *caller == Caller::Human {
+    let own_run = card.run.as_ref().is_some_and(|live| caller.run() == Some(&live.id));
+    if *caller == Caller::Human || (to == Status::Cancelled && !own_run) {
         run::fence(tx, caller, card).await?;
     }
     write(tx, caller, task, change).await
 }
 
 /// What a legal move writes.
-pub(crate) struct Change {
-    pub(crate) to: Status,
-    pub(crate) held_by: Option<HeldBy>,
-    pub(crate) cancel: Option<CancelReason>,
-    pub(crate) approved: Option<Sha>,
-    pub(crate) clear_approval: bool,
-    pub(crate) reason: Option<String>,
+struct Change {
+    to: Status,
+    held_by: Option<HeldBy>,
+    cancel: Option<CancelReason>,
+    approved: Option<Sha>,
+    attention: Option<Attention>,
+    reason: Option<String>,
 }
 
-pub(crate) async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Result<()> {
+/// Writes the move. Whatever was open about the task is settled by it: attention, failures, an unanswered question, an older approval.
+async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Result<()> {
     let card = &task.card;
-    // A plan without children keeps its call for the person; every other move settles what was open.
-    let attention = if change.to == Status::Done && card.attention.as_ref().is_some_and(|known| known.kind == AttentionKind::EmptyPlan) {
-        "attention"
-    } else {
-        "NULL"
-    };
-    let approved = if change.clear_approval { None } else { change.approved.clone().or_else(|| card.approved_sha.clone()) };
-    let changed = sqlx::query(sqlx::AssertSqlSafe(format!(
-        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = {attention}, why = NULL,
-                failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $7
-         WHERE id = $1 AND status = $2"
-    )))
+    let merged = card.is_approved() && change.to == Status::Done && *caller == Caller::Runner;
+    let approved = if merged { card.approved_sha.as_ref() } else { change.approved.as_ref() };
+    let changed = sqlx::query(
+        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, why = NULL,
+                failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $8
+         WHERE id = $1 AND status = $2",
+    )
     .bind(card.id.as_str())
     .bind(card.status.as_str())
     .bind(change.to.as_str())
     .bind(change.held_by.map(HeldBy::as_str))
     .bind(change.cancel.map(CancelReason::as_str))
     .bind(approved)
+    .bind(change.attention.as_ref().map(serde_json::to_string).transpose()?)
     .bind(tx.now.to_string())
     .execute(&mut tx.connection)
     .await?;
@@ -182,10 +178,20 @@ pub(crate) async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Cha
     if let Some(sha) = change.approved {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskApproved { sha });
     }
-    Ok(())
+    if let Some(attention) = change.attention {
+        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskNeedsYou { attention });
+    }
+    question::withdraw(tx, &card.id).await
+}
+
+fn approved(card: &Card) -> Result<(), Refusal> {
+    if card.is_approved() { Ok(()) } else { Err(not_now(card, "nobody approved it", "Wait for a review.")) }
 }
 
 async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
+    if task.card.held_by.is_some() {
+        return Err(not_now(&task.card, "it is held", "Leave it until it is started.").into());
+    }
     let mut open = Vec::new();
     for id in &task.card.depends_on {
         if !read::card(&mut tx.connection, id).await?.satisfies_dependents() {
@@ -223,7 +229,8 @@ async fn spoke(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<bool> {
     Ok(found.is_some())
 }
 
-async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<()> {
+/// What the person must look at when a planner made nothing.
+async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<Option<Attention>> {
     let card = &task.card;
     let children: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE parent_task_id = $1 AND status <> 'cancelled'")
         .bind(card.id.as_str())
@@ -233,18 +240,18 @@ async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task, reason: O
         comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
     }
     if children > 0 || card.phase == Phase::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
-        return Ok(());
+        return Ok(None);
     }
     let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
     let detail = format!("The planner made no tasks: {}", text::excerpt(reason, 300));
-    settle::need_person(tx, caller, &card.project_id, &card.id, Attention::new(AttentionKind::EmptyPlan, detail)).await
+    Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
 }
 
 async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<Sha> {
     let Found::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
     if let Some(own) = caller.run() {
         let run = run::read(&mut tx.connection, own).await?;
-        if run.session_id.is_some() && run.session_id == task.session_id {
+        if run::wrote(tx, task, &run).await? {
             return Err(Refusal::OwnWork { task: task.card.id.clone() }.into());
         }
         if run.sha.as_ref() != Some(head) {
@@ -276,7 +283,9 @@ async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found:
             change.to = Status::InReview;
             change.approved = Some(head.clone());
         }
-        _ => change.clear_approval = true,
+        // A branch that was made since somebody looked is not closed over.
+        _ if wish.merge && task.branch.is_some() => return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()),
+        _ => {}
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What follows from a change by the rules, in the same transaction: dependents of a cancelled task, rounds of orchestration, completion.
 
+use std::collections::BTreeSet;
+
 use domain::attention::{Attention, AttentionKind};
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
@@ -37,27 +39,32 @@ pub(crate) async fn need_nobody(tx: &mut Tx, caller: &Caller, project: &ProjectI
 }
 
 /// Puts before the person every waiting task whose dependency was given up, and takes it back when that is no longer so.
-pub(crate) async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
+async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
     let cards = read::cards_of_project(&mut tx.connection, project).await?;
-    let lost = |card: &Card| -> Option<TaskId> {
-        let given_up =
-            |id: &&TaskId| cards.iter().any(|other| other.id == **id && other.status == Status::Cancelled && !other.satisfies_dependents());
-        card.depends_on.iter().find(given_up).cloned()
-    };
+    let given_up: BTreeSet<&TaskId> =
+        cards.iter().filter(|card| card.status == Status::Cancelled && !card.satisfies_dependents()).map(|card| &card.id).collect();
     for card in cards.iter().filter(|card| card.status == Status::Backlog) {
-        let told = card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::DependencyCancelled);
-        match lost(card) {
-            Some(dependency) if card.attention.is_none() => {
-                let detail = format!(
-                    "{dependency}, which it builds on, was given up. Drop the dependency, cancel this task too, or take {dependency} up again."
-                );
-                need_person(tx, caller, project, &card.id, Attention::new(AttentionKind::DependencyCancelled, detail)).await?;
-            }
-            None if told => need_nobody(tx, caller, project, &card.id).await?,
-            _ => {}
+        let wanted = card.depends_on.iter().find(|id| given_up.contains(id)).map(|lost| {
+            let detail = format!("{lost}, which it builds on, was given up. Drop the dependency, cancel this task too, or take {lost} up again.");
+            Attention::new(AttentionKind::DependencyCancelled, detail)
+        });
+        // Anything else that the card needs the person for goes first.
+        let other = card.attention.as_ref().is_some_and(|known| known.kind != AttentionKind::DependencyCancelled);
+        if other || card.attention == wanted {
+            continue;
+        }
+        match wanted {
+            Some(attention) => need_person(tx, caller, project, &card.id, attention).await?,
+            None => need_nobody(tx, caller, project, &card.id).await?,
         }
     }
     Ok(())
+}
+
+/// Everything that follows from a changed card, in the order in which it follows.
+pub(crate) async fn all(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
+    dependents(tx, caller, id).await?;
+    project(tx, caller, id).await
 }
 
 /// Begins the round of orchestration that is due, and keeps the project's status true.

@@ -52,3 +52,21 @@ fn equal_files_have_equal_trees() {
     assert_eq!(repository.tree_of(&start).unwrap(), repository.tree_of(&back).unwrap());
     assert_ne!(repository.tree_of(&start).unwrap(), repository.tree_of(&other).unwrap());
 }
+
+#[test]
+fn the_place_of_a_merge_is_found_when_others_followed() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    let one = sample.commit_on("one", &[("a", Some("a"))], "one");
+    let two = sample.commit_on("two", &[("b", Some("b"))], "two");
+    let identity = repository.identity("test").unwrap();
+    repository.merge("main", &one, "Merge one", &identity).unwrap();
+    let between = repository.ref_sha("main").unwrap().unwrap();
+    repository.merge("main", &two, "Merge two", &identity).unwrap();
+    assert_eq!(repository.before_merge("main", &one).unwrap(), Some(start));
+    assert_eq!(repository.before_merge("main", &two).unwrap(), Some(between));
+    let other = sample.commit_on("three", &[("c", Some("c"))], "three");
+    assert_eq!(repository.before_merge("main", &other).unwrap(), None);
+    assert_eq!(repository.before_merge("missing", &one).unwrap(), None);
+}

@@ -1,5 +1,7 @@
 //! A task's attempts: who tried when, how it ended, and what it said.
 
+use std::cmp::Reverse;
+
 use domain::id::{RunId, TaskId};
 use domain::run::Run;
 use leptos::prelude::*;
@@ -24,7 +26,7 @@ pub(crate) fn Attempts(task: TaskId, runs: Memo<RunState>) -> impl IntoView {
             if let Ok(found) = request.await {
                 let mut items = found.items;
                 // The newest is what a person looks for.
-                items.sort_by(|a, b| b.id.number().cmp(&a.id.number()));
+                items.sort_by_key(|run| Reverse(run.id.number()));
                 let _closed_meanwhile = list.try_set(Some(items));
             }
         });

@@ -6,7 +6,6 @@ use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use web_sys::HtmlElement;
 
 use crate::client::{Client, Failure};
 use crate::components::attempts::Attempts;
@@ -82,7 +81,7 @@ fn Sheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl Int
     let before = StoredValue::new_local(focused());
     Effect::new(move || {
         if let Some(sheet) = sheet.get() {
-            let _focused = HtmlElement::from(sheet).focus();
+            let _focused = sheet.focus();
         }
     });
     on_cleanup(move || {

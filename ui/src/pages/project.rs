@@ -90,13 +90,13 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     };
     view! {
         <div class="board-page" data-dragging=move || drag.carried.with(Option::is_some).then_some("")>
-            <div>
-                <TopBar crumb=title link=link />
+            <div><TopBar crumb=title link=link /></div>
+            <main>
                 <Show when=move || known.get()>
                     <ProjectHead query=query filter=filter new_task=Callback::new(move |()| open.set(Open::NewTask)) help=Callback::new(move |()| open.set(Open::Help)) />
                 </Show>
-            </div>
-            <main class="board-scroll">{content}</main>
+                <div class="board-scroll">{content}</div>
+            </main>
         </div>
         {move || {
             let home = home.clone();

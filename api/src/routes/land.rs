@@ -1,0 +1,87 @@
+//! Landing: the project branch is brought to the base branch, by a person's click.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use db::{Caller, Db};
+use domain::evidence::Sha;
+use domain::id::ProjectId;
+use domain::project::Project;
+use domain::refusal::Refusal;
+use domain::wire::Landed;
+use repo::{LandOutcome, RepoError, Repository};
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+
+use crate::error::Result;
+use crate::extract::{Id, NoBody};
+use crate::state::AppState;
+
+/// Two landings at once could both write the files of the person's checkout.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
+/// More new commits than this are not counted.
+const COUNTED: usize = 10_000;
+
+/// Bring the project branch to the base branch
+#[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = Landed)))]
+pub(crate) async fn land(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<Landed>> {
+    // On a task of its own: a client that hangs up must not leave a landing that nobody wrote down.
+    Ok(Json(tokio::spawn(land_and_record(state.db, id)).await??))
+}
+
+async fn land_and_record(db: Db, id: ProjectId) -> Result<Landed> {
+    let _one = ONE_AT_A_TIME.lock().await;
+    let project = db.project(&id).await?;
+    let merged = db.board(&id).await?.cards.iter().any(|card| card.satisfies_dependents() && card.approved_sha.is_some());
+    let landing = spawn_blocking(move || bring(&project)).await??;
+    if landing.landed.commits == 0 && (landing.known || !merged) {
+        return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());
+    }
+    db.project_landed(&Caller::Human, &id, &landing.tip).await?;
+    Ok(landing.landed)
+}
+
+struct Landing {
+    landed: Landed,
+    /// Where the project branch was.
+    tip: Sha,
+    /// Whether that tip is recorded as landed already.
+    known: bool,
+}
+
+fn bring(project: &Project) -> Result<Landing> {
+    let repository = Repository::open(Path::new(&project.git_dir))?;
+    let (branch, base_branch) = (&project.integration_branch, &project.base_branch);
+    let Some(tip) = repository.ref_sha(branch)? else {
+        return Err(Refusal::NothingToLand { detail: format!("{branch} does not exist yet") }.into());
+    };
+    let base = repository.ref_sha(base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: base_branch.clone(), near: Vec::new() })?;
+    let commits = u32::try_from(repository.log(&base, &tip, COUNTED)?.len()).unwrap_or(u32::MAX);
+    let identity = repository.identity("land")?;
+    let message = format!("Land {branch}: {}\n\nProject: {}\n", project.title, project.id);
+    let landed = |sha, commits, detail| Landed { base_branch: base_branch.clone(), sha, commits, detail };
+    let landed = match repository.land(branch, base_branch, Path::new(&project.repo_path), &message, &identity)? {
+        LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was moved forward to {branch}")),
+        LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),
+        LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} contains everything of {branch}")),
+        LandOutcome::Dirty { paths } => {
+            let detail = format!("your checkout has changes in {}, which landing would overwrite; nothing was touched", paths.join(", "));
+            return Err(refused("checkout-dirty", detail, "Commit or stash these files, then land again.".to_owned()));
+        }
+        LandOutcome::Conflict { paths } => {
+            let detail = format!("{base_branch} and {branch} both changed {}; nothing was touched", paths.join(", "));
+            return Err(refused("land-conflict", detail, format!("Merge {base_branch} into {branch} by hand or by a new task, then land again.")));
+        }
+        LandOutcome::CheckedOutElsewhere { path } => {
+            let detail = format!("{base_branch} is checked out at {}, which is not the project's folder; nothing was touched", path.display());
+            return Err(refused("branch-checked-out", detail, format!("Switch {} to another branch, then land again.", path.display())));
+        }
+    };
+    Ok(Landing { landed, known: project.landed_sha.as_ref() == Some(&tip), tip })
+}
+
+fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {
+    Refusal::Repository { code, detail, hint }.into()
+}

@@ -1,0 +1,24 @@
+//! A plan that waits for the person.
+
+use axum::Json;
+use axum::extract::State;
+use db::Caller;
+use domain::id::ProjectId;
+use domain::project::Project;
+use domain::wire::Words;
+
+use crate::error::Result;
+use crate::extract::{Body, Id, NoBody};
+use crate::state::AppState;
+
+/// Start every task of the plan
+#[utoipa::path(post, path = "/api/projects/{id}/plan/approve", params(("id" = ProjectId, Path)), responses((status = 200, body = Project)))]
+pub(crate) async fn approve(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<Project>> {
+    Ok(Json(state.db.approve_plan(&Caller::Human, &id).await?))
+}
+
+/// Send the plan back to its planner with words
+#[utoipa::path(post, path = "/api/projects/{id}/plan/revise", params(("id" = ProjectId, Path)), request_body = Words, responses((status = 200, body = Project)))]
+pub(crate) async fn revise(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(words): Body<Words>) -> Result<Json<Project>> {
+    Ok(Json(state.db.revise_plan(&Caller::Human, &id, &words.content).await?))
+}

@@ -1,0 +1,62 @@
+//! Looking at a path that may become a project's repository.
+
+use std::path::{Path, PathBuf};
+
+use axum::Json;
+use axum::extract::State;
+use domain::evidence::Probe;
+use domain::refusal::Refusal;
+use serde::Deserialize;
+use tokio::task::spawn_blocking;
+use utoipa::IntoParams;
+
+use crate::error::Result;
+use crate::extract::Parameters;
+use crate::state::AppState;
+
+/// What a person named.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wanted {
+    /// Any folder of the repository's checkout. The configuration's when missing.
+    pub(crate) path: Option<String>,
+    /// The checked-out branch when missing.
+    pub(crate) base_branch: Option<String>,
+}
+
+/// What is at a path: branches, uncommitted files, and what commits will be signed with
+#[utoipa::path(get, path = "/api/repository", params(Wanted), responses((status = 200, body = Probe)))]
+pub(crate) async fn show(State(state): State<AppState>, Parameters(wanted): Parameters<Wanted>) -> Result<Json<Probe>> {
+    Ok(Json(probe(&state, wanted).await?))
+}
+
+/// Looks at the repository that is `wanted`, or at the configuration's.
+pub(crate) async fn probe(state: &AppState, wanted: Wanted) -> Result<Probe> {
+    let given = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (path, base_branch) = match given(&wanted.path) {
+        Some(path) => (absolute(&path)?, given(&wanted.base_branch)),
+        None => {
+            let configured = state.config.repo_path.clone().ok_or_else(|| {
+                Refusal::invalid("repo_path", "no repository is named", "Name a folder of a git repository, or set \"repo_path\" in the configuration.")
+            })?;
+            (configured, given(&wanted.base_branch).or_else(|| state.config.base_branch.clone()))
+        }
+    };
+    if base_branch.as_ref().is_some_and(|branch| branch.contains('\0')) {
+        return Err(Refusal::invalid("base_branch", "it holds a NUL character", "Name an existing local branch.").into());
+    }
+    Ok(spawn_blocking(move || repo::probe(&path, base_branch.as_deref())).await??)
+}
+
+/// The path as a person writes it: absolute, or from their home. The server's own folder is nobody's starting point.
+fn absolute(given: &str) -> Result<PathBuf> {
+    let path = match (Path::new(given).strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(given),
+    };
+    if path.is_absolute() && !given.contains('\0') {
+        return Ok(path);
+    }
+    Err(Refusal::invalid("repo_path", "it is not a whole path", "Write it from the root, like /home/you/project, or from your home, like ~/project.").into())
+}

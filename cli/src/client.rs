@@ -1,0 +1,101 @@
+//! One request to the running board, as the person whose token file it is.
+
+use std::path::Path;
+
+use domain::config::Config;
+use domain::wire::Problem;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper_util::rt::TokioIo;
+use mcp::server_file;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::CliError;
+use crate::setting;
+
+/// The running board.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    url: String,
+    token: String,
+}
+
+impl Client {
+    /// The board that the configuration's database belongs to.
+    ///
+    /// # Errors
+    /// When none is running.
+    pub(crate) fn find(config: Option<&Path>) -> Result<Self, CliError> {
+        Self::of(&setting::config(config)?)
+    }
+
+    /// # Errors
+    /// When none is running.
+    pub(crate) fn of(config: &Config) -> Result<Self, CliError> {
+        let missing = || CliError::NotRunning { db_path: config.db_path.clone() };
+        let server = server_file::read(&config.db_path)?.ok_or_else(missing)?;
+        let token = setting::existing_token(config)?.ok_or_else(missing)?;
+        Ok(Self { url: server.url, token })
+    }
+
+    /// Where the board is.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn get<A: DeserializeOwned>(&self, path: &str) -> Result<A, CliError> {
+        self.send("GET", path, None).await
+    }
+
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
+        self.send("POST", path, Some(json(body)?)).await
+    }
+
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
+        self.send("PATCH", path, Some(json(body)?)).await
+    }
+
+    async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
+        let (ok, answer) = self.exchange(method, path, body).await?;
+        let strange = |error: serde_json::Error| self.no_answer(error);
+        if ok {
+            return serde_json::from_slice(&answer).map_err(strange);
+        }
+        let problem: Problem = serde_json::from_slice(&answer).map_err(strange)?;
+        Err(CliError::Problem { problem: Box::new(problem) })
+    }
+
+    async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(bool, Bytes), CliError> {
+        let address = self.url.trim_start_matches("http://");
+        let stream = tokio::net::TcpStream::connect(address).await.map_err(|error| self.no_answer(error))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.no_answer(error))?;
+        tokio::spawn(connection);
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", address)
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.unwrap_or_default())))
+            .map_err(|error| self.no_answer(error))?;
+        let response = sender.send_request(request).await.map_err(|error| self.no_answer(error))?;
+        let ok = response.status().is_success();
+        let answer = response.into_body().collect().await.map_err(|error| self.no_answer(error))?;
+        Ok((ok, answer.to_bytes()))
+    }
+
+    fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
+        CliError::NoAnswer { url: self.url.clone(), reason: reason.to_string() }
+    }
+}
+
+fn json(body: &impl Serialize) -> Result<Vec<u8>, CliError> {
+    serde_json::to_vec(body).map_err(|error| CliError::io("write the request")(error.into()))
+}

@@ -1,0 +1,110 @@
+//! The person's part in the demonstration: creates the project, answers when nobody else does, and lands when it is to end by itself.
+
+use std::time::Duration;
+
+use domain::board::Board;
+use domain::id::{ProjectId, TaskId};
+use domain::project::{Project, ProjectStatus};
+use domain::task::{Phase, Status};
+use domain::wire::{Landed, NewProject, TaskView, Words};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::client::Client;
+use crate::demo::stage::Stage;
+use crate::error::CliError;
+
+/// How long the person has to answer before the question answers itself.
+const ANSWER_AFTER: Duration = Duration::from_secs(15);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+pub(crate) struct Player {
+    client: Client,
+    project: ProjectId,
+    /// Whether to end by itself.
+    exit: bool,
+    began: Instant,
+    asked: Option<(TaskId, Instant)>,
+}
+
+impl Player {
+    /// Creates the demonstration's project.
+    ///
+    /// # Errors
+    /// When the board refuses.
+    pub(crate) async fn begin(client: Client, stage: &Stage, exit: bool) -> Result<Self, CliError> {
+        let goal = "Finish the page of the lighthouse museum: a headline that invites, colours, cards for the exhibition, and a footer with the opening hours.";
+        let new = NewProject {
+            title: "The lighthouse museum".to_owned(),
+            description: Some(goal.to_owned()),
+            repo_path: Some(stage.site().to_string_lossy().into_owned()),
+            ..NewProject::default()
+        };
+        let project: Project = client.post("/api/projects", &new).await?;
+        Ok(Self { client, project: project.id, exit, began: Instant::now(), asked: None })
+    }
+
+    /// Looks at the board once. A summary says that the demonstration is over.
+    ///
+    /// # Errors
+    /// When the board refuses.
+    pub(crate) async fn step(&mut self) -> Result<Option<String>, CliError> {
+        sleep(LOOK_EVERY).await;
+        let board: Board = match self.client.get(&format!("/api/projects/{}/board", self.project)).await {
+            Ok(board) => board,
+            // It is being started again.
+            Err(CliError::NoAnswer { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.answer(&board).await?;
+        // A task's last files are cleaned up after its card has moved.
+        let quiet = board.cards.iter().all(|card| card.run.is_none());
+        if self.exit && quiet && board.project.status == ProjectStatus::Complete {
+            return self.land(&board).await.map(Some);
+        }
+        Ok(None)
+    }
+
+    async fn answer(&mut self, board: &Board) -> Result<(), CliError> {
+        let waiting = board
+            .cards
+            .iter()
+            .find(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == domain::attention::AttentionKind::NeedsInput));
+        let Some(card) = waiting else {
+            self.asked = None;
+            return Ok(());
+        };
+        let since = match &self.asked {
+            Some((task, since)) if *task == card.id => *since,
+            _ => {
+                self.asked = Some((card.id.clone(), Instant::now()));
+                Instant::now()
+            }
+        };
+        if !self.exit && since.elapsed() < ANSWER_AFTER {
+            return Ok(());
+        }
+        let view: TaskView = self.client.get(&format!("/api/tasks/{}", card.id)).await?;
+        let Some(question) = view.question else { return Ok(()) };
+        let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide yourself.".to_owned());
+        let path = format!("/api/tasks/{}/answer", card.id);
+        match self.client.post::<TaskView>(&path, &Words { content }).await {
+            // The person was faster.
+            Ok(_) | Err(CliError::Problem { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn land(&self, board: &Board) -> Result<String, CliError> {
+        let landed: Landed = self.client.post(&format!("/api/projects/{}/land", self.project), &json!({})).await?;
+        let tasks = board.cards.iter().filter(|card| card.phase == Phase::Coder && card.status == Status::Done).count();
+        let runs: u32 = board.cards.iter().map(|card| card.runs).sum();
+        Ok(format!(
+            "{tasks} tasks done in {runs} runs, {} commits landed on {} at {}, after {:.0} s.",
+            landed.commits,
+            landed.base_branch,
+            landed.sha.get(..10).unwrap_or(&landed.sha),
+            self.began.elapsed().as_secs_f64()
+        ))
+    }
+}

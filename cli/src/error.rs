@@ -1,0 +1,49 @@
+//! What can keep a command from doing its work. Each says what was attempted and what to do.
+
+use std::path::PathBuf;
+
+use domain::config::BadConfig;
+use domain::wire::Problem;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("could not start the event loop")]
+    Runtime(#[source] std::io::Error),
+    #[error("could not {attempted}")]
+    Io { attempted: String, source: std::io::Error },
+    #[error("{}: {source}", path.display())]
+    Config { path: PathBuf, source: BadConfig },
+    #[error("the configuration file {} does not exist; run `vibe-relay init`, or leave --config away", path.display())]
+    ConfigMissing { path: PathBuf },
+    #[error("HOME is not set, so there is no place for the board; set HOME, or \"db_path\" and \"worktrees_path\" in a configuration file")]
+    NoHome,
+    #[error(transparent)]
+    Store(#[from] db::Error),
+    #[error("port {port} is taken by another program; name another with --port, or leave it away to get the next free one")]
+    PortTaken { port: u16 },
+    #[error("no port from {first} to {last} is free; name one with --port")]
+    NoPort { first: u16, last: u16 },
+    #[error("no board is running for {}; start it with `vibe-relay serve`", db_path.display())]
+    NotRunning { db_path: PathBuf },
+    #[error("the board at {url} did not answer: {reason}; start it again with `vibe-relay serve`")]
+    NoAnswer { url: String, reason: String },
+    #[error("{}. {}", problem.detail, problem.hint)]
+    Problem { problem: Box<Problem> },
+    #[error(transparent)]
+    ServerFile(#[from] ::mcp::server_file::ServerFileError),
+    #[error(transparent)]
+    Bridge(#[from] ::mcp::BridgeError),
+    #[error(transparent)]
+    Id(#[from] domain::id::BadId),
+    #[error(transparent)]
+    Process(#[from] runner::process::ProcessError),
+    #[error("{0}")]
+    Demo(String),
+}
+
+impl CliError {
+    pub(crate) fn io(attempted: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let attempted = attempted.into();
+        move |source| Self::Io { attempted, source }
+    }
+}

@@ -1,0 +1,24 @@
+//! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts.
+
+use std::path::{Path, PathBuf};
+
+use domain::id::TaskId;
+use mcp::BridgeOptions;
+
+use crate::error::CliError;
+use crate::{logging, setting};
+
+/// Bridges standard input and output to the board until the agent closes them.
+///
+/// # Errors
+/// When there is no token to act with.
+pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
+    // Standard output is the protocol's.
+    logging::start("warn");
+    let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
+    let db_path = match std::env::var_os("VIBE_RELAY_DB") {
+        Some(path) => PathBuf::from(path),
+        None => setting::config(config)?.db_path,
+    };
+    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: std::env::var("VIBE_RELAY_TOKEN").ok() }).await?)
+}

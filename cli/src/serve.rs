@@ -1,0 +1,148 @@
+//! `vibe-relay serve`: the composition root. Opens the store, puts HTTP, MCP and the runner on it, and ends them in order.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use api::{AppState, DemoHooks, SignIn};
+use db::Db;
+use domain::config::Config;
+use mcp::server_file::{self, ServerFile};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::Serve;
+use crate::error::CliError;
+use crate::{logging, output, setting};
+
+const FIRST_PORT: u16 = 9400;
+const LAST_PORT: u16 = 9499;
+/// Lines of activity that a slow reader may be behind; it misses the older ones, which nobody needs.
+const ACTIVITY_BACKLOG: usize = 256;
+
+/// Serves until SIGTERM or SIGINT. Agents at work go on without it.
+///
+/// # Errors
+/// When the configuration, the database or the port cannot be used.
+pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
+    logging::start("info");
+    let config = Arc::new(setting::config(config)?);
+    let shutdown = CancellationToken::new();
+    end_on_signals(&shutdown)?;
+    let db = Db::open(&config).await?;
+    let token = setting::token(&config)?;
+    db.set_human_token(&token).await?;
+    let listener = listen(options.port).await?;
+    let port = listener.local_addr().map_err(CliError::io("find out the port"))?.port();
+    let url = format!("http://127.0.0.1:{port}");
+    let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id() };
+
+    let sign_in = SignIn::new(&token);
+    let (activity, _) = broadcast::channel(ACTIVITY_BACKLOG);
+    let demo = options.demo.then(demo_hooks);
+    if let Some(hooks) = &demo {
+        tokio::spawn(find_demo_project(db.clone(), Arc::clone(hooks)));
+    }
+    let state = AppState {
+        db: db.clone(),
+        config: Arc::clone(&config),
+        port,
+        sign_in: sign_in.clone(),
+        activity: activity.clone(),
+        shutdown: shutdown.clone(),
+        demo: demo.clone(),
+    };
+    let router = api::router(state, mcp::router(db.clone(), shutdown.clone()));
+    server_file::write(&config.db_path, &server)?;
+    let program = std::env::current_exe().map_err(CliError::io("find this program's own file"))?;
+    let runner = tokio::spawn(runner::supervise(db, Arc::clone(&config), program, activity, shutdown.clone()));
+    announce(&url, &sign_in, options);
+
+    api::serve(listener, router, shutdown.clone()).await.map_err(CliError::io("serve the board"))?;
+    shutdown.cancel();
+    match runner.await {
+        Ok(outcome) => outcome?,
+        Err(error) => tracing::error!(%error, "the runner broke off"),
+    }
+    server_file::remove(&config.db_path, &server)?;
+    Ok(())
+}
+
+/// Says where the board is, and shows it.
+fn announce(url: &str, sign_in: &SignIn, options: &Serve) {
+    let link = format!("{url}/sign-in?code={}", sign_in.code());
+    // Scripts wait for exactly this line.
+    output::line(format!("listening on {url}"));
+    output::line(format!("open {link}"));
+    if options.no_open {
+        return;
+    }
+    if let Err(error) = runner::process::open_browser(&link) {
+        tracing::debug!(%error, "no browser was opened");
+    }
+}
+
+async fn listen(wanted: Option<u16>) -> Result<TcpListener, CliError> {
+    let taken = |error: &std::io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
+    if let Some(port) = wanted {
+        return TcpListener::bind(("127.0.0.1", port))
+            .await
+            .map_err(|error| if taken(&error) { CliError::PortTaken { port } } else { CliError::io(format!("listen on port {port}"))(error) });
+    }
+    for port in FIRST_PORT..=LAST_PORT {
+        match TcpListener::bind(("127.0.0.1", port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if taken(&error) => {}
+            Err(error) => return Err(CliError::io(format!("listen on port {port}"))(error)),
+        }
+    }
+    Err(CliError::NoPort { first: FIRST_PORT, last: LAST_PORT })
+}
+
+fn end_on_signals(shutdown: &CancellationToken) -> Result<(), CliError> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(CliError::io("listen for SIGTERM"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(CliError::io("listen for SIGINT"))?;
+    let shutdown = shutdown.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.cancel();
+    });
+    Ok(())
+}
+
+/// What the demonstration adds: its page, and a button that ends this very process the hard way. Whoever started it starts it again.
+fn demo_hooks() -> Arc<DemoHooks> {
+    Arc::new(DemoHooks {
+        page_url: "/demo/site/".to_owned(),
+        project: OnceLock::new(),
+        pull_the_plug: Box::new(|| {
+            runner::process::kill_self();
+        }),
+    })
+}
+
+/// Tells the page which project it shows, as soon as there is one.
+async fn find_demo_project(db: Db, hooks: Arc<DemoHooks>) {
+    let mut news = db.subscribe();
+    loop {
+        if let Some(project) = db.projects().await.ok().and_then(|projects| projects.into_iter().next()) {
+            // Set once: a demonstration has one project.
+            drop(hooks.project.set(project.id));
+            return;
+        }
+        if news.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The configuration with which a demonstration or a test is served.
+pub(crate) fn write_config(path: &Path, config: &Config) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(config).map_err(|error| CliError::Demo(error.to_string()))?;
+    std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
+}

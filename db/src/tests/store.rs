@@ -1,0 +1,267 @@
+//! A store in a folder of its own, and the shortest way to every situation that the tests begin with.
+
+use std::path::PathBuf;
+
+use domain::board::Board;
+use domain::config::{Config, Durability};
+use domain::event::Event;
+use domain::evidence::{Evidence, Found, Probe};
+use domain::failure::{EndClass, FailureClass};
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::project::{PlanApproval, Project};
+use domain::refusal::Refusal;
+use domain::task::{Card, NewSubtask, NewTask, Phase, Status, Task};
+use domain::wire::NewProject;
+use sqlx::Row;
+use tempfile::TempDir;
+
+use crate::{Caller, Db, Error, Move, NewRun, Reserved, Result, RunEnd};
+
+pub(super) const MAX_ATTEMPTS: u32 = 3;
+
+pub(super) struct Store {
+    pub(super) db: Db,
+    pub(super) config: Config,
+    /// The project that every test begins with.
+    pub(super) project: ProjectId,
+    _folder: TempDir,
+}
+
+/// A run with its agent's way in.
+pub(super) struct Agent {
+    pub(super) caller: Caller,
+    pub(super) run: RunId,
+    pub(super) token: String,
+}
+
+impl Agent {
+    /// The agent's caller for a request that its client named.
+    pub(super) fn call(&self, id: &str) -> Caller {
+        match self.caller.clone() {
+            Caller::Run(mut run) => {
+                run.call_id = Some(id.to_owned());
+                Caller::Run(run)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Store {
+    /// A standing board: no planner, no orchestrator.
+    pub(super) async fn board() -> Self {
+        Self::with(NewProject { title: "Board".to_owned(), ..NewProject::default() }).await
+    }
+
+    /// A project whose planner has not begun, and its planning task.
+    pub(super) async fn plan(approval: PlanApproval) -> (Self, TaskId) {
+        let goal = Some("A site that says hello".to_owned());
+        let new = NewProject { title: "Site".to_owned(), description: goal, plan_approval: Some(approval), ..NewProject::default() };
+        (Self::with(new).await, TaskId::new(1))
+    }
+
+    async fn with(new: NewProject) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // What is tested here does not hang on the disk; the write benchmark and `open` use the default.
+        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let db = Db::open(&config).await.unwrap();
+        let project = db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
+        Self { db, config, project, _folder: folder }
+    }
+
+    pub(super) async fn project(&self) -> Project {
+        self.db.project(&self.project).await.unwrap()
+    }
+
+    pub(super) async fn card(&self, id: &TaskId) -> Card {
+        self.db.card(id).await.unwrap()
+    }
+
+    pub(super) async fn status(&self, id: &TaskId) -> Status {
+        self.card(id).await.status
+    }
+
+    /// A coder task that the runner may start.
+    pub(super) async fn task(&self, title: &str) -> TaskId {
+        self.task_after(title, &[]).await
+    }
+
+    /// The same, waiting for others.
+    pub(super) async fn task_after(&self, title: &str, depends_on: &[&TaskId]) -> TaskId {
+        let depends_on = depends_on.iter().map(|id| (*id).clone()).collect();
+        let new = NewTask { start: true, depends_on, ..new_task(title) };
+        self.db.create_task(&Caller::Human, &self.project, new).await.unwrap().card.id
+    }
+
+    pub(super) async fn reserve(&self, task: &TaskId, phase: Phase, sha: &str) -> Result<Reserved> {
+        let status = self.status(task).await;
+        let run_dirs = PathBuf::from("runs");
+        let new = NewRun { task: task.clone(), phase, status, sha: Some(sha.to_owned()), worktree_path: None, run_dirs, port: None };
+        self.db.reserve_run(new).await
+    }
+
+    /// An agent at work on the task, in a session of its own.
+    pub(super) async fn agent(&self, task: &TaskId, phase: Phase) -> Agent {
+        self.agent_at(task, phase, "base").await
+    }
+
+    pub(super) async fn agent_at(&self, task: &TaskId, phase: Phase, sha: &str) -> Agent {
+        let Reserved { run, token, .. } = self.reserve(task, phase, sha).await.unwrap();
+        self.db.run_session(&run.id, &format!("session of {}", run.id)).await.unwrap();
+        let caller = self.db.caller(&token).await.unwrap().unwrap();
+        Agent { caller, run: run.id, token }
+    }
+
+    pub(super) async fn end(&self, run: &RunId, class: EndClass, failure: Option<FailureClass>) {
+        let end = RunEnd { class, failure, error: None, exit_code: Some(0), usage: None, max_attempts: MAX_ATTEMPTS };
+        self.db.end_run(run, end).await.unwrap();
+    }
+
+    pub(super) async fn finish(&self, agent: &Agent) {
+        self.end(&agent.run, EndClass::Finished, None).await;
+    }
+
+    pub(super) async fn move_to(&self, caller: &Caller, task: &TaskId, to: Status) -> Result<Task> {
+        self.move_with(caller, task, to, None, Found::Nothing).await
+    }
+
+    pub(super) async fn move_with(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: Found) -> Result<Task> {
+        let wish = Move { to, reason: reason.map(str::to_owned), merge: true };
+        self.db.move_task(caller, task, wish, found).await
+    }
+
+    pub(super) async fn cancel(&self, task: &TaskId, reason: &str) {
+        self.move_with(&Caller::Human, task, Status::Cancelled, Some(reason), Found::Nothing).await.unwrap();
+    }
+
+    /// A coder's work that waits for a review, its branch at `head`.
+    pub(super) async fn in_review(&self, title: &str) -> TaskId {
+        let task = self.task(title).await;
+        self.work(&task).await;
+        task
+    }
+
+    /// Lets a coder work on a task until it is in review.
+    pub(super) async fn work(&self, task: &TaskId) {
+        let coder = self.agent(task, Phase::Coder).await;
+        self.db.checkout_planned(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await.unwrap();
+        self.move_with(&coder.caller, task, Status::InReview, None, evidence()).await.unwrap();
+        self.finish(&coder).await;
+    }
+
+    /// Lets a reviewer approve `head` and the runner merge it.
+    pub(super) async fn review_and_merge(&self, task: &TaskId) {
+        let reviewer = self.agent_at(task, Phase::Reviewer, "head").await;
+        self.move_with(&reviewer.caller, task, Status::Done, None, head("head")).await.unwrap();
+        self.finish(&reviewer).await;
+        self.merge(task).await;
+    }
+
+    pub(super) async fn merge(&self, task: &TaskId) {
+        let branch = self.project().await.integration_branch;
+        self.db.merged(task, "head", &branch, &format!("merge of {task}")).await.unwrap();
+    }
+
+    /// Takes a coder task the whole way.
+    pub(super) async fn complete(&self, task: &TaskId) {
+        self.work(task).await;
+        self.review_and_merge(task).await;
+    }
+
+    /// Lets the planner make `titles` and finish.
+    pub(super) async fn planned(&self, planner: &TaskId, titles: &[&str]) -> Vec<TaskId> {
+        let agent = self.agent(planner, Phase::Planner).await;
+        let tasks = self.db.create_subtasks(&agent.caller, planner, parts(titles)).await.unwrap();
+        self.move_to(&agent.caller, planner, Status::Done).await.unwrap();
+        self.finish(&agent).await;
+        tasks.into_iter().map(|task| task.card.id).collect()
+    }
+
+    /// What was recorded after `seq`.
+    pub(super) async fn since(&self, seq: i64) -> Vec<Event> {
+        self.db.events_after(seq, None, u32::MAX).await.unwrap().into_iter().map(|envelope| envelope.event).collect()
+    }
+
+    /// The kinds of what was recorded after `seq`.
+    pub(super) async fn kinds_since(&self, seq: i64) -> Vec<&'static str> {
+        self.since(seq).await.iter().map(Event::kind).collect()
+    }
+
+    /// The board as an empty one becomes when it takes in the whole log, checked against the stored one.
+    pub(super) async fn check_fold(&self) {
+        let stored = self.db.board(&self.project).await.unwrap();
+        let mut folded = Board { cards: Vec::new(), seq: 0, ..stored.clone() };
+        folded.project.title = "not this".to_owned();
+        for envelope in self.db.events_after(0, None, u32::MAX).await.unwrap() {
+            folded.apply(&envelope);
+        }
+        assert_eq!(folded, stored);
+    }
+
+    /// Every row of every table, as text.
+    pub(super) async fn dump(&self) -> Vec<String> {
+        let mut rows = Vec::new();
+        let tables = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetch_all(&self.db.readers).await.unwrap();
+        for table in tables {
+            let table: String = table.get(0);
+            let columns = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT group_concat('hex(' || name || ')') FROM pragma_table_info('{table}')")))
+                .fetch_one(&self.db.readers)
+                .await;
+            let columns: String = columns.unwrap();
+            let found = sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(format!("SELECT json_array({columns}) FROM {table}")))
+                .fetch_all(&self.db.readers)
+                .await;
+            rows.extend(found.unwrap().into_iter().map(|row| format!("{table} {row}")));
+        }
+        rows
+    }
+}
+
+pub(super) fn probe() -> Probe {
+    Probe {
+        repo_path: "/home/ann/site".to_owned(),
+        git_dir: "/home/ann/site/.git".to_owned(),
+        base_branch: "main".to_owned(),
+        base_sha: "base".to_owned(),
+        branches: vec!["main".to_owned()],
+        uncommitted: 0,
+        identity: None,
+    }
+}
+
+pub(super) fn new_task(title: &str) -> NewTask {
+    let (depends_on, start) = (Vec::new(), false);
+    NewTask { title: title.to_owned(), description: None, phase: None, parent_task_id: None, depends_on, priority: None, model: None, start }
+}
+
+pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
+    titles.iter().map(|title| NewSubtask { title: (*title).to_owned(), description: None, phase: None, depends_on: Vec::new() }).collect()
+}
+
+/// Clean, one commit ahead, with a change.
+pub(super) fn clean() -> Evidence {
+    Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false }
+}
+
+pub(super) fn evidence() -> Found {
+    Found::Evidence(clean())
+}
+
+pub(super) fn head(sha: &str) -> Found {
+    Found::Head(sha.to_owned())
+}
+
+/// The refusal that `result` is.
+#[track_caller]
+pub(super) fn refusal<T: std::fmt::Debug>(result: Result<T>) -> Refusal {
+    match result {
+        Err(Error::Refused(refusal)) => refusal,
+        other => panic!("expected a refusal and got {other:?}"),
+    }
+}
+
+/// The word of the refusal that `result` is.
+#[track_caller]
+pub(super) fn code<T: std::fmt::Debug>(result: Result<T>) -> &'static str {
+    refusal(result).code()
+}

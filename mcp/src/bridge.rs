@@ -1,0 +1,249 @@
+//! The bridge: the MCP server that an agent starts (`vibe-relay mcp --task-id X`), a thin pipe to the server that owns the board.
+//!
+//! It answers either era of the protocol by itself and holds no session; each call is one POST, so the server may be restarted or replaced
+//! while agents work. It opens no database, and stdout carries the protocol alone.
+
+mod post;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::id::TaskId;
+use http::StatusCode;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerConfig,
+};
+use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::transport::IntoTransport;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::server_file::{self, ServerFileError};
+use crate::{handler, meta, reply};
+use post::{PostError, Target};
+
+/// How long the first list of tools waits for a server: what clients allow a server to start up.
+const LIST_WAIT: Duration = Duration::from_secs(20);
+/// How long a call waits for a server that is away.
+const CALL_WAIT: Duration = Duration::from_secs(120);
+/// The pause between two attempts: doubled from the first to the second.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// What a bridge is started with.
+#[derive(Debug, Clone)]
+pub struct BridgeOptions {
+    /// The task that it works for. With a run's token it must be that run's.
+    pub task_id: Option<TaskId>,
+    /// The database of the server, beside which `server.json` is.
+    pub db_path: PathBuf,
+    /// The run's token; when missing, the person's own is read from the file `token` beside the database.
+    pub token: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    #[error("no token was given and {} could not be read ({source}): start `vibe-relay serve` once, or set VIBE_RELAY_TOKEN", path.display())]
+    Token { path: PathBuf, source: std::io::Error },
+    #[error("the MCP client did not begin as the protocol says: {0}")]
+    Client(#[source] Box<ServerInitializeError>),
+    #[error("the bridge broke off: {0}")]
+    Broken(#[from] tokio::task::JoinError),
+}
+
+/// Serves the MCP client on stdin and stdout until it closes stdin.
+///
+/// # Errors
+/// When there is no token, or the client does not speak MCP.
+pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
+    serve(options, rmcp::transport::stdio_pipes()).await
+}
+
+pub(crate) async fn serve<T, E, A>(options: BridgeOptions, client: T) -> Result<(), BridgeError>
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let token = match options.token {
+        Some(token) => token,
+        None => {
+            let path = options.db_path.with_file_name("token");
+            let text = std::fs::read_to_string(&path).map_err(|source| BridgeError::Token { path, source })?;
+            text.trim().to_owned()
+        }
+    };
+    let bridge = Bridge { db_path: options.db_path, task_id: options.task_id, token };
+    match bridge.serve(client).await {
+        Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
+        // It went before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(BridgeError::Client(Box::new(error))),
+    }
+}
+
+#[derive(Debug)]
+struct Bridge {
+    db_path: PathBuf,
+    task_id: Option<TaskId>,
+    token: String,
+}
+
+impl ServerHandler for Bridge {
+    fn get_info(&self) -> ServerConfig {
+        handler::info()
+    }
+
+    async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+        let asked = self.ask("tools/list", None, json!({"_meta": self.meta(&context)}), LIST_WAIT);
+        let answer = tokio::select! {
+            answer = asked => answer.map_err(|away| ErrorData::internal_error(format!("{away} {}", away.hint()), None))?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let list: ListToolsResult = serde_json::from_value(result_of(answer)?).map_err(foreign)?;
+        Ok(handler::private(list.tools))
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        // The name travels in a header as well.
+        if !request.name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(handler::unknown_tool(&request.name));
+        }
+        let parameters = json!({
+            "name": request.name,
+            "arguments": request.arguments.unwrap_or_default(),
+            "_meta": self.meta(&context),
+        });
+        let asked = self.ask("tools/call", Some(&request.name), parameters, CALL_WAIT);
+        let answer = tokio::select! {
+            answer = asked => answer,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        match answer {
+            Ok(answer) => {
+                let result: CallToolResult = serde_json::from_value(result_of(answer)?).map_err(foreign)?;
+                Ok(result.into())
+            }
+            // What only the model can do something about is for the model to read.
+            Err(away) => Ok(reply::error(away.code(), &away.to_string(), &away.hint(), Value::Null).into()),
+        }
+    }
+}
+
+/// Why the board gave no answer.
+#[derive(Debug, thiserror::Error)]
+enum Away {
+    #[error("the board is not running: {last} (waited {seconds} s)")]
+    NotRunning { seconds: u64, last: String },
+    #[error("{detail}")]
+    Refused { code: String, detail: String, hint: String },
+    #[error(transparent)]
+    File(#[from] ServerFileError),
+}
+
+impl Away {
+    fn code(&self) -> &str {
+        match self {
+            Self::NotRunning { .. } | Self::File(_) => "not-running",
+            Self::Refused { code, .. } => code,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::NotRunning { .. } | Self::File(_) => {
+                "End your turn: what you committed is safe. The person starts the board with `vibe-relay serve`, and it resumes you.".to_owned()
+            }
+            Self::Refused { hint, .. } => hint.clone(),
+        }
+    }
+}
+
+impl Bridge {
+    /// What every request carries: the era, and a name by which a repetition of it is known.
+    fn meta(&self, context: &RequestContext<RoleServer>) -> Value {
+        let mut values = json!({
+            "io.modelcontextprotocol/protocolVersion": post::VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "vibe-relay bridge", "version": env!("CARGO_PKG_VERSION")},
+            meta::CALL_ID: db::new_uuid(),
+        });
+        if let Some(id) = meta::text(&context.meta, meta::TOOL_USE_ID) {
+            values[meta::TOOL_USE_ID] = id.into();
+        }
+        if let Some(task) = &self.task_id {
+            values[meta::TASK_ID] = task.as_str().into();
+        }
+        values
+    }
+
+    /// One request to the server, sent again while the server is away. The server carries it out once: it knows the call id.
+    async fn ask(&self, method: &str, name: Option<&str>, parameters: Value, wait: Duration) -> Result<Value, Away> {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string();
+        let deadline = Instant::now() + wait;
+        let mut pause = PAUSE.0;
+        loop {
+            let last = match timeout_at(deadline, self.attempt(method, name, &body)).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(Attempt::Final(away))) => return Err(away),
+                Ok(Err(Attempt::Again(why))) => why,
+                Err(_) => "it did not answer".to_owned(),
+            };
+            if Instant::now() + pause >= deadline {
+                return Err(Away::NotRunning { seconds: wait.as_secs(), last });
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSE.1);
+        }
+    }
+
+    async fn attempt(&self, method: &str, name: Option<&str>, body: &str) -> Result<Value, Attempt> {
+        // Read anew each time: a restarted server may listen elsewhere.
+        let server = server_file::read(&self.db_path).map_err(|error| Attempt::Final(error.into()))?;
+        let Some(server) = server else {
+            return Err(Attempt::Again(format!("there is no {}", server_file::path(&self.db_path).display())));
+        };
+        let target = Target { url: &server.url, token: &self.token, method, name };
+        match post::post(&target, body.to_owned()).await {
+            Ok(answer) => Ok(answer),
+            Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),
+            Err(PostError::Status { status, problem }) => Err(Attempt::Final(refused(status, problem))),
+            Err(error @ (PostError::Connection { .. } | PostError::Foreign { .. })) => Err(Attempt::Again(error.to_string())),
+        }
+    }
+}
+
+/// Why an attempt gave no answer, and whether another may.
+enum Attempt {
+    Again(String),
+    Final(Away),
+}
+
+fn refused(status: StatusCode, problem: Option<domain::wire::Problem>) -> Away {
+    match problem {
+        Some(problem) => Away::Refused { code: problem.code, detail: problem.detail, hint: problem.hint },
+        None => Away::Refused {
+            code: "refused".to_owned(),
+            detail: format!("the board refused the request ({status})"),
+            hint: "End your turn and say so: bridge and board may be of different versions.".to_owned(),
+        },
+    }
+}
+
+/// The result in a JSON-RPC answer, or the error that it is.
+fn result_of(mut answer: Value) -> Result<Value, ErrorData> {
+    if let Some(error) = answer.get_mut("error") {
+        let code = error["code"].as_i64().and_then(|code| i32::try_from(code).ok()).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+        let message = error["message"].as_str().unwrap_or_default().to_owned();
+        return Err(ErrorData::new(code, message, error.get_mut("data").map(Value::take)));
+    }
+    Ok(answer["result"].take())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
+fn foreign(error: serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("the board answered something that is not understood: {error}"), None)
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the request was cancelled", None)
+}

@@ -1,0 +1,134 @@
+//! One task: read in full, moved, completed.
+
+use domain::comment::Comment;
+use domain::evidence::Found;
+use domain::id::{CommentId, TaskId};
+use domain::task::{Phase, Status, Task};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use db::{Caller, Move};
+
+use crate::call::Call;
+use crate::reply::{Answer, Failure};
+use crate::{show, tools::arguments};
+
+/// The most bytes of a thread in one answer. The newest comments come first into it.
+const THREAD_BYTES: usize = 40_000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetTask {
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// The oldest comment that you have seen, like NOTE-001: what is older is shown.
+    #[schemars(with = "Option<String>")]
+    before: Option<CommentId>,
+}
+
+pub(crate) async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
+    call.db.admit_reader(&call.caller).await?;
+    let task = call.db.task(&arguments.task_id).await?;
+    call.within(&task.card.project_id, &task.card.id)?;
+    let question = call.db.open_question(&task.card.id).await?;
+    let mut thread = call.db.comments(&task.card.id).await?;
+    if let Some(before) = &arguments.before {
+        thread.retain(|comment| comment.id.number() < before.number());
+    }
+    let older = fit(&mut thread);
+    let mut text = show::lines(&task.card, &[]);
+    if let Some(branch) = &task.branch {
+        text += &format!("  branch {branch}\n");
+    }
+    if let Some(question) = &question {
+        text += &format!("  asked the person: {}\n", question.question);
+    }
+    text += &format!("\nDescription:\n{}\n", task.description.as_deref().unwrap_or("(none)"));
+    text += &format!("\nComments ({}):\n", thread.len());
+    if let Some(first) = thread.first().filter(|_| older > 0) {
+        text += &format!("({older} older ones are left out: call get_task with before={})\n", first.id);
+    }
+    for comment in &thread {
+        text += &show::comment(comment);
+    }
+    Ok(Answer { text, data: json!({"task": task, "question": question, "comments": thread, "older_comments": older}) })
+}
+
+/// Keeps the newest comments that fit into an answer, at least one, and counts the others.
+fn fit(thread: &mut Vec<Comment>) -> usize {
+    let mut bytes = 0;
+    let kept = thread
+        .iter()
+        .rev()
+        .take_while(|comment| {
+            bytes += comment.content.len();
+            bytes <= THREAD_BYTES
+        })
+        .count();
+    let older = thread.len() - kept.max(1).min(thread.len());
+    thread.drain(..older);
+    older
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpdateTaskStatus {
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    #[schemars(schema_with = "arguments::status")]
+    status: Status,
+    /// When cancelling: failed, abandoned, obsolete or duplicate.
+    reason: Option<String>,
+}
+
+pub(crate) async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {
+    let wish = Move { to: arguments.status, reason: arguments.reason, merge: true };
+    moved(&call, &arguments.task_id, wish).await
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompleteTask {
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    /// What was found or decided; kept as a comment.
+    reason: Option<String>,
+}
+
+pub(crate) async fn complete_task(call: Call, arguments: CompleteTask) -> Result<Answer, Failure> {
+    let wish = Move { to: Status::Done, reason: arguments.reason, merge: true };
+    moved(&call, &arguments.task_id, wish).await
+}
+
+async fn moved(call: &Call, id: &TaskId, wish: Move) -> Result<Answer, Failure> {
+    // Nothing is looked up for a run that is over: its move is refused, or was made before and is answered from memory.
+    let found = match call.db.admit_reader(&call.caller).await {
+        Ok(()) => {
+            let look = call.db.look(&call.caller, id, wish.to).await?;
+            tokio::task::spawn_blocking(move || repo::look(&look)).await??
+        }
+        Err(_) => Found::Nothing,
+    };
+    let task = call.db.move_task(&call.caller, id, wish, found).await?;
+    let data = json!({"task": show::data(&task.card, &[]), "approved_sha": task.card.approved_sha});
+    Ok(Answer { text: outcome(&call.caller, &task), data })
+}
+
+/// What became of the task, and what the caller does now.
+fn outcome(caller: &Caller, task: &Task) -> String {
+    let card = &task.card;
+    let approved = card.approved_sha.as_deref().filter(|_| card.is_approved());
+    let what = match (card.status, approved) {
+        (_, Some(sha)) => format!("{}: approved {}; the merge is queued.", card.id, show::short(sha)),
+        (Status::InReview, None) => format!("{} is in review: another agent judges the commit.", card.id),
+        (Status::InProgress, None) if caller.run().is_some() => format!("{} is sent back to its coder, who reads your comment.", card.id),
+        (Status::Done, None) if card.phase == Phase::Planner => format!("{} is done: the tasks of the plan are next.", card.id),
+        (Status::Cancelled, None) => format!("{} is given up.", card.id),
+        (status, None) => format!("{} is {status}.", card.id),
+    };
+    match caller {
+        Caller::Run(run) if run.task_id == card.id => format!("{what} End your turn now."),
+        _ => what,
+    }
+}
