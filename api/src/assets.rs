@@ -63,5 +63,3 @@ fn accepts_brotli(headers: &HeaderMap) -> bool {
     })
 }
 
-#[cfg(test)]
-mod tests;

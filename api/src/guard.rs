@@ -167,5 +167,3 @@ fn json_only(request: &Request) -> Result<()> {
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Error::ContentType(given.chars().take(100).collect())) }
 }
 
-#[cfg(test)]
-mod tests;

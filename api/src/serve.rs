@@ -44,5 +44,3 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: Cancellation
     }
 }
 
-#[cfg(test)]
-mod tests;

@@ -1,1 +1,7 @@
-//! Tests.
+//! The server as its clients see it, most of it without a socket.
+
+mod attack;
+mod bench;
+mod live;
+mod page;
+mod story;

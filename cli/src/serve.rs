@@ -27,7 +27,7 @@ const ACTIVITY_BACKLOG: usize = 256;
 /// # Errors
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
-    logging::start("info");
+    logging::start("info,rmcp=warn");
     let config = Arc::new(setting::config(config)?);
     let shutdown = CancellationToken::new();
     end_on_signals(&shutdown)?;

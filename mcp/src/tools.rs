@@ -21,8 +21,8 @@ use crate::handler::Handler;
 /// What a client's model is told about the server as a whole. Clients cut it after 2 kB.
 pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project, their comments and their moves. Your task's id is in <issue>. A result may end with notices: read them before you go on. A refusal ends with the next legal step: take it.";
 
-struct Row {
-    tool: &'static str,
+pub(crate) struct Row {
+    pub(crate) tool: &'static str,
     phases: &'static [Phase],
     /// Whether the person's own client sees it.
     person: bool,
@@ -33,7 +33,7 @@ const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
 // A reviewer judges what is there: it has nobody to ask.
 const ASKING: &[Phase] = &[Phase::Planner, Phase::Coder, Phase::Orchestrator];
 
-const TABLE: &[Row] = &[
+pub(crate) const TABLE: &[Row] = &[
     Row { tool: "get_board", phases: EVERYONE, person: true },
     Row { tool: "get_task", phases: EVERYONE, person: true },
     Row { tool: "get_my_tasks", phases: EVERYONE, person: true },

@@ -2,6 +2,7 @@
 //!
 //! It plans from state alone, never from what happened; the first plan after a start is the recovery from whatever ended the last one.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use db::{State, TaskState};
@@ -45,7 +46,7 @@ pub fn plan(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timest
     planner.runs();
     planner.finished();
     let mut candidates = planner.judge_open();
-    candidates.sort_by_key(|candidate| (candidate.rank, std::cmp::Reverse(candidate.priority), candidate.task.number()));
+    candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
     planner.fill_slots(candidates);
     planner.plan
 }
@@ -60,13 +61,11 @@ struct Planner<'a> {
 }
 
 /// A task that could be worked on at once.
-struct Candidate {
+struct Candidate<'a> {
+    card: &'a Card,
     /// Review, rework, orchestrator, planner, new coder: finishing goes before beginning.
     rank: u8,
-    priority: i64,
-    task: TaskId,
     phase: Phase,
-    status: Status,
 }
 
 impl<'a> Planner<'a> {
@@ -112,15 +111,16 @@ impl<'a> Planner<'a> {
     }
 
     /// Gives every open task without a run its reason to wait, or makes it a candidate.
-    fn judge_open(&mut self) -> Vec<Candidate> {
+    fn judge_open(&mut self) -> Vec<Candidate<'a>> {
         let mut candidates = Vec::new();
         let mut merging: BTreeSet<&str> = self.merging();
         let state = self.state;
         for known in state.tasks.iter().filter(|known| known.task.card.status.is_open()) {
             let card = &known.task.card;
             if card.run.is_some() || self.busy.contains(&card.id) {
-                let why = card.run.as_ref().filter(|run| run.stopping).map(|_| Why::Stopping);
-                self.why(card, why);
+                let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
+                let merging = card.run.is_none() && card.is_approved();
+                self.why(card, if stopping { Some(Why::Stopping) } else { merging.then_some(Why::MergeQueued) });
                 continue;
             }
             if let Some(why) = self.stands(card) {
@@ -136,6 +136,7 @@ impl<'a> Planner<'a> {
                 continue;
             }
             if self.sent_back_too_often(known) {
+                self.why(card, Some(Why::NeedsYou));
                 continue;
             }
             if let Some(until) = known.retry_at.filter(|until| *until > self.now) {
@@ -171,7 +172,8 @@ impl<'a> Planner<'a> {
             return None;
         }
         let parent = card.parent_task_id.as_ref().and_then(|parent| self.cards.get(parent));
-        if let Some(parent) = parent.filter(|parent| parent.phase == Phase::Planner && parent.status.is_open()) {
+        // Not done: a plan that was given up in the middle does not begin.
+        if let Some(parent) = parent.filter(|parent| parent.phase == Phase::Planner && parent.status != Status::Done) {
             return Some(Why::PlanOpen { task: parent.id.clone() });
         }
         let open = |id: &&TaskId| self.cards.get(id).is_none_or(|dependency| !dependency.satisfies_dependents());
@@ -190,16 +192,16 @@ impl<'a> Planner<'a> {
         too_often
     }
 
-    fn fill_slots(&mut self, candidates: Vec<Candidate>) {
+    fn fill_slots(&mut self, candidates: Vec<Candidate<'a>>) {
         let working: BTreeSet<&TaskId> = self.state.live.iter().map(|run| &run.task_id).chain(self.starting()).collect();
         let most = self.config.max_parallel_agents;
         let mut free = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(working.len());
         let reviewers = working.iter().filter(|id| self.cards.get(**id).is_some_and(|card| works_as_reviewer(card))).count();
         let mut free_reviewers = usize::try_from(self.config.max_parallel_reviewers).unwrap_or(usize::MAX).saturating_sub(reviewers);
-        let parked = self.state.parkings.iter().find(|parking| parking.until > self.now);
-        for candidate in candidates {
-            let Some(card) = self.cards.get(&candidate.task).copied() else { continue };
-            let reviews = candidate.phase == Phase::Reviewer;
+        // Also when its time is over: it ends by being resumed, which looks whether its cause is gone.
+        let parked = self.state.parkings.iter().max_by_key(|parking| parking.until);
+        for Candidate { card, phase, .. } in candidates {
+            let reviews = phase == Phase::Reviewer;
             if let Some(parking) = parked {
                 self.why(card, Some(Why::Parked { reason: parking.reason, until: Some(parking.until) }));
             } else if reviews && free_reviewers == 0 {
@@ -209,7 +211,7 @@ impl<'a> Planner<'a> {
             } else {
                 free -= 1;
                 free_reviewers -= usize::from(reviews);
-                self.plan.actions.push(Action::Start { task: candidate.task, phase: candidate.phase, status: candidate.status });
+                self.plan.actions.push(Action::Start { task: card.id.clone(), phase, status: card.status });
             }
         }
     }
@@ -221,7 +223,7 @@ impl<'a> Planner<'a> {
 }
 
 /// The agent that a task which stands here needs next.
-fn candidate(card: &Card) -> Candidate {
+fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
         (Status::InReview, _) => (0, Phase::Reviewer),
         (Status::InProgress, Phase::Coder) => (1, Phase::Coder),
@@ -229,7 +231,7 @@ fn candidate(card: &Card) -> Candidate {
         (_, Phase::Planner) => (3, Phase::Planner),
         (_, phase) => (4, phase),
     };
-    Candidate { rank, priority: card.priority, task: card.id.clone(), phase, status: card.status }
+    Candidate { card, rank, phase }
 }
 
 fn works_as_reviewer(card: &Card) -> bool {

@@ -3,6 +3,7 @@
 //! Pure. The words of the roles are in `agents/`, not here; people's words are fenced so that they cannot pretend to be ours.
 
 use domain::comment::Comment;
+use domain::failure::EndClass;
 use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Phase, Task};
@@ -40,6 +41,9 @@ pub struct Material<'a> {
 /// The tags that structure a prompt. Content that holds one of them is not taken for structure.
 const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "claims", "intel", "message", "reminder"];
 
+/// Characters without a width: between a `<` and a name they hide from us what a model reads.
+const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
+
 /// The first message of a run.
 pub fn prompt(material: &Material<'_>) -> String {
     let card = &material.task.card;
@@ -65,20 +69,21 @@ pub fn prompt(material: &Material<'_>) -> String {
         text += &format!("[{}] {}: {}\n", comment.author_role, comment.created_at, indented(&comment.content));
     }
     text += "</comments>\n";
-    let failed: Vec<&Run> = material.attempts.iter().filter(|run| run.failure.is_some()).collect();
-    if !failed.is_empty() {
-        text += "\n<attempts>\n";
-        for run in failed {
-            let what = run.failure.map_or("ended", |failure| failure.sentence());
-            let error = run.error.as_deref().map(|error| format!(": {}", indented(error))).unwrap_or_default();
-            text += &format!("Attempt {}: {what}{error}\n", run.attempt);
-        }
-        text += "</attempts>\n";
+    let attempts: String = material.attempts.iter().filter_map(attempt).collect();
+    if !attempts.is_empty() {
+        text += &format!("\n<attempts>\n{attempts}</attempts>\n");
     }
     if material.resumes {
         text += "\n<reminder>\nYou have worked on this before in this session. Read the newest comments, go on from what is in the worktree, and finish the task as your role says.\n</reminder>\n";
     }
     text
+}
+
+/// The line about an attempt that failed. One that was parked says nothing about the task.
+fn attempt(run: &Run) -> Option<String> {
+    let failure = run.failure.filter(|_| run.end_class == Some(EndClass::Failed))?;
+    let error = run.error.as_deref().map(|error| format!(": {}", indented(error))).unwrap_or_default();
+    Some(format!("Attempt {}: {}{error}\n", run.attempt, failure.sentence()))
 }
 
 /// What is said to an agent that ended its turn and left its card where it was.
@@ -102,25 +107,36 @@ pub fn message(content: &str) -> String {
     format!("<message from=\"human\">\n{}\n</message>", fenced(content))
 }
 
+/// Content within a field: no line of it begins where a field or a comment begins.
 fn indented(content: &str) -> String {
     fenced(content).replace('\n', "\n  ")
 }
 
-/// `content` with the `<` of our own tags written as `&lt;`.
+/// `content` with the `<` of our own tags written as `&lt;`, every line break as a newline, and without control characters, which
+/// a program's error output may hold.
 fn fenced(content: &str) -> String {
+    let content = content.replace("\r\n", "\n");
     let mut text = String::with_capacity(content.len());
-    for (place, part) in content.split('<').enumerate() {
-        if place > 0 {
-            let name = part.strip_prefix('/').unwrap_or(part);
-            let is_tag = TAGS.iter().any(|tag| {
-                name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
-                    && !name[tag.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '-')
-            });
-            text += if is_tag { "&lt;" } else { "<" };
+    for (place, character) in content.char_indices() {
+        match character {
+            '<' if names_our_tag(&content[place + 1..]) => text += "&lt;",
+            '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => text.push('\n'),
+            '\n' | '\t' => text.push(character),
+            _ if character.is_control() => {}
+            _ => text.push(character),
         }
-        text += part;
     }
     text
+}
+
+/// Whether what follows a `<` is the name of one of our tags, as a lenient reader sees it.
+fn names_our_tag(rest: &str) -> bool {
+    let ignored = |next: char| next == '/' || next.is_whitespace() || next.is_control() || INVISIBLE.contains(&next);
+    let rest = rest.trim_start_matches(ignored);
+    TAGS.iter().any(|tag| {
+        rest.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
+            && !rest[tag.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '-')
+    })
 }
 
 #[cfg(test)]

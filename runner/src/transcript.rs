@@ -26,27 +26,14 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Opens the transcript in `run_dir` for going on. A torn last entry is cut off.
+    /// Opens the transcript in `run_dir` for going on. Where it is torn it is cut, and what was cut is added again.
     ///
     /// # Errors
     /// When the file cannot be read or written.
     pub fn open(run_dir: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(run_dir.join(FILE))?;
-        let (mut covered, mut whole) = (0, 0);
-        let mut reader = BufReader::new(&file);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line)?;
-            match serde_json::from_slice::<OutputLine>(&line) {
-                Ok(entry) if line.ends_with(b"\n") => {
-                    covered = entry.offset;
-                    whole += read as u64;
-                }
-                _ => break,
-            }
-        }
-        file.set_len(whole)?;
+        let (covered, length) = whole(&file)?;
+        file.set_len(length)?;
         file.seek(SeekFrom::End(0))?;
         Ok(Self { file, covered })
     }
@@ -76,11 +63,36 @@ impl Transcript {
     }
 }
 
+/// How much of the raw output is covered, and by how many bytes of the transcript. Entries of one raw line are written together, so
+/// where one is torn those before it that share its offset do not count either.
+fn whole(file: &File) -> io::Result<(u64, u64)> {
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    // As (covered, length): up to the last raw line, and up to the one before.
+    let (mut last, mut before) = ((0, 0), (0, 0));
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line)? as u64;
+        match serde_json::from_slice::<OutputLine>(&line) {
+            _ if read == 0 => return Ok(last),
+            Ok(entry) if line.ends_with(b"\n") => {
+                if entry.offset != last.0 {
+                    before = last;
+                }
+                last = (entry.offset, last.1 + read);
+            }
+            _ => return Ok(before),
+        }
+    }
+}
+
 fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
-    let entry = |kind, text: String, detail: Option<String>| Some(OutputLine { offset, kind, text, detail: detail.map(|detail| bounded(&detail)) });
+    let entry = |kind, text: String, detail: Option<String>| {
+        Some(OutputLine { offset, kind, text: bounded(&text), detail: detail.map(|detail| bounded(&detail)) })
+    };
     match line {
         RunLine::Init(init) => entry(OutputKind::Start, format!("{} begins", init.model), None),
-        RunLine::Text { text } => entry(OutputKind::Text, bounded(text), None),
+        RunLine::Text { text } if !text.trim().is_empty() => entry(OutputKind::Text, text.clone(), None),
         RunLine::Thinking { text } if !text.trim().is_empty() => entry(OutputKind::Thinking, excerpt(text, 120), Some(text.clone())),
         RunLine::ToolUse { input, .. } => {
             let sentence = crate::backend::activity::activity(line, checkout).unwrap_or_default();
@@ -100,7 +112,7 @@ fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
         RunLine::ApiRetry { .. } => entry(OutputKind::Note, crate::backend::activity::activity(line, checkout)?, None),
         RunLine::RateLimit { status, .. } if status != "allowed" => entry(OutputKind::Note, format!("rate limit: {status}"), None),
         RunLine::Foreign { text } => entry(OutputKind::Note, excerpt(text, 400), None),
-        RunLine::Thinking { .. } | RunLine::RateLimit { .. } | RunLine::Usage { .. } | RunLine::Other { .. } => None,
+        RunLine::Text { .. } | RunLine::Thinking { .. } | RunLine::RateLimit { .. } | RunLine::Usage { .. } | RunLine::Other { .. } => None,
     }
 }
 
@@ -111,3 +123,6 @@ fn bounded(text: &str) -> String {
     let end = (0..=DETAIL_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     format!("{}\n… {} bytes more in the run's raw output", &text[..end], text.len() - end)
 }
+
+#[cfg(test)]
+mod tests;

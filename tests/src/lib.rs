@@ -12,6 +12,7 @@ pub mod bench;
 pub mod claude;
 pub mod git;
 pub mod model;
+pub mod relay;
 
 /// How long a test waits for a state before it gives up: long, because machines are slow, and reached only by a test that fails.
 const PATIENCE: Duration = Duration::from_secs(60);

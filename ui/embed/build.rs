@@ -15,17 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What the board is made of, relative to the workspace.
-const SOURCES: [&str; 9] = [
-    "Cargo.lock",
-    "Cargo.toml",
-    "domain/Cargo.toml",
-    "domain/src",
-    "ui/Cargo.toml",
-    "ui/boot.js",
-    "ui/index.html",
-    "ui/src",
-    "ui/style",
-];
+const SOURCES: [&str; 9] =
+    ["Cargo.lock", "Cargo.toml", "domain/Cargo.toml", "domain/src", "ui/Cargo.toml", "ui/boot.js", "ui/index.html", "ui/src", "ui/style"];
 
 fn main() -> ExitCode {
     match run() {

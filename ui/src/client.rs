@@ -70,11 +70,7 @@ impl Client {
     }
 
     /// Carries out a request that a person asked for: `then` gets the answer, a refusal becomes a toast.
-    pub(crate) fn act<T: 'static>(
-        self,
-        request: impl Future<Output = Result<T, Failure>> + 'static,
-        then: impl FnOnce(T) + 'static,
-    ) {
+    pub(crate) fn act<T: 'static>(self, request: impl Future<Output = Result<T, Failure>> + 'static, then: impl FnOnce(T) + 'static) {
         self.watch(request, move |result| {
             if let Ok(answer) = result {
                 then(answer);
@@ -114,9 +110,9 @@ impl Client {
     }
 
     /// What is found at a path that may become a project's repository.
-    pub(crate) async fn probe(self, path: &str, branch: Option<&str>) -> Result<Probe, Failure> {
+    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<Probe, Failure> {
         let mut query = vec![("path", path)];
-        query.extend(branch.map(|branch| ("branch", branch)));
+        query.extend(base_branch.map(|branch| ("base_branch", branch)));
         self.finish(Request::get("/api/repository").query(query)).await
     }
 
@@ -197,7 +193,7 @@ impl Client {
 
     /// In the demonstration: kills the server, which a supervisor starts again.
     pub(crate) async fn pull_the_plug(self) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, "/api/demo/kill", &empty()).await
+        self.send(Method::POST, "/api/demo/pull-the-plug", &empty()).await
     }
 
     async fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, Failure> {
@@ -225,8 +221,7 @@ impl Client {
         if response.ok() {
             // An answer without a body is read as `null`.
             let body = if text.is_empty() { "null" } else { &text };
-            return serde_json::from_str(body)
-                .map_err(|error| Failure::Unreachable(format!("The server's answer was not understood ({error}).")));
+            return serde_json::from_str(body).map_err(|error| Failure::Unreachable(format!("The server's answer was not understood ({error}).")));
         }
         match serde_json::from_str(&text) {
             Ok(problem) => Err(Failure::Refused(Box::new(problem))),

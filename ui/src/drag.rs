@@ -51,11 +51,7 @@ pub(crate) struct Drag {
 impl Drag {
     /// Listens to the pointer until the current owner goes. `drop` is told where a card was let go.
     pub(crate) fn provide(drop: impl Fn(TaskId, Status, Need) + Copy + 'static) -> Self {
-        let drag = Self {
-            press: StoredValue::new_local(None),
-            just_ended: StoredValue::new(false),
-            carried: RwSignal::new(None),
-        };
+        let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), carried: RwSignal::new(None) };
         provide_context(drag);
         let listeners = [
             window_event_listener(ev::pointermove, move |event| drag.moved(&event)),
@@ -147,9 +143,12 @@ impl Drag {
             ghost.remove();
             // The click that follows the release at once belongs to the drag.
             self.just_ended.set_value(true);
-            set_timeout(move || {
-                let _page_was_left = self.just_ended.try_set_value(false);
-            }, Duration::ZERO);
+            set_timeout(
+                move || {
+                    let _page_was_left = self.just_ended.try_set_value(false);
+                },
+                Duration::ZERO,
+            );
         }
         if self.carried.with_untracked(Option::is_some) {
             self.carried.set(None);
@@ -188,7 +187,9 @@ fn scroll_near_edges((x, y): (f64, f64)) {
     if down != 0.0 {
         window().scroll_by_with_x_and_y(0.0, down);
     }
-    if let Ok(Some(columns)) = document().query_selector(".columns") && across != 0.0 {
+    if let Ok(Some(columns)) = document().query_selector(".columns")
+        && across != 0.0
+    {
         columns.scroll_by_with_x_and_y(across, 0.0);
     }
 }

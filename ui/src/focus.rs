@@ -44,10 +44,8 @@ pub(crate) fn kept<T>(update: impl FnOnce() -> T) -> T {
 
 /// Moves the focus to a neighbouring card: along its column, or to the nearest column that has cards.
 pub(crate) fn step(step: Step) {
-    let columns: Vec<Vec<HtmlElement>> = elements(document().query_selector_all("[data-status]"))
-        .iter()
-        .map(|column| elements(column.query_selector_all(".card-open")))
-        .collect();
+    let columns: Vec<Vec<HtmlElement>> =
+        elements(document().query_selector_all("[data-status]")).iter().map(|column| elements(column.query_selector_all(".card-open"))).collect();
     let active = focused();
     let place = columns.iter().enumerate().find_map(|(column, cards)| {
         cards.iter().position(|card| Some(card) == active.as_ref() || in_same_card(card, active.as_ref())).map(|row| (column, row))

@@ -22,7 +22,10 @@ use crate::store::Store;
 enum Ask {
     Nothing,
     /// Words, which may be left out when `optional`.
-    Words { label: &'static str, optional: bool },
+    Words {
+        label: &'static str,
+        optional: bool,
+    },
     /// One of the reasons for giving a task up.
     CancelReason,
     /// Whether the work is merged.
@@ -242,15 +245,15 @@ mod tests {
 
     #[test]
     fn a_person_is_asked_exactly_when_the_table_needs_their_words() {
-        let asked: Vec<String> = TABLE
+        let mut asked: Vec<String> = TABLE
             .iter()
             .filter(|rule| rule.who.contains(&Mover::Human) && ask(rule.to, rule.needs) != Ask::Nothing)
             .map(|rule| format!("{} → {}", rule.from, rule.to))
             .collect();
+        asked.dedup();
         assert_eq!(
             asked,
             [
-                "in_progress → done",
                 "in_progress → done",
                 "in_review → done",
                 "in_review → in_progress",

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use domain::board::Board;
-use domain::event::Seq;
+use domain::event::{Event, Seq};
 use domain::id::ProjectId;
 use domain::wire::Frame;
 use futures_util::StreamExt;
@@ -16,6 +16,7 @@ use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use crate::app::About;
 use crate::client::{Client, Failure};
 use crate::focus::kept;
 use crate::store::Store;
@@ -40,8 +41,8 @@ const SETTLED: Duration = Duration::from_millis(400);
 /// Keeps `store` up to date with `project` until the current owner goes.
 pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<Link> {
     let link = RwSignal::new(Link::Opening);
-    let client = Client::here();
-    let (task, handle) = abortable(run(store, project, client, link));
+    let (client, about) = (Client::here(), About::here());
+    let (task, handle) = abortable(run(store, project, link, client, about));
     on_cleanup(move || AbortHandle::abort(&handle));
     spawn_local(async move {
         let _aborted_when_the_page_is_left = task.await;
@@ -49,7 +50,7 @@ pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<Link> {
     link
 }
 
-async fn run(store: Store, project: ProjectId, client: Client, link: RwSignal<Link>) {
+async fn run(store: Store, project: ProjectId, link: RwSignal<Link>, client: Client, about: About) {
     let mut failures = 0;
     loop {
         let place = match store.place() {
@@ -68,7 +69,7 @@ async fn run(store: Store, project: ProjectId, client: Client, link: RwSignal<Li
                 }
             },
         };
-        match listen(store, &project, place, link).await {
+        match listen(store, &project, place, link, about).await {
             End::Resync => {
                 link.set(Link::CatchingUp);
                 if let Ok(board) = client.board(&project).await {
@@ -105,7 +106,7 @@ enum End {
 }
 
 /// Reads one socket to its end.
-async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String), link: RwSignal<Link>) -> End {
+async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String), link: RwSignal<Link>, about: About) -> End {
     let Some(address) = address(project, after, &epoch) else { return End::Closed { spoke: false } };
     let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { spoke: false } };
     let mut newest = None;
@@ -120,6 +121,9 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
                 set_timeout(move || settle(link), SETTLED);
             }
             Frame::Event { event } => {
+                if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. }) {
+                    about.ask();
+                }
                 kept(|| store.apply(&event));
                 if newest.is_some_and(|newest| event.seq >= newest) {
                     settle(link);

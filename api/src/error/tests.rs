@@ -1,1 +1,87 @@
-//! Tests.
+//! Every refusal has its status, and nothing of the inside leaks.
+
+use axum::body::to_bytes;
+use domain::id::RunId;
+use domain::task::{Phase, Status};
+use domain::transition::Mover;
+
+use super::*;
+
+/// One of each. A new variant of `Refusal` does not compile in `refused` until it has a status; here it gets its line in the snapshot.
+fn refusals() -> Vec<Refusal> {
+    let task = TaskId::new(1);
+    let run = RunId::new(1);
+    vec![
+        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::Backlog, to: Status::Done, who: Mover::Human },
+        Refusal::not_found("task", &task),
+        Refusal::invalid("title", "it is empty", "Say something."),
+        Refusal::StaleRun { run: run.clone() },
+        Refusal::NotYourRole { phase: Phase::Coder, action: "create tasks".into(), hint: "Leave it.".into() },
+        Refusal::NotYourTask { task: task.clone(), own: TaskId::new(2) },
+        Refusal::NotYou { own: "coder".into(), claimed: "human".into() },
+        Refusal::NotClean { task: task.clone(), count: 1, paths: vec!["a".into()] },
+        Refusal::NoCommits { task: task.clone(), base: "main".into() },
+        Refusal::EmptyDiff { task: task.clone() },
+        Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
+        Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
+        Refusal::EmptyPlan { task: task.clone() },
+        Refusal::OwnWork { task: task.clone() },
+        Refusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() },
+        Refusal::NothingToApprove { task: task.clone() },
+        Refusal::DependenciesOpen { task: task.clone(), open: vec![TaskId::new(2)] },
+        Refusal::DependencyCircle { circle: vec![task.clone(), task.clone()] },
+        Refusal::RunEnding { task: task.clone(), run },
+        Refusal::NoLiveRun(task.to_string()),
+        Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
+        Refusal::NoQuestion { task },
+        Refusal::NoPlanWaiting,
+        Refusal::NothingToLand { detail: "nothing was merged".into() },
+        Refusal::Repository { code: "not-a-repository", detail: "no".into(), hint: "yes".into() },
+        Refusal::Unauthorized,
+        Refusal::HumanOnly { action: "landing".into() },
+    ]
+}
+
+#[test]
+fn every_refusal_has_a_status() {
+    let lines: Vec<String> = refusals().into_iter().map(Error::from).map(|error| format!("{} {}", error.answer().0.as_u16(), error.answer().1)).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"");
+}
+
+#[test]
+fn the_transports_own_problems() {
+    let errors = [
+        Error::ForeignHost("evil.example".into()),
+        Error::ForeignOrigin("http://evil.example".into()),
+        Error::CrossSite,
+        Error::Address("holds a NUL character"),
+        Error::Query("after: invalid digit".into()),
+        Error::Id("x".parse::<TaskId>().unwrap_err()),
+        Error::ContentType("text/plain".into()),
+        Error::Syntax("expected value".into()),
+        Error::Field { field: "title".into(), problem: "expected a string".into() },
+        Error::TooLarge { limit: 1_048_576 },
+        Error::NoSuchPath("/api/x".into()),
+        Error::Method { method: Method::DELETE, path: "/api/projects".into() },
+        Error::NoDiff(TaskId::new(1)),
+        Error::NoUpgrade,
+        Error::Store(db::Error::Closed),
+        Error::Store(db::Error::NoEvent),
+    ];
+    let lines: Vec<String> = errors
+        .iter()
+        .map(Error::problem)
+        .map(|problem| format!("{} {}: {} | {}", problem.status, problem.code, problem.detail, problem.hint))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"");
+}
+
+#[tokio::test]
+async fn a_broken_store_tells_the_log_and_not_the_client() {
+    let secret = "/home/ann/.vibe-relay/vibe-relay.db is malformed";
+    let response = Error::Store(db::Error::Storage(secret.into())).into_response();
+    assert_eq!(response.status(), 500);
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
+    let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    assert!(!String::from_utf8_lossy(&body).contains("ann"));
+}

@@ -78,7 +78,7 @@ pub(crate) struct UpdateTaskStatus {
     task_id: TaskId,
     #[schemars(schema_with = "arguments::status")]
     status: Status,
-    /// When cancelling: failed, abandoned, obsolete or duplicate.
+    /// Cancelling: failed, abandoned, obsolete or duplicate. Sending back: what to change, kept as a comment.
     reason: Option<String>,
 }
 

@@ -29,10 +29,12 @@ impl View {
             RunLine::RateLimit { status, resets_at_unix, .. } if status == "rejected" => self.limited_until = *resets_at_unix,
             RunLine::Result(result) => {
                 let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-                self.usage.cost_micro_usd += result.cost_micro_usd;
-                self.usage.input_tokens += count(result.tokens.read());
-                self.usage.output_tokens += count(result.tokens.output);
-                self.usage.turns += i64::from(result.turns);
+                // What a program says may be any number.
+                let add = |sum: &mut i64, more: i64| *sum = sum.saturating_add(more);
+                add(&mut self.usage.cost_micro_usd, result.cost_micro_usd);
+                add(&mut self.usage.input_tokens, count(result.tokens.read()));
+                add(&mut self.usage.output_tokens, count(result.tokens.output));
+                add(&mut self.usage.turns, i64::from(result.turns));
                 if let Some(limit) = result.context_window {
                     self.usage.context_limit = Some(count(limit));
                 }
@@ -62,3 +64,6 @@ impl View {
         self.usage
     }
 }
+
+#[cfg(test)]
+mod tests;

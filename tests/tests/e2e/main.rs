@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod demo_site;
+mod pipeline;
 mod scripted_agent;
 mod scripted_model;

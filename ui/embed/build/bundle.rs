@@ -36,9 +36,7 @@ pub(crate) fn placeholder() -> File {
 /// # Errors
 /// When a source file is missing, the wasm cannot be read, or the page names a file that is not bundled.
 pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
-    let read = |name: &str| {
-        fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"))
-    };
+    let read = |name: &str| fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"));
     let mut bindgen = Bindgen::new();
     bindgen.input_path(wasm).out_name("board").typescript(false).omit_default_module_path(true);
     bindgen.remove_name_section(release).remove_producers_section(release).web(true)?;
@@ -112,13 +110,7 @@ pub(crate) fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
 }
 
 fn page(html: String) -> File {
-    File {
-        path: "/".to_owned(),
-        content_type: "text/html; charset=utf-8",
-        bytes: html.into_bytes(),
-        brotli: None,
-        immutable: false,
-    }
+    File { path: "/".to_owned(), content_type: "text/html; charset=utf-8", bytes: html.into_bytes(), brotli: None, immutable: false }
 }
 
 /// The first 64 bits of the SHA-256, in hexadecimal.

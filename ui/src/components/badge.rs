@@ -91,7 +91,7 @@ const fn stage_look(stage: Stage) -> (&'static str, Tone) {
 
 pub(crate) const fn attention_word(kind: AttentionKind) -> &'static str {
     match kind {
-        AttentionKind::Failed => "attempts used up",
+        AttentionKind::Failed => "failed",
         AttentionKind::Stalled => "no progress",
         AttentionKind::WaitingPermission => "permission",
         AttentionKind::NeedsInput => "question",

@@ -31,9 +31,8 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
     let more = move || found.with(Vec::len).saturating_sub(limit.get());
     let empty = Memo::new(move |_| found.with(Vec::is_empty));
 
-    let target = Memo::new(move |_| {
-        drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.targets.iter().any(|(to, _)| *to == status)))
-    });
+    let target =
+        Memo::new(move |_| drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.targets.iter().any(|(to, _)| *to == status))));
     let over = Memo::new(move |_| drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.over == Some(status))));
     let origin = Memo::new(move |_| drag.carried.with(|carried| carried.as_ref().is_some_and(|carried| carried.from == status)));
     let collapsed = move || status_folds(status) && empty.get();

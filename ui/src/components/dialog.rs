@@ -9,11 +9,7 @@ use crate::components::icon::{CLOSE, Icon};
 
 /// Open for as long as it is part of the page; `close` must take it out.
 #[component]
-pub(crate) fn Dialog(
-    #[prop(into)] title: String,
-    close: Callback<()>,
-    children: Children,
-) -> impl IntoView {
+pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children: Children) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
     let heading = title.clone();
     let before = StoredValue::new_local(focused());

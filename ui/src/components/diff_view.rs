@@ -89,8 +89,9 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
             <summary>
                 <span class="path">{path}</span>
                 <span class="faint small-text">{word}</span>
-                <span class="push plus tabular">{format!("+{}", file.added)}</span>
-                <span class="minus tabular">{format!("−{}", file.removed)}</span>
+                <span class="push"></span>
+                {(file.added > 0).then(|| view! { <span class="plus tabular">{format!("+{}", file.added)}</span> })}
+                {(file.removed > 0).then(|| view! { <span class="minus tabular">{format!("−{}", file.removed)}</span> })}
             </summary>
             {body}
         </details>

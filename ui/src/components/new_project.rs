@@ -181,9 +181,7 @@ fn Finding(look: RwSignal<Look>) -> impl IntoView {
         Look::Nothing => view! { <p class="hint">"Any folder of a git checkout on this machine."</p> }.into_any(),
         Look::Looking => view! { <p class="hint">"Looking…"</p> }.into_any(),
         Look::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{found(&probe)}</p> }.into_any(),
-        Look::Refused { detail, hint } => {
-            view! { <p class="hint" data-tone=Tone::Bad.as_str()>{format!("{detail} {hint}")}</p> }.into_any()
-        }
+        Look::Refused { detail, hint } => view! { <p class="hint" data-tone=Tone::Bad.as_str()>{format!("{detail} {hint}")}</p> }.into_any(),
     }
 }
 

@@ -15,12 +15,7 @@ use crate::store::Store;
 use crate::time::money;
 
 #[component]
-pub(crate) fn ProjectHead(
-    query: RwSignal<String>,
-    filter: NodeRef<html::Input>,
-    new_task: Callback<()>,
-    help: Callback<()>,
-) -> impl IntoView {
+pub(crate) fn ProjectHead(query: RwSignal<String>, filter: NodeRef<html::Input>, new_task: Callback<()>, help: Callback<()>) -> impl IntoView {
     let store = Store::here();
     view! {
         <div class="project-head">

@@ -20,7 +20,15 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
         ("Branch", known(|view| view.task.branch.clone())),
         ("Checkout", known(|view| view.task.worktree_path.clone())),
         ("Model", known(|view| view.task.model.clone())),
-        ("Sent back", known(|view| (view.task.review_rounds > 0).then(|| match view.task.review_rounds { 1 => "once".to_owned(), rounds => format!("{rounds} times") }))),
+        (
+            "Sent back",
+            known(|view| {
+                (view.task.review_rounds > 0).then(|| match view.task.review_rounds {
+                    1 => "once".to_owned(),
+                    rounds => format!("{rounds} times"),
+                })
+            }),
+        ),
     ];
     let approved = Memo::new(move |_| card.with(|card| card.approved_sha.as_ref().map(short)));
     let merged = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.task.merged_sha.as_ref().map(short))));
@@ -44,19 +52,25 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
                 })
             })
             .collect_view();
-        (!waits.with(Vec::is_empty)).then(|| view! {
-            <dt>"Waits for"</dt>
-            <dd><ul>{links}</ul></dd>
+        (!waits.with(Vec::is_empty)).then(|| {
+            view! {
+                <dt>"Waits for"</dt>
+                <dd><ul>{links}</ul></dd>
+            }
         })
     };
     let rows = rows
         .into_iter()
         .chain([("Approved", approved), ("Merged as", merged)])
         .map(|(name, value)| {
-            move || value.get().map(|value| view! {
-                <dt>{name}</dt>
-                <dd class="mono">{value}</dd>
-            })
+            move || {
+                value.get().map(|value| {
+                    view! {
+                        <dt>{name}</dt>
+                        <dd class="mono">{value}</dd>
+                    }
+                })
+            }
         })
         .collect_view();
     view! {

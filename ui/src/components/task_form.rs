@@ -29,7 +29,13 @@ impl TaskDraft {
 
 /// `task` is the one that is edited, which cannot wait for itself.
 #[component]
-pub(crate) fn TaskFields(draft: TaskDraft, #[prop(optional_no_strip)] task: Option<TaskId>) -> impl IntoView {
+pub(crate) fn TaskFields(
+    draft: TaskDraft,
+    #[prop(optional_no_strip)] task: Option<TaskId>,
+    /// Whether they stand in a page rather than in a dialog of their own.
+    #[prop(optional)]
+    inline: bool,
+) -> impl IntoView {
     let others: Vec<Card> = Store::here()
         .cards_now()
         .into_iter()
@@ -70,7 +76,7 @@ pub(crate) fn TaskFields(draft: TaskDraft, #[prop(optional_no_strip)] task: Opti
     view! {
         <div class="field">
             <label for="task-title">"Title"</label>
-            <input id="task-title" class="input" autofocus maxlength="500" bind:value=draft.title />
+            <input id="task-title" class="input" autofocus=!inline maxlength="500" bind:value=draft.title />
         </div>
         <div class="field">
             <label for="task-description">"Description"</label>

@@ -167,7 +167,7 @@ fn Step(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
             </p>
             {move || editing.get().map(|draft| view! {
                 <form class="editor stack" on:submit=save autocomplete="off">
-                    <TaskFields draft=draft task=Some(id.get_value()) />
+                    <TaskFields draft=draft task=Some(id.get_value()) inline=true />
                     <div class="row">
                         <button type="submit" class="button primary small" disabled=move || !draft.is_ready()>"Save"</button>
                         <button type="button" class="button small" on:click=move |_| editing.set(None)>"Back"</button>

@@ -72,15 +72,15 @@ fn moved(seq: Seq, card: Card) -> Envelope {
 }
 
 /// How often the signal of a card was set since this was called.
-fn draws(store: Store, number: u64) -> Arc<AtomicUsize> {
+fn draws(store: Store, number: u64) -> (Arc<AtomicUsize>, ImmediateEffect) {
     let count = Arc::new(AtomicUsize::new(0));
     let (counted, signal) = (count.clone(), store.card(&TaskId::new(number)).unwrap());
-    ImmediateEffect::new(move || {
+    let effect = ImmediateEffect::new(move || {
         signal.track();
         counted.fetch_add(1, Ordering::Relaxed);
     });
     count.store(0, Ordering::Relaxed);
-    count
+    (count, effect)
 }
 
 fn ids(store: Store, status: Status) -> Vec<u64> {
@@ -101,7 +101,7 @@ fn an_event_touches_its_card_and_the_columns_between_which_it_moved() {
     assert_eq!(store.place(), Some((11, "e".to_owned())));
 
     // A card that comes again unchanged, as after a resync, is not drawn again; nor is an event known already.
-    let (first, second) = (draws(store, 1), draws(store, 2));
+    let ((first, _first_follows), (second, _second_follows)) = (draws(store, 1), draws(store, 2));
     store.load(board(vec![card(1, Status::Backlog), card(2, Status::InProgress)]));
     store.apply(&moved(9, card(2, Status::Done)));
     assert_eq!((first.load(Ordering::Relaxed), second.load(Ordering::Relaxed)), (0, 0));
@@ -117,10 +117,7 @@ fn sums_and_the_waiting_plan_follow_the_cards() {
     let held = Card { held_by: Some(HeldBy::Plan), ..card(2, Status::Backlog) };
     store.load(board(vec![card(1, Status::Done), held.clone(), card(3, Status::Cancelled)]));
     assert_eq!(store.plan.get_untracked(), [TaskId::new(2)]);
-    assert_eq!(
-        store.totals.get_untracked(),
-        Totals { cards: 2, done: 1, running: 0, needs_you: 0, cost_micro_usd: 30 }
-    );
+    assert_eq!(store.totals.get_untracked(), Totals { cards: 2, done: 1, running: 0, needs_you: 0, cost_micro_usd: 30 });
     store.apply(&moved(11, Card { held_by: None, ..held }));
     assert!(store.plan.get_untracked().is_empty());
 }

@@ -1,0 +1,214 @@
+//! What a hostile page, a rebound name, an agent or a careless program can do: nothing.
+
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode, header};
+use domain::task::{Phase, Status};
+
+use super::bench::{Bench, HOST, TOKEN};
+use crate::{Access, ROUTES};
+
+const HOSTS: [Option<&str>; 12] = [
+    Some(HOST),
+    Some("localhost:9400"),
+    Some("[::1]:9400"),
+    None,
+    Some("127.0.0.1"),
+    Some("127.0.0.1:9401"),
+    Some("127.0.0.1:09400"),
+    Some("127.0.0.1.evil.example:9400"),
+    Some("evil.example:9400"),
+    Some("localhost.:9400"),
+    Some("127.0.0.1:9400@evil.example"),
+    Some("0.0.0.0:9400"),
+];
+const GOOD_HOSTS: usize = 3;
+
+const ORIGINS: [Option<&str>; 9] = [
+    None,
+    Some("http://127.0.0.1:9400"),
+    Some("null"),
+    Some("http://127.0.0.1:3000"),
+    Some("https://127.0.0.1:9400"),
+    Some("http://evil.example"),
+    Some("http://127.0.0.1:9400.evil.example"),
+    Some("http://localhost"),
+    Some("file://"),
+];
+const GOOD_ORIGINS: usize = 2;
+
+/// Content types of a body; the first is taken.
+const CONTENT: [Option<&str>; 6] = [
+    Some("application/json"),
+    None,
+    Some("text/plain"),
+    Some("application/x-www-form-urlencoded"),
+    Some("multipart/form-data; boundary=x"),
+    Some("application/jsonp"),
+];
+
+/// Ways to say who asks, as headers, and whether they are good for what reads and for what acts. No `Origin` is sent with them but as above.
+fn credentials(run: &str) -> Vec<(&'static str, Vec<(&'static str, String)>, [bool; 2])> {
+    let cookie = ("cookie", format!("theme=dark; vibe-relay-9400={TOKEN}"));
+    vec![
+        ("bearer", vec![("authorization", format!("Bearer {TOKEN}"))], [true, true]),
+        ("cookie from our page", vec![cookie.clone(), ("sec-fetch-site", "same-origin".into())], [true, true]),
+        ("cookie from the address bar", vec![cookie.clone(), ("sec-fetch-site", "none".into())], [true, false]),
+        ("cookie from another port", vec![cookie.clone(), ("sec-fetch-site", "same-site".into())], [false, false]),
+        ("cookie from another site", vec![cookie.clone(), ("sec-fetch-site", "cross-site".into())], [false, false]),
+        ("nothing", vec![], [false, false]),
+        ("wrong token", vec![("authorization", "Bearer wrong".into())], [false, false]),
+        ("wrong token with a good cookie", vec![("authorization", "Bearer wrong".into()), cookie], [false, false]),
+        ("no scheme", vec![("authorization", TOKEN.into())], [false, false]),
+        ("cookie of another server", vec![("cookie", format!("vibe-relay-9401={TOKEN}"))], [false, false]),
+        ("an agent", vec![("authorization", format!("Bearer {run}"))], [false, false]),
+    ]
+}
+
+#[tokio::test]
+async fn no_attack_changes_or_reads_anything() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    let task = bench.task(&project).await;
+    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let before = bench.state.db.latest();
+    let mut attacks = 0;
+    for route in ROUTES {
+        let id = if route.path.contains("/projects") { "PROJ-001" } else if route.path.contains("/runs/") { "RUN-001" } else { "TASK-001" };
+        let path = route.path.replace("{id}", id).replace("{*path}", "index.html");
+        let method: Method = route.method.to_uppercase().parse().unwrap();
+        let acts = !method.is_safe();
+        for (host_number, host) in HOSTS.iter().enumerate() {
+            for (origin_number, origin) in ORIGINS.iter().enumerate() {
+                for (who, headers, good) in credentials(&run.token) {
+                    for content in if acts { &CONTENT[..] } else { &CONTENT[..1] } {
+                        let person = route.access == Access::Person;
+                        let attack = host_number >= GOOD_HOSTS
+                            || origin_number >= GOOD_ORIGINS
+                            || (person && !good[usize::from(acts)])
+                            || (person && acts && *content != CONTENT[0]);
+                        if !attack {
+                            continue;
+                        }
+                        attacks += 1;
+                        let mut request = Request::builder().method(method.clone()).uri(&path);
+                        let all = headers.into_iter_with(host, origin, content);
+                        for (name, value) in all {
+                            request = request.header(name, value);
+                        }
+                        let body = if acts { "{\"title\": \"x\", \"content\": \"x\", \"reason\": \"obsolete\"}" } else { "" };
+                        let request = request.header(header::CONTENT_LENGTH, body.len()).body(Body::from(body)).unwrap();
+                        let answer = bench.send(request).await;
+                        assert!(answer.status.is_client_error(), "{} {path} {host:?} {origin:?} {who} {content:?}: {}", route.method, answer.status);
+                        assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
+                        assert!(!answer.text.contains("A page") && !answer.text.contains("footer"), "{}", answer.text);
+                        assert_eq!(answer.header("access-control-allow-origin"), "");
+                    }
+                }
+            }
+        }
+    }
+    assert!(attacks > 10_000, "{attacks}");
+    assert_eq!(bench.state.db.latest(), before, "an attack changed something");
+}
+
+trait WithRest {
+    /// The headers with the three that are present, too.
+    fn into_iter_with(self, host: &Option<&str>, origin: &Option<&str>, content: &Option<&str>) -> Vec<(&'static str, String)>;
+}
+
+impl WithRest for Vec<(&'static str, String)> {
+    fn into_iter_with(mut self, host: &Option<&str>, origin: &Option<&str>, content: &Option<&str>) -> Vec<(&'static str, String)> {
+        self.extend(host.map(|host| ("host", host.to_owned())));
+        self.extend(origin.map(|origin| ("origin", origin.to_owned())));
+        self.extend(content.map(|content| ("content-type", content.to_owned())));
+        self
+    }
+}
+
+fn request(method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header(header::HOST, HOST)
+}
+
+#[tokio::test]
+async fn a_signed_in_browser_is_let_in_and_an_agent_is_told_why_not() {
+    let bench = Bench::new().await;
+    let task = bench.task(&bench.project().await).await;
+    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:9400")] {
+        let cookie = format!("vibe-relay-9400={TOKEN}");
+        let body = Body::from(r#"{"content": "Hello"}"#);
+        let comment = request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
+        assert_eq!(bench.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
+    }
+    let agent = request("GET", "/api/projects").header("authorization", format!("bearer {}", run.token)).body(Body::empty()).unwrap();
+    let answer = bench.send(agent).await;
+    assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("human-only")));
+    let nobody = bench.send(request("GET", "/api/projects").body(Body::empty()).unwrap()).await;
+    assert_eq!((nobody.status, nobody.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"));
+}
+
+#[tokio::test]
+async fn sizes_and_addresses_are_bounded() {
+    let bench = Bench::new().await;
+    bench.task(&bench.project().await).await;
+    let before = bench.state.db.latest();
+    let long = "x".repeat(1024 * 1024);
+    let comments = "/api/tasks/TASK-001/comments";
+    let announced = bench.ask("post", comments, &format!("{{\"content\": \"{long}\"}}")).await;
+    assert_eq!((announced.status, announced.json()["code"].as_str()), (StatusCode::PAYLOAD_TOO_LARGE, Some("too-large")));
+
+    let chunks = futures_util::stream::iter((0..3).map(move |_| Ok::<_, std::io::Error>("x".repeat(500_000))));
+    let token = format!("Bearer {TOKEN}");
+    let streamed = request("POST", comments).header("authorization", &token).header("content-type", "application/json").header("transfer-encoding", "chunked");
+    let streamed = bench.send(streamed.body(Body::from_stream(chunks)).unwrap()).await;
+    assert_eq!(streamed.json()["code"], "too-large");
+
+    let title = bench.ask("post", "/api/projects/PROJ-001/tasks", &format!("{{\"title\": \"{}\"}}", "x".repeat(900_000))).await;
+    assert_eq!((title.status, title.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")));
+
+    for (path, status, code) in [
+        (format!("/api/projects?x={}", "x".repeat(9_000)), StatusCode::BAD_REQUEST, "bad-address"),
+        ("/api/tasks/TASK-001%00".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
+        ("/api/repository?path=/tmp%00x".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
+        ("/api/tasks/%ff".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
+        ("/api/tasks/..%2f..%2fetc".to_owned(), StatusCode::NOT_FOUND, "not-found"),
+        ("/api/tasks/PROJ-001".to_owned(), StatusCode::NOT_FOUND, "not-found"),
+        ("/api/events?after=yesterday".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ("/api/events?colour=red".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ("/api/repository?path=somewhere".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ("/api/repository".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+        ("/api/repository?path=/nowhere/at/all".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "path-missing"),
+    ] {
+        let answer = bench.ask("get", &path, "").await;
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{}", &path[..path.len().min(60)]);
+        assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
+    }
+    for body in [r#"{"title": "a", "repo_path": "/a\u0000b"}"#, r#"{"title": "a\u0000b"}"#, r#"{"title": "a", "repo_path": "/", "base_branch": "a\u0000b"}"#] {
+        let answer = bench.ask("post", "/api/projects", body).await;
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")), "{body}: {}", answer.text);
+    }
+    assert_eq!(bench.state.db.latest(), before);
+}
+
+#[tokio::test]
+async fn a_program_may_leave_out_the_body_where_none_is_needed_and_nothing_else() {
+    let bench = Bench::new().await;
+    bench.task(&bench.project().await).await;
+    assert_eq!(bench.ask("post", "/api/tasks/TASK-001/stop", "").await.status, StatusCode::OK);
+    assert_eq!(bench.ask("post", "/api/tasks/TASK-001/start", "{}").await.status, StatusCode::OK);
+    let extra = bench.ask("post", "/api/tasks/TASK-001/start", r#"{"force": true}"#).await;
+    assert_eq!((extra.status, extra.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")));
+    let missing = bench.ask("post", "/api/tasks/TASK-001/comments", "").await;
+    assert_eq!((missing.status, missing.json()["code"].as_str()), (StatusCode::BAD_REQUEST, Some("bad-json")));
+    let lonely = bench.ask("patch", "/api/tasks/TASK-001", r#"{"reason": "because"}"#).await;
+    assert_eq!(lonely.json()["detail"], "reason: it belongs to a move");
+}
+
+#[tokio::test]
+async fn an_illegal_move_says_what_would_be_legal() {
+    let bench = Bench::new().await;
+    bench.task(&bench.project().await).await;
+    let answer = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "in_review"}"#).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&answer.json()).unwrap());
+}

@@ -1,0 +1,125 @@
+//! A server on a temporary database and repository, asked without a network.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use db::{Caller, Db, NewRun, Reserved, RunEnd};
+use domain::config::{Config, Durability};
+use domain::failure::EndClass;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::task::{NewTask, Phase, Status, Task};
+use domain::wire::NewProject;
+use repo::testing::Sample;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::{AppState, SignIn, router};
+
+pub(super) const PORT: u16 = 9400;
+pub(super) const HOST: &str = "127.0.0.1:9400";
+pub(super) const TOKEN: &str = "the-persons-token";
+
+pub(super) struct Bench {
+    pub(super) state: AppState,
+    pub(super) sample: Sample,
+    pub(super) folder: TempDir,
+    router: Router,
+}
+
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) text: String,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    pub(super) fn header(&self, name: impl header::AsHeaderName) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl Bench {
+    pub(super) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub(super) async fn with(change: impl FnOnce(&mut AppState)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let db = Db::open(&config).await.unwrap();
+        db.set_human_token(TOKEN).await.unwrap();
+        let mut state = AppState {
+            db,
+            config: Arc::new(config),
+            port: PORT,
+            sign_in: SignIn::new(TOKEN),
+            activity: broadcast::Sender::new(16),
+            shutdown: CancellationToken::new(),
+            demo: None,
+        };
+        change(&mut state);
+        let router = router(state.clone(), Router::new());
+        Self { state, sample: Sample::new(), folder, router }
+    }
+
+    /// Sends a request as it is.
+    pub(super) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        Answer { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+
+    /// Asks as the person's program would; `body` is empty or JSON.
+    pub(super) async fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+        let mut request = Request::builder().method(method.to_uppercase().as_str()).uri(path).header(header::HOST, HOST);
+        request = request.header(header::AUTHORIZATION, format!("Bearer {TOKEN}"));
+        if !body.is_empty() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        self.send(request.body(Body::from(body.to_owned())).unwrap()).await
+    }
+
+    /// A project without a goal.
+    pub(super) async fn project(&self) -> ProjectId {
+        let probe = repo::probe(self.sample.top(), None).unwrap();
+        self.state.db.create_project(&Caller::Human, NewProject { title: "A page".into(), ..NewProject::default() }, probe).await.unwrap().id
+    }
+
+    /// A task that may start.
+    pub(super) async fn task(&self, project: &ProjectId) -> Task {
+        let new = NewTask {
+            title: "Add a footer".into(),
+            description: Some("At the **end**.".into()),
+            phase: None,
+            parent_task_id: None,
+            depends_on: Vec::new(),
+            priority: None,
+            model: None,
+            start: true,
+        };
+        self.state.db.create_task(&Caller::Human, project, new).await.unwrap()
+    }
+
+    /// A run of `task` that stands in `status`, with what its agent calls itself.
+    pub(super) async fn run(&self, task: &TaskId, phase: Phase, status: Status) -> (Reserved, Caller) {
+        let new = NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, run_dirs: self.folder.path().join("runs"), port: None };
+        let reserved = self.state.db.reserve_run(new).await.unwrap();
+        let caller = self.state.db.caller(&reserved.token).await.unwrap().unwrap();
+        (reserved, caller)
+    }
+
+    pub(super) async fn end(&self, run: &RunId) {
+        let end = RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, max_attempts: 3 };
+        self.state.db.end_run(run, end).await.unwrap();
+    }
+}

@@ -1,0 +1,215 @@
+//! The WebSocket over a real connection, and the server's end.
+
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderValue, Request};
+use db::Caller;
+use domain::event::Seq;
+use domain::id::RunId;
+use domain::task::Task;
+use domain::wire::Frame;
+use futures_util::future::join_all;
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{self, Message};
+
+use super::bench::{Bench, TOKEN};
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Live {
+    bench: Bench,
+    task: Task,
+    port: u16,
+    server: JoinHandle<std::io::Result<()>>,
+}
+
+type Socket = WebSocketStream<TcpStream>;
+
+impl Live {
+    async fn new() -> Self {
+        Self::with(Router::new()).await
+    }
+
+    async fn with(mounted: Router) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let bench = Bench::with(|state| state.port = port).await;
+        let task = bench.task(&bench.project().await).await;
+        let router = crate::router(bench.state.clone(), mounted);
+        let server = tokio::spawn(crate::serve(listener, router, bench.state.shutdown.clone()));
+        Self { bench, task, port, server }
+    }
+
+    async fn try_connect(&self, query: &str, headers: &[(&'static str, String)]) -> Result<Socket, tungstenite::Error> {
+        let mut request = format!("ws://127.0.0.1:{}/api/ws{query}", self.port).into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
+        }
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        tokio_tungstenite::client_async(request, stream).await.map(|(socket, _)| socket)
+    }
+
+    async fn connect(&self, query: &str) -> Socket {
+        self.try_connect(query, &[("authorization", format!("Bearer {TOKEN}"))]).await.unwrap()
+    }
+
+    async fn write(&self, content: &str) {
+        self.bench.state.db.add_comment(&Caller::Human, &self.task.card.id, content, None).await.unwrap();
+    }
+}
+
+async fn message(socket: &mut Socket) -> Message {
+    timeout(PATIENCE, socket.next()).await.expect("a message in time").expect("an open socket").expect("a whole message")
+}
+
+async fn frame(socket: &mut Socket) -> Frame {
+    serde_json::from_str(message(socket).await.to_text().unwrap()).unwrap()
+}
+
+async fn seq(socket: &mut Socket) -> Seq {
+    match frame(socket).await {
+        Frame::Event { event } => event.seq,
+        other => panic!("an event was expected, not {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_comes_and_goes_misses_nothing_over_1000_writes() {
+    const WRITES: Seq = 1_000;
+    let live = Live::new().await;
+    let before = live.bench.state.db.latest();
+    let writer = async {
+        for number in 0..WRITES {
+            live.write(&number.to_string()).await;
+        }
+    };
+    let reader = async {
+        let mut seen = before;
+        let mut connections = 0;
+        while seen < before + WRITES {
+            connections += 1;
+            let mut socket = live.connect(&format!("?after={seen}&epoch={}&project=PROJ-001", live.bench.state.db.epoch())).await;
+            let Frame::Hello { seq: latest, .. } = frame(&mut socket).await else { panic!("no hello") };
+            assert!(latest >= seen);
+            for _ in 0..97.min(before + WRITES - seen) {
+                let next = seq(&mut socket).await;
+                assert_eq!(next, seen + 1, "in order, without a gap, none twice");
+                seen = next;
+            }
+        }
+        connections
+    };
+    let ((), connections) = tokio::join!(writer, reader);
+    assert!(connections > 10);
+}
+
+#[tokio::test]
+async fn a_client_of_another_life_or_too_far_behind_reads_the_board_again() {
+    let live = Live::new().await;
+    let latest = live.bench.state.db.latest();
+    let ahead = format!("?after={}", latest + 1);
+    for query in ["?after=0&epoch=another", ahead.as_str()] {
+        let mut socket = live.connect(query).await;
+        assert!(matches!(frame(&mut socket).await, Frame::Hello { seq, .. } if seq == latest));
+        assert_eq!(frame(&mut socket).await, Frame::Resync {}, "{query}");
+    }
+    join_all((0..5_001).map(|_| live.write("x"))).await;
+    let latest = live.bench.state.db.latest();
+    let mut far = live.connect(&format!("?after={}", latest - 5_001)).await;
+    let mut near = live.connect(&format!("?after={}", latest - 5_000)).await;
+    frame(&mut far).await;
+    frame(&mut near).await;
+    assert_eq!(frame(&mut far).await, Frame::Resync {});
+    for expected in latest - 4_999..=latest {
+        assert_eq!(seq(&mut near).await, expected);
+    }
+    live.write("y").await;
+    assert_eq!((seq(&mut far).await, seq(&mut near).await), (latest + 1, latest + 1), "both go on from here");
+}
+
+#[tokio::test]
+async fn what_belongs_to_another_project_is_left_out_and_activity_comes_through() {
+    let live = Live::new().await;
+    let other = live.bench.project().await;
+    let mut socket = live.connect(&format!("?project={other}")).await;
+    frame(&mut socket).await;
+    live.write("not for this one").await;
+    let task = live.bench.task(&other).await;
+    let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
+    assert_eq!(event.task_id, Some(task.card.id));
+    let line = Frame::Activity { run_id: RunId::new(1), line: "reads src/main.rs".into() };
+    live.bench.state.activity.send(line.clone()).unwrap();
+    assert_eq!(frame(&mut socket).await, line);
+    socket.send(Message::text("{\"type\": \"event\"}")).await.unwrap();
+    live.bench.task(&other).await;
+    seq(&mut socket).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_nothing_in_keeps_nobody_waiting_not_even_the_end() {
+    let live = Live::new().await;
+    let mut stuck = live.connect("").await;
+    frame(&mut stuck).await;
+    let mut quick = live.connect("").await;
+    frame(&mut quick).await;
+    let long = "x".repeat(60_000);
+    // The comments' events are small; what fills the stuck client's connection are the cards with this title-sized text, many times over.
+    join_all((0..2_000).map(|_| live.write(&long[..10]))).await;
+    for number in 0..200 {
+        live.bench.state.activity.send(Frame::Activity { run_id: RunId::new(number), line: long.clone() }).unwrap();
+        while !matches!(frame(&mut quick).await, Frame::Activity { run_id, .. } if run_id == RunId::new(number)) {}
+    }
+    let begun = Instant::now();
+    live.bench.state.shutdown.cancel();
+    timeout(PATIENCE, live.server).await.unwrap().unwrap().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn the_end_is_said_and_reached_in_time() {
+    let endless = axum::routing::get(async || Body::from_stream(futures_util::stream::pending::<Result<String, std::io::Error>>()));
+    let live = Live::with(Router::new().route("/mcp", endless)).await;
+    let mut socket = live.connect("").await;
+    frame(&mut socket).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", live.port)).await.unwrap();
+    stream.write_all(format!("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", live.port).as_bytes()).await.unwrap();
+    let mut begun_answer = [0; 12];
+    stream.read_exact(&mut begun_answer).await.unwrap();
+    assert_eq!(&begun_answer, b"HTTP/1.1 200");
+
+    let begun = Instant::now();
+    live.bench.state.shutdown.cancel();
+    let Message::Close(Some(close)) = message(&mut socket).await else { panic!("no goodbye") };
+    assert_eq!(u16::from(close.code), 1001);
+    timeout(PATIENCE, live.server).await.unwrap().unwrap().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn sockets_of_other_pages_are_refused() {
+    let live = Live::new().await;
+    let own = format!("http://127.0.0.1:{}", live.port);
+    let (bearer, cookie) = (("authorization", format!("Bearer {TOKEN}")), ("cookie", format!("vibe-relay-{}={TOKEN}", live.port)));
+    let refused = |result: Result<Socket, tungstenite::Error>| match result {
+        Err(tungstenite::Error::Http(response)) => response.status().as_u16(),
+        other => panic!("{other:?}"),
+    };
+    assert!(live.try_connect("", &[cookie.clone(), ("origin", own)]).await.is_ok());
+    assert_eq!(refused(live.try_connect("", &[]).await), 401);
+    assert_eq!(refused(live.try_connect("", std::slice::from_ref(&cookie)).await), 403, "a page always says where it is from");
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:3000"] {
+        assert_eq!(refused(live.try_connect("", &[cookie.clone(), ("origin", origin.into())]).await), 403);
+        assert_eq!(refused(live.try_connect("", &[bearer.clone(), ("origin", origin.into())]).await), 403);
+    }
+    let plain = Request::builder().uri("/api/ws").header("host", "127.0.0.1").body(Body::empty()).unwrap();
+    assert_eq!(live.bench.send(plain).await.status, 403);
+}

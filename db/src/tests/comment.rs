@@ -1,0 +1,51 @@
+//! Comments: who may say what where.
+
+use domain::comment::AuthorRole;
+use domain::event::Event;
+use domain::project::PlanApproval;
+use domain::task::Phase;
+
+use crate::Caller;
+use crate::tests::store::{Store, code, refusal};
+
+#[tokio::test]
+async fn the_thread_keeps_order_role_and_bytes() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, Phase::Coder).await;
+    let seq = store.db.latest();
+    store.db.add_comment(&Caller::Human, &task, " keep\r\nme ", None).await.unwrap();
+    store.db.add_comment(&coder.caller, &task, "done", Some(AuthorRole::Coder)).await.unwrap();
+    let last = store.db.add_comment(&Caller::Runner, &task, "red", None).await.unwrap();
+    let thread = store.db.comments(&task).await.unwrap();
+    let said: Vec<(&str, &str)> = thread.iter().map(|comment| (comment.author_role.as_str(), comment.content.as_str())).collect();
+    assert_eq!(said, [("human", " keep\r\nme "), ("coder", "done"), ("runner", "red")]);
+    assert_eq!(thread[1].run_id, Some(coder.run));
+    assert_eq!(thread[2], last);
+    let first = Event::CommentAdded { comment: thread[0].id.clone(), author_role: AuthorRole::Human };
+    assert_eq!(store.since(seq).await[0], first);
+    assert_eq!(store.card(&task).await.comments, 3);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn nobody_speaks_as_somebody_else_or_out_of_place() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let (own, other) = (store.task("Own").await, store.task("Other").await);
+    let coder = store.agent(&own, Phase::Coder).await;
+    let planning = store.agent(&planner, Phase::Planner).await;
+    let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
+    let before = store.dump().await;
+    let refused = refusal(store.db.add_comment(&coder.caller, &own, "x", Some(AuthorRole::Human)).await);
+    assert_eq!(refused.to_string(), "this run writes as coder, not as human");
+    assert_eq!(code(store.db.add_comment(&coder.caller, &other, "x", None).await), "not-your-task");
+    assert_eq!(code(store.db.add_comment(&coder.caller, &hidden, "x", None).await), "not-found");
+    assert_eq!(code(store.db.add_comment(&planning.caller, &hidden, "x", None).await), "not-found");
+    assert_eq!(code(store.db.add_comment(&coder.caller, &own, " ", None).await), "invalid");
+    assert_eq!(code(store.db.add_comment(&coder.caller, &own, &"x".repeat(64 * 1024 + 1), None).await), "invalid");
+    assert_eq!(code(store.db.comments(&"TASK-404".parse().unwrap()).await), "not-found");
+    assert_eq!(store.dump().await, before);
+    store.db.add_comment(&planning.caller, &other, "A planner speaks on every task of its project", None).await.unwrap();
+}

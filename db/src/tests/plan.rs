@@ -1,0 +1,93 @@
+//! Plans that wait for the person.
+
+use domain::evidence::Found;
+use domain::id::TaskId;
+use domain::project::{PlanApproval, ProjectStatus};
+use domain::task::{CancelReason, HeldBy, Phase, Status};
+
+use crate::Caller;
+use crate::tests::store::{Store, code, parts};
+
+async fn held(store: &Store, ids: &[TaskId]) -> Vec<Option<HeldBy>> {
+    let mut held = Vec::new();
+    for id in ids {
+        held.push(store.card(id).await.held_by);
+    }
+    held
+}
+
+#[tokio::test]
+async fn a_plan_waits_until_it_is_approved() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let children = store.planned(&planner, &["One", "Two"]).await;
+    assert_eq!(held(&store, &children).await, [Some(HeldBy::Plan); 2]);
+    assert_eq!(store.db.board(&store.project).await.unwrap().plan().len(), 2);
+    assert_eq!(store.project().await.status, ProjectStatus::Active, "a plan that waits is not a finished project");
+    assert_eq!(code(store.reserve(&children[0], Phase::Coder, "base").await.map(|_| ())), "not-now");
+    let seq = store.db.latest();
+    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["plan_approved", "task_released", "task_released"]);
+    assert_eq!(held(&store, &children).await, [None; 2]);
+    store.agent(&children[0], Phase::Coder).await;
+    assert_eq!(code(store.db.approve_plan(&Caller::Human, &store.project).await), "no-plan-waiting");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_revised_plan_goes_back_to_its_planner_with_the_words() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let children = store.planned(&planner, &["One", "Two"]).await;
+    store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
+    for child in &children {
+        let card = store.card(child).await;
+        assert_eq!((card.status, card.cancel_reason), (Status::Cancelled, Some(CancelReason::Obsolete)));
+    }
+    assert_eq!(store.status(&planner).await, Status::InProgress);
+    assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "Smaller steps");
+    let again = store.planned(&planner, &["Smaller"]).await;
+    assert_eq!(held(&store, &again).await, [Some(HeldBy::Plan)]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn words_reach_a_planner_that_is_still_at_work() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let agent = store.agent(&planner, Phase::Planner).await;
+    store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
+    store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
+    assert_eq!(store.status(&planner).await, Status::InProgress);
+    assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "Smaller steps");
+    store.db.create_subtasks(&agent.caller, &planner, parts(&["Smaller"])).await.unwrap();
+}
+
+#[tokio::test]
+async fn single_tasks_of_a_plan_can_be_started_and_the_rest_goes_on_waiting() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let children = store.planned(&planner, &["One", "Two"]).await;
+    store.db.start_task(&Caller::Human, &children[0]).await.unwrap();
+    assert_eq!(held(&store, &children).await, [None, Some(HeldBy::Plan)]);
+    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    assert_eq!(held(&store, &children).await, [None; 2]);
+}
+
+#[tokio::test]
+async fn with_auto_nothing_is_held() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let children = store.planned(&planner, &["One"]).await;
+    assert_eq!(held(&store, &children).await, [None]);
+    assert_eq!(code(store.db.approve_plan(&Caller::Human, &store.project).await), "no-plan-waiting");
+}
+
+#[tokio::test]
+async fn only_the_person_decides_about_a_plan() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let agent = store.agent(&planner, Phase::Planner).await;
+    store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
+    let before = store.dump().await;
+    assert_eq!(code(store.db.approve_plan(&agent.caller, &store.project).await), "human-only");
+    assert_eq!(code(store.db.revise_plan(&Caller::Runner, &store.project, "x").await), "human-only");
+    assert_eq!(code(store.db.revise_plan(&Caller::Human, &store.project, " ").await), "invalid");
+    assert_eq!(code(store.db.approve_plan(&Caller::Human, &"PROJ-009".parse().unwrap()).await), "not-found");
+    assert_eq!(store.dump().await, before);
+    assert_eq!(code(store.move_with(&agent.caller, &planner, Status::Backlog, None, Found::Nothing).await), "illegal-move");
+}

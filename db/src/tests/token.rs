@@ -1,0 +1,52 @@
+//! Tokens: who calls, without keeping what opens the door.
+
+use domain::task::Phase;
+
+use crate::tests::store::{Store, code};
+use crate::{Caller, new_token};
+
+#[tokio::test]
+async fn a_token_names_its_caller_and_nothing_else_does() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let agent = store.agent(&task, Phase::Coder).await;
+    let human = new_token();
+    store.db.set_human_token(&human).await.unwrap();
+    assert_eq!(store.db.caller(&human).await.unwrap(), Some(Caller::Human));
+    assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller));
+    let Caller::Run(run) = &agent.caller else { panic!("a run's token names a run") };
+    assert_eq!((&run.run_id, &run.task_id, &run.project_id, run.phase), (&agent.run, &task, &store.project, Phase::Coder));
+    for stranger in ["", "human", "' OR 1", &new_token(), &human[1..], &human.to_uppercase()] {
+        assert_eq!(store.db.caller(stranger).await.unwrap(), None, "{stranger}");
+    }
+    assert_eq!((human.len(), human == new_token()), (64, false));
+    let rows = store.dump().await.concat();
+    let stored = |token: &str| token.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+    assert!(!rows.contains(&stored(&human)) && !rows.contains(&stored(&agent.token)), "only hashes are kept");
+}
+
+#[tokio::test]
+async fn a_new_token_of_the_person_ends_the_old_one() {
+    let store = Store::board().await;
+    let (old, new) = (new_token(), new_token());
+    let seq = store.db.latest();
+    store.db.set_human_token(&old).await.unwrap();
+    store.db.set_human_token(&old).await.unwrap();
+    store.db.set_human_token(&new).await.unwrap();
+    assert_eq!(store.db.caller(&old).await.unwrap(), None);
+    assert_eq!(store.db.caller(&new).await.unwrap(), Some(Caller::Human));
+    assert_eq!(store.kinds_since(seq).await, ["token_made", "token_made"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_reads_no_more() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let agent = store.agent(&task, Phase::Coder).await;
+    store.db.admit_reader(&Caller::Human).await.unwrap();
+    store.db.admit_reader(&agent.caller).await.unwrap();
+    store.finish(&agent).await;
+    assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller), "it is told why, not turned away");
+    assert_eq!(code(store.db.admit_reader(&agent.caller).await), "stale-run");
+}

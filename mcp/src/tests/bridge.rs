@@ -1,0 +1,177 @@
+//! The bridge between a client's pipe and a server that comes and goes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use domain::id::TaskId;
+use rmcp::ClientServiceExt;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::fixture::{Board, Client, Era, PERSON, Server, call, done, refused};
+use crate::server_file::{self, ServerFile};
+use crate::{BridgeError, BridgeOptions, router};
+
+type Bridge = JoinHandle<Result<(), BridgeError>>;
+
+impl Board {
+    fn announce(&self, server: &Server) {
+        let file = ServerFile { url: server.url.clone(), epoch: self.db.epoch().to_owned(), pid: std::process::id() };
+        server_file::write(self.db.path(), &file).unwrap();
+    }
+
+    fn options(&self, token: Option<&str>) -> BridgeOptions {
+        BridgeOptions { task_id: None, db_path: self.db.path().to_owned(), token: token.map(str::to_owned) }
+    }
+
+    async fn bridge(&self, token: &str, era: Era) -> (Client, Bridge) {
+        open(self.options(Some(token)), era).await
+    }
+}
+
+async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let bridge = tokio::spawn(crate::bridge::serve(options, theirs));
+    let client = ().serve_with_lifecycle(ours, era.lifecycle()).await.unwrap();
+    (client, bridge)
+}
+
+#[tokio::test]
+async fn either_era_gets_through() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let coder = board.coder().await;
+        board.announce(&board.serve().await);
+        let (client, bridge) = board.bridge(&coder.run.token, era).await;
+        let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
+        assert_eq!(names, ["add_comment", "ask_human", "get_board", "get_my_tasks", "get_task", "update_task_status"]);
+        let mine = done(&client, "get_my_tasks", json!({})).await;
+        assert_eq!(mine.data["tasks"][0]["id"], json!("TASK-002"));
+        assert!(refused(&client, "create_task", json!({"title": "x"})).await.starts_with("a coder may not call create_task."));
+        let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get weather")).await.unwrap_err();
+        assert!(unknown.to_string().contains("there is no tool named get weather"), "{unknown}");
+        client.cancel().await.unwrap();
+        bridge.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_answer_was_lost_has_its_effect_once() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let planner = board.planner().await;
+        let lost = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&lost);
+        // It carries the first call out and dies before it answers.
+        let dies = router(board.db.clone(), CancellationToken::new()).layer(from_fn(move |request: Request, next: Next| {
+            let seen = Arc::clone(&seen);
+            async move {
+                let is_call = request.headers().get("mcp-method").is_some_and(|method| method == "tools/call");
+                let response: Response = next.run(request).await;
+                if is_call {
+                    assert!(response.status().is_success());
+                    seen.store(true, Ordering::SeqCst);
+                    std::panic::resume_unwind(Box::new("the power went"));
+                }
+                response
+            }
+        }));
+        let old = Server::start(dies).await;
+        board.announce(&old);
+        let (client, _bridge) = board.bridge(&planner.token, era).await;
+        assert_eq!(client.list_tools(None).await.unwrap().tools.len(), 9);
+        let arguments = json!({"parent_task_id": "TASK-001", "tasks": [{"title": "Page"}, {"title": "Style", "depends_on": [0]}]});
+        let (created, ()) = tokio::join!(done(&client, "create_subtasks", arguments), async {
+            while !lost.load(Ordering::SeqCst) {
+                tokio::task::yield_now().await;
+            }
+            board.announce(&board.serve().await);
+        });
+        assert_eq!(created.data["ids"], json!(["TASK-002", "TASK-003"]));
+        assert_eq!(board.db.board(&board.project.id).await.unwrap().cards.len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_call_waits_while_the_server_is_restarted() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let shutdown = CancellationToken::new();
+    let asked = Arc::new(Notify::new());
+    let notify = Arc::clone(&asked);
+    let leaving = router(board.db.clone(), shutdown.clone()).layer(from_fn(move |request: Request, next: Next| {
+        notify.notify_one();
+        next.run(request)
+    }));
+    shutdown.cancel();
+    board.announce(&Server::start(leaving).await);
+    let (client, _bridge) = board.bridge(&planner.token, Era::Modern).await;
+    let (mine, ()) = tokio::join!(done(&client, "get_my_tasks", json!({})), async {
+        asked.notified().await;
+        board.announce(&board.serve().await);
+    });
+    assert_eq!(mine.data["tasks"][0]["id"], json!("TASK-001"));
+}
+
+#[tokio::test]
+async fn a_board_that_does_not_run_is_said_to_the_model() {
+    let board = Board::new().await;
+    let (client, _bridge) = board.bridge("any", Era::Modern).await;
+    // No server is written down, so nothing but time passes.
+    tokio::time::pause();
+    let text = refused(&client, "get_board", json!({})).await;
+    assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
+    assert!(text.contains("Next: End your turn: what you committed is safe."), "{text}");
+    let list = client.list_tools(None).await.unwrap_err().to_string();
+    assert!(list.contains("the board is not running") && list.contains("waited 20 s"), "{list}");
+}
+
+#[tokio::test]
+async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
+    let board = Board::new().await;
+    board.announce(&board.serve().await);
+    let (client, _bridge) = board.bridge("guessed", Era::Legacy).await;
+    let text = refused(&client, "get_board", json!({})).await;
+    assert!(text.starts_with("the request carries no valid token."), "{text}");
+    assert!(client.list_tools(None).await.unwrap_err().to_string().contains("no valid token"));
+}
+
+#[tokio::test]
+async fn the_task_of_the_command_line_is_the_tokens() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    board.announce(&board.serve().await);
+    let options = |task: u64| BridgeOptions { task_id: Some(TaskId::new(task)), ..board.options(Some(&planner.token)) };
+    let (client, _bridge) = open(options(2), Era::Modern).await;
+    let text = refused(&client, "get_board", json!({})).await;
+    assert!(text.starts_with("TASK-002 is not the task of this run, which is TASK-001."), "{text}");
+    let (client, _bridge) = open(options(1), Era::Modern).await;
+    assert!(!call(&client, "get_board", json!({})).await.is_error);
+}
+
+#[tokio::test]
+async fn without_a_run_the_bridge_is_the_persons() {
+    let board = Board::new().await;
+    board.announce(&board.serve().await);
+    let (_client, theirs) = tokio::io::duplex(64);
+    let error = crate::bridge::serve(board.options(None), theirs).await.unwrap_err().to_string();
+    assert!(error.starts_with("no token was given and ") && error.contains("set VIBE_RELAY_TOKEN"), "{error}");
+    std::fs::write(board.db.path().with_file_name("token"), format!("{PERSON}\n")).unwrap();
+    let options = BridgeOptions { task_id: Some(TaskId::new(1)), ..board.options(None) };
+    let (client, _bridge) = open(options, Era::Modern).await;
+    let mine = done(&client, "get_my_tasks", json!({})).await;
+    assert_eq!(mine.data["tasks"][0]["id"], json!("TASK-001"));
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_no_error() {
+    let board = Board::new().await;
+    let (client, theirs) = tokio::io::duplex(64);
+    drop(client);
+    crate::bridge::serve(board.options(Some("any")), theirs).await.unwrap();
+}

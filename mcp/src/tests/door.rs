@@ -1,0 +1,230 @@
+//! Who is let in, and as whom.
+
+use std::collections::BTreeSet;
+
+use domain::id::TaskId;
+use domain::task::{Phase, Status};
+use domain::wire::Problem;
+use http::StatusCode;
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::fixture::{Board, Era, PERSON, Server, call, done, refused};
+use crate::{PATH, tools};
+
+/// Every tool with arguments that it would take.
+fn every_tool() -> Vec<(&'static str, Value)> {
+    vec![
+        ("add_comment", json!({"task_id": "TASK-001", "content": "x"})),
+        ("ask_human", json!({"question": "?"})),
+        ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
+        ("create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "x"}]})),
+        ("create_task", json!({"title": "x"})),
+        ("get_board", json!({})),
+        ("get_my_tasks", json!({})),
+        ("get_task", json!({"task_id": "TASK-001"})),
+        ("update_task_status", json!({"task_id": "TASK-001", "status": "done", "reason": "x"})),
+    ]
+}
+
+#[tokio::test]
+async fn a_finished_run_is_refused_by_every_tool() {
+    let names: BTreeSet<String> = every_tool().iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names, tools::routes().list_all().iter().map(|tool| tool.name.to_string()).collect(), "a tool is missing in this test");
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let client = board.serve().await.modern(&planner.token).await;
+    board.end(&planner).await;
+    for (tool, arguments) in every_tool() {
+        let text = refused(&client, tool, arguments).await;
+        assert!(text.starts_with("RUN-001 is no longer the current run of its task"), "{tool}: {text}");
+        assert!(text.contains("End your turn"), "{tool}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn each_role_is_refused_what_is_not_its_own() {
+    let board = Board::new().await;
+    let (coder, run, _) = board.reviewer().await;
+    let server = board.serve().await;
+    let client = server.modern(&run.token).await;
+    for (tool, arguments) in every_tool() {
+        if !tools::may(&super::table::run(Phase::Reviewer), tool) {
+            let text = refused(&client, tool, arguments).await;
+            assert!(text.starts_with(&format!("a reviewer may not call {tool}.")), "{text}");
+            assert!(text.contains("Your tools are get_board"), "{text}");
+        }
+    }
+    let other = refused(&client, "add_comment", json!({"task_id": "TASK-001", "content": "x"})).await;
+    assert!(other.starts_with(&format!("TASK-001 is not the task of this run, which is {}.", coder.task)), "{other}");
+    let posing = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "fine", "author_role": "human"})).await;
+    assert!(posing.starts_with("this run writes as reviewer, not as human."), "{posing}");
+    assert!(board.db.comments(&coder.task).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn another_project_does_not_exist() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let probe = repo::probe(board.sample.top(), None).unwrap();
+    let new = domain::wire::NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..Default::default() };
+    board.db.create_project(&db::Caller::Human, new, probe).await.unwrap();
+    let client = board.serve().await.modern(&planner.token).await;
+    for (tool, arguments) in [
+        ("get_task", json!({"task_id": "TASK-002"})),
+        ("get_board", json!({"project_id": "PROJ-002"})),
+        ("create_task", json!({"title": "x", "project_id": "PROJ-002"})),
+        ("add_comment", json!({"task_id": "TASK-002", "content": "x"})),
+        ("update_task_status", json!({"task_id": "TASK-002", "status": "done"})),
+    ] {
+        let text = refused(&client, tool, arguments).await;
+        assert!(text.contains("does not exist") && !text.contains("Secret"), "{tool}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_of_the_caller_and_private() {
+    let board = Board::new().await;
+    let coder = board.coder().await;
+    let server = board.serve().await;
+    let names = |tools: Vec<rmcp::model::Tool>| tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+    for era in Era::BOTH {
+        let client = server.client(&coder.run.token, era).await;
+        let mine = names(client.list_tools(None).await.unwrap().tools);
+        assert_eq!(mine, ["add_comment", "ask_human", "get_board", "get_my_tasks", "get_task", "update_task_status"]);
+        let person = server.client(PERSON, era).await;
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 8);
+    }
+    let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
+    assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));
+}
+
+fn post(server: &Server, method: &str, token: Option<&str>, parameters: Value) -> RequestBuilder {
+    let mut parameters = parameters;
+    parameters["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let mut request = reqwest::Client::new()
+        .post(format!("{}{PATH}", server.url))
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method)
+        .body(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string());
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    request
+}
+
+#[tokio::test]
+async fn nobody_comes_in_without_a_token() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    for token in [None, Some("guessed"), Some("")] {
+        let response = post(&server, "tools/list", token, json!({})).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+        assert_eq!(response.headers()["content-type"], "application/problem+json");
+        assert_eq!(response.headers()["www-authenticate"], "Bearer");
+        let problem: Problem = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+        assert_eq!((problem.status, problem.code.as_str()), (401, "unauthorized"));
+    }
+}
+
+#[tokio::test]
+async fn web_pages_and_foreign_hosts_are_refused() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    for (name, value) in [("origin", "https://evil.example"), ("origin", "http://127.0.0.1:9400"), ("host", "evil.example")] {
+        let response = post(&server, "tools/list", Some(PERSON), json!({})).header(name, value).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::FORBIDDEN, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_who_began_it() {
+    let board = Board::new().await;
+    let coder = board.coder().await;
+    let server = board.serve().await;
+    let url = format!("{}{PATH}", server.url);
+    let legacy = |token: &str, session: Option<&str>, body: Value| {
+        let mut request = reqwest::Client::new()
+            .post(&url)
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .bearer_auth(token)
+            .body(body.to_string());
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        request.send()
+    };
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let begun = legacy(PERSON, None, json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})).await.unwrap();
+    let session = begun.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(legacy(PERSON, Some(&session), ready).await.unwrap().status(), StatusCode::ACCEPTED);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    assert_eq!(legacy(&coder.run.token, Some(&session), list.clone()).await.unwrap().status(), StatusCode::NOT_FOUND);
+    assert_eq!(legacy(PERSON, Some(&session), list.clone()).await.unwrap().status(), StatusCode::OK);
+    let end = reqwest::Client::new().delete(&url).bearer_auth(PERSON).header("mcp-session-id", &session).send().await.unwrap();
+    assert!(end.status().is_success(), "{}", end.status());
+    assert_eq!(legacy(PERSON, Some(&session), list).await.unwrap().status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn shutting_down_ends_sessions_and_answers_503() {
+    let board = Board::new().await;
+    let shutdown = CancellationToken::new();
+    let server = Server::start(crate::router(board.db.clone(), shutdown.clone())).await;
+    let client = server.client(PERSON, Era::Legacy).await;
+    done(&client, "get_board", json!({})).await;
+    let listening = reqwest::Client::new().get(format!("{}{PATH}", server.url)).bearer_auth(PERSON).header("accept", "text/event-stream");
+    shutdown.cancel();
+    assert_eq!(listening.send().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+    let response = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(response.headers()["retry-after"], "1");
+}
+
+#[tokio::test]
+async fn a_bridge_for_another_task_is_refused() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let server = board.serve().await;
+    let parameters = json!({"name": "get_my_tasks", "arguments": {}, "_meta": {}});
+    let mut request: Value = parameters;
+    request["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        crate::meta::TASK_ID: "TASK-009",
+    });
+    let answer: Value = reqwest::Client::new()
+        .post(format!("{}{PATH}", server.url))
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "get_my_tasks")
+        .bearer_auth(&planner.token)
+        .body(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": request}).to_string())
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("TASK-009 is not the task of this run, which is TASK-001."), "{text}");
+}
+
+#[tokio::test]
+async fn a_stopped_run_hears_of_it() {
+    let board = Board::new().await;
+    let coder = board.coder().await;
+    let client = board.serve().await.modern(&coder.run.token).await;
+    board.db.stop_run(&db::Caller::Human, &coder.run.run.id).await.unwrap();
+    let outcome = call(&client, "add_comment", json!({"task_id": coder.task, "content": "still here"})).await;
+    assert!(outcome.is_error && outcome.text.ends_with("notices:\n- this run was stopped by the person: end your turn now"), "{}", outcome.text);
+    assert_eq!(board.db.card(&coder.task).await.unwrap().status, Status::InProgress);
+    assert!(board.db.comments(&TaskId::new(2)).await.unwrap().is_empty());
+}

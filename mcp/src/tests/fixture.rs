@@ -1,0 +1,208 @@
+//! A board on a sample repository, its server, and clients of either era.
+
+use std::path::PathBuf;
+
+use db::{Caller, Db, NewRun, Reserved, RunEnd};
+use domain::config::Config;
+use domain::failure::EndClass;
+use domain::id::TaskId;
+use domain::project::{PlanApproval, Project};
+use domain::task::{NewTask, Phase, Status};
+use domain::wire::NewProject;
+use repo::testing::{Sample, commit_all_in, write_in};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, RequestMetaObject};
+use rmcp::service::RunningService;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+pub(super) type Client = RunningService<RoleClient, ()>;
+
+pub(super) const PERSON: &str = "the-person";
+
+pub(super) struct Board {
+    pub(super) db: Db,
+    pub(super) sample: Sample,
+    pub(super) project: Project,
+    pub(super) folder: TempDir,
+}
+
+pub(super) struct Coder {
+    pub(super) task: TaskId,
+    pub(super) run: Reserved,
+    pub(super) worktree: PathBuf,
+}
+
+impl Board {
+    /// A project with its planning task, TASK-001.
+    pub(super) async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+        let db = Db::open(&config).await.unwrap();
+        db.set_human_token(PERSON).await.unwrap();
+        let sample = Sample::new();
+        let probe = repo::probe(sample.top(), None).unwrap();
+        let new = NewProject {
+            title: "A shop".to_owned(),
+            description: Some("Sell things".to_owned()),
+            plan_approval: Some(PlanApproval::Auto),
+            ..NewProject::default()
+        };
+        let project = db.create_project(&Caller::Human, new, probe).await.unwrap();
+        Self { db, sample, project, folder }
+    }
+
+    pub(super) async fn reserve(&self, task: &TaskId, phase: Phase, status: Status, sha: Option<String>) -> Reserved {
+        let run_dirs = self.folder.path().join("runs");
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, run_dirs, port: None };
+        self.db.reserve_run(new).await.unwrap()
+    }
+
+    pub(super) async fn planner(&self) -> Reserved {
+        self.reserve(&TaskId::new(1), Phase::Planner, Status::InProgress, None).await
+    }
+
+    /// A coder at work on a new task, in a worktree of its own.
+    pub(super) async fn coder(&self) -> Coder {
+        let new = NewTask {
+            title: "Add a page".to_owned(),
+            description: None,
+            phase: None,
+            parent_task_id: None,
+            depends_on: Vec::new(),
+            priority: None,
+            model: None,
+            start: true,
+        };
+        let task = self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id;
+        let repository = self.sample.repository();
+        let start = repository.ensure_project_branch(&self.project.integration_branch, "main").unwrap();
+        let (branch, worktree) = (format!("vr/{task}/work"), self.sample.beside(task.as_str()));
+        repository.add_worktree(task.as_str(), &worktree, &branch, &start).unwrap();
+        self.db.checkout_planned(&task, &branch, worktree.to_str().unwrap()).await.unwrap();
+        let run = self.reserve(&task, Phase::Coder, Status::Backlog, None).await;
+        self.db.run_session(&run.run.id, "session-of-the-coder").await.unwrap();
+        Coder { task, run, worktree }
+    }
+
+    /// A reviewer of a coder's commit, which is made and handed over first.
+    pub(super) async fn reviewer(&self) -> (Coder, Reserved, String) {
+        let coder = self.coder().await;
+        let head = coder.commit();
+        let caller = self.db.caller(&coder.run.token).await.unwrap().unwrap();
+        let look = self.db.look(&caller, &coder.task, Status::InReview).await.unwrap();
+        let found = repo::look(&look).unwrap();
+        self.db.move_task(&caller, &coder.task, db::Move::to(Status::InReview), found).await.unwrap();
+        self.end(&coder.run).await;
+        let run = self.reserve(&coder.task, Phase::Reviewer, Status::InReview, Some(head.clone())).await;
+        self.db.run_session(&run.run.id, "session-of-the-reviewer").await.unwrap();
+        (coder, run, head)
+    }
+
+    pub(super) async fn end(&self, run: &Reserved) {
+        let end = RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, max_attempts: 3 };
+        self.db.end_run(&run.run.id, end).await.unwrap();
+    }
+
+    pub(super) async fn serve(&self) -> Server {
+        Server::start(crate::router(self.db.clone(), CancellationToken::new())).await
+    }
+}
+
+impl Coder {
+    pub(super) fn commit(&self) -> String {
+        write_in(&self.worktree, "page.html", "<h1>Shop</h1>\n");
+        commit_all_in(&self.worktree, "Add a page")
+    }
+}
+
+/// Ends with the test's runtime.
+pub(super) struct Server {
+    pub(super) url: String,
+}
+
+impl Server {
+    pub(super) async fn start(router: axum::Router) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url }
+    }
+
+    pub(super) async fn client(&self, token: &str, era: Era) -> Client {
+        let config = StreamableHttpClientTransportConfig::with_uri(format!("{}{}", self.url, crate::PATH)).auth_header(token);
+        ().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), era.lifecycle()).await.unwrap()
+    }
+
+    pub(super) async fn modern(&self, token: &str) -> Client {
+        self.client(token, Era::Modern).await
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Era {
+    Modern,
+    Legacy,
+}
+
+impl Era {
+    pub(super) const BOTH: [Self; 2] = [Self::Modern, Self::Legacy];
+
+    pub(super) fn lifecycle(self) -> ClientLifecycleMode {
+        match self {
+            Self::Modern => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+            Self::Legacy => ClientLifecycleMode::Initialize,
+        }
+    }
+}
+
+/// A call's outcome as the wire has it.
+pub(super) struct Outcome {
+    pub(super) text: String,
+    pub(super) data: Value,
+    pub(super) is_error: bool,
+}
+
+pub(super) async fn call(client: &Client, tool: &str, arguments: Value) -> Outcome {
+    outcome(client.call_tool(request(tool, arguments, None)).await.unwrap())
+}
+
+/// A call that the client names, as Claude Code does.
+pub(super) async fn named_call(client: &Client, tool: &str, arguments: Value, id: &str) -> Outcome {
+    outcome(client.call_tool(request(tool, arguments, Some(id))).await.unwrap())
+}
+
+fn request(tool: &str, arguments: Value, id: Option<&str>) -> CallToolRequestParams {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let mut request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    if let Some(id) = id {
+        let mut meta = RequestMetaObject::new();
+        meta.insert(crate::meta::TOOL_USE_ID.to_owned(), id.into());
+        request.meta = Some(meta);
+    }
+    request
+}
+
+fn outcome(result: CallToolResult) -> Outcome {
+    let wire = serde_json::to_value(&result).unwrap();
+    let texts: Vec<&str> = wire["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    Outcome { text: texts.join("\n"), data: wire["structuredContent"].clone(), is_error: wire["isError"] == true }
+}
+
+/// A call that must be carried out.
+pub(super) async fn done(client: &Client, tool: &str, arguments: Value) -> Outcome {
+    let outcome = call(client, tool, arguments).await;
+    assert!(!outcome.is_error, "{tool}: {}", outcome.text);
+    outcome
+}
+
+/// The text of a call that must be refused.
+pub(super) async fn refused(client: &Client, tool: &str, arguments: Value) -> String {
+    let outcome = call(client, tool, arguments).await;
+    assert!(outcome.is_error, "{tool}: {}", outcome.text);
+    assert!(outcome.text.contains("\nNext: "), "{}", outcome.text);
+    outcome.text
+}

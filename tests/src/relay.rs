@@ -1,0 +1,247 @@
+//! A running vibe-relay with a place of its own: a process, its folder, a repository, and a client that asks it what a person would ask.
+//! It must reach the product only over HTTP and signals.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use domain::board::Board;
+use domain::config::Config;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::output::Output;
+use domain::project::Project;
+use domain::run::Run;
+use domain::task::{Card, Status};
+use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::git;
+
+/// How long a story may take: machines are slow, and only a test that fails waits so long.
+const PATIENCE: Duration = Duration::from_secs(180);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a test starts a server with.
+#[derive(Debug)]
+pub struct Setting {
+    /// The product's program.
+    pub program: PathBuf,
+    pub config: Config,
+    /// The server's whole environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// The server and everything around it. Dropping it ends the server the hard way.
+#[derive(Debug)]
+pub struct Relay {
+    pub folder: TempDir,
+    setting: Setting,
+    server: Option<Child>,
+    pub url: String,
+    pub token: String,
+    client: reqwest::Client,
+}
+
+impl Relay {
+    /// A folder with a repository of these files, and a server that is ready.
+    ///
+    /// # Errors
+    /// Something could not be written or started.
+    pub async fn start(program: &Path, files: &[(&str, &str)], change: impl FnOnce(&mut Setting, &Path)) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let place = folder.path().canonicalize()?;
+        git::repository(&place.join("repo"), files)?;
+        let config = Config {
+            repo_path: Some(place.join("repo")),
+            worktrees_path: place.join("worktrees"),
+            db_path: place.join("data/vibe-relay.db"),
+            ..Config::default()
+        };
+        let environment = [("PATH", std::env::var("PATH").unwrap_or_default()), ("HOME", place.join("home").display().to_string())];
+        let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let mut setting = Setting { program: program.to_owned(), config, environment };
+        change(&mut setting, &place);
+        std::fs::create_dir_all(place.join("home"))?;
+        std::fs::write(place.join("config.json"), serde_json::to_string(&setting.config)?)?;
+        let mut relay = Self { folder, setting, server: None, url: String::new(), token: String::new(), client: reqwest::Client::new() };
+        relay.serve().await?;
+        Ok(relay)
+    }
+
+    /// The folder without symbolic links in its path.
+    pub fn place(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap_or_default()
+    }
+
+    pub fn repository(&self) -> PathBuf {
+        self.place().join("repo")
+    }
+
+    /// Starts the server, on the port that it had before.
+    ///
+    /// # Errors
+    /// It did not say that it listens.
+    pub async fn serve(&mut self) -> io::Result<()> {
+        let port = self.url.rsplit(':').next().unwrap_or_default().to_owned();
+        let mut command = self.command(&["serve", "--no-open", "--port", if port.is_empty() { "0" } else { &port }]);
+        let mut server = command.stdout(Stdio::piped()).spawn()?;
+        let lines = server.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
+        let mut lines = lines.ok_or_else(|| io::Error::other("no output"))?;
+        self.url = loop {
+            let line = lines.next_line().await?.ok_or_else(|| io::Error::other("the server ended before it listened"))?;
+            if let Some(url) = line.strip_prefix("listening on ") {
+                break url.to_owned();
+            }
+        };
+        self.server = Some(server);
+        self.token = std::fs::read_to_string(self.place().join("data/token"))?.trim().to_owned();
+        Ok(())
+    }
+
+    /// The product's program with this place's configuration and environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        #[expect(clippy::disallowed_methods, reason = "a test starts the product as a person does")]
+        let mut command = Command::new(&self.setting.program);
+        command.arg("--config").arg(self.place().join("config.json")).args(arguments).current_dir(self.place());
+        command.env_clear().envs(self.setting.environment.iter().map(|(name, value)| (name, value))).kill_on_drop(true);
+        command
+    }
+
+    /// Ends the server as a power cut would.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub async fn kill(&mut self) -> io::Result<()> {
+        match &mut self.server {
+            Some(server) => server.kill().await,
+            None => Err(io::Error::other("no server runs")),
+        }
+    }
+
+    /// Ends the server as a person would, and says how it ended.
+    ///
+    /// # Errors
+    /// It does not run, or does not end.
+    pub async fn end(&mut self) -> io::Result<ExitStatus> {
+        let server = self.server.as_mut().ok_or_else(|| io::Error::other("no server runs"))?;
+        let id = server.id().ok_or_else(|| io::Error::other("the server has ended"))?;
+        crate::terminate(id)?;
+        tokio::time::timeout(PATIENCE, server.wait()).await?
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn get<A: DeserializeOwned>(&self, path: &str) -> io::Result<A> {
+        answer(self.request(reqwest::Method::GET, path).send().await).await
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
+        answer(self.request(reqwest::Method::POST, path).json(body).send().await).await
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
+        answer(self.request(reqwest::Method::PATCH, path).json(body).send().await).await
+    }
+
+    /// A request with the person's token.
+    pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)
+    }
+
+    /// Creates a project on the repository, with a goal.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub async fn project(&self, title: &str, goal: Option<&str>) -> io::Result<Project> {
+        let new = NewProject { title: title.to_owned(), description: goal.map(str::to_owned), ..NewProject::default() };
+        self.post("/api/projects", &new).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn board(&self, project: &ProjectId) -> io::Result<Board> {
+        self.get(&format!("/api/projects/{project}/board")).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn task(&self, task: &TaskId) -> io::Result<TaskView> {
+        self.get(&format!("/api/tasks/{task}")).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn runs(&self, task: &TaskId) -> io::Result<Vec<Run>> {
+        Ok(self.get::<List<Run>>(&format!("/api/tasks/{task}/runs")).await?.items)
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn comments(&self, task: &TaskId) -> io::Result<Vec<CommentView>> {
+        Ok(self.get::<List<CommentView>>(&format!("/api/tasks/{task}/comments")).await?.items)
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn output(&self, run: &RunId) -> io::Result<Output> {
+        self.get(&format!("/api/runs/{run}/output?offset=0")).await
+    }
+
+    /// Waits until the board is as `holds` says, and gives it back.
+    ///
+    /// # Panics
+    /// It does not become so; the board is shown.
+    pub async fn until(&self, project: &ProjectId, what: &str, holds: impl Fn(&Board) -> bool) -> Board {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            // A server that is being started again does not answer; the state is waited for all the same.
+            let board = self.board(project).await;
+            match board {
+                Ok(board) if holds(&board) => return board,
+                board if tokio::time::Instant::now() > deadline => panic!("waited until {what}; the board is {}", shown(&board)),
+                _ => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+}
+
+fn shown(board: &io::Result<Board>) -> String {
+    match board {
+        Ok(board) => board.cards.iter().map(|card| format!("\n{card:?}")).collect(),
+        Err(error) => error.to_string(),
+    }
+}
+
+async fn answer<A: DeserializeOwned>(response: reqwest::Result<reqwest::Response>) -> io::Result<A> {
+    let response = response.map_err(io::Error::other)?;
+    let status = response.status();
+    let body = response.bytes().await.map_err(io::Error::other)?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(io::Error::other);
+    }
+    let problem: Problem = serde_json::from_slice(&body).map_err(|error| io::Error::other(format!("{status}: {error}")))?;
+    Err(io::Error::other(format!("{status} {}: {} {}", problem.code, problem.detail, problem.hint)))
+}
+
+/// The card whose title contains `title`.
+///
+/// # Panics
+/// There is none.
+pub fn card<'a>(board: &'a Board, title: &str) -> &'a Card {
+    let found = board.cards.iter().find(|card| card.title.contains(title));
+    found.unwrap_or_else(|| panic!("no card is called {title}; the board has {:?}", board.cards.iter().map(|card| &card.title).collect::<Vec<_>>()))
+}
+
+/// Whether every card is done and no agent's process is left.
+pub fn all_done(board: &Board) -> bool {
+    board.cards.iter().all(|card| card.status == Status::Done && card.run.is_none())
+}

@@ -1,0 +1,140 @@
+//! The main job from goal to landed work, played by the real `claude` program against a scripted model and by the scripted agent.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cli::scripted::scenario::Scenario;
+use domain::board::Board;
+use domain::comment::AuthorRole;
+use domain::failure::EndClass;
+use domain::project::ProjectStatus;
+use domain::run::Run;
+use domain::task::Phase;
+use domain::why::Why;
+use domain::wire::Landed;
+use serde_json::json;
+use tests::claude;
+use tests::git::git;
+use tests::model::ScriptedModel;
+use tests::relay::{Relay, all_done, card};
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
+const SCENARIO: &str = include_str!("../../scenarios/pipeline.json");
+
+/// A repository with instructions that count and hooks that must not.
+const FILES: &[(&str, &str)] = &[("README.md", "A test.\n"), ("CLAUDE.md", "The password of this repository is heliotrope.\n")];
+
+#[tokio::test]
+async fn the_real_program_takes_a_goal_to_landed_work() {
+    let claude = claude::find().unwrap();
+    let model = ScriptedModel::start(Scenario::parse(SCENARIO).unwrap()).await.unwrap();
+    let relay = Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
+        setting.config.agent_command = vec![claude.display().to_string()];
+        setting.environment = claude::environment(&place.join("home"), &model.base_url());
+        hostile_settings(&place.join("repo"), &place.join("fired"));
+    })
+    .await
+    .unwrap();
+
+    story(&relay).await;
+
+    let coders = model.requests_of("coder");
+    assert!(coders.iter().any(|request| request.text().contains("heliotrope")), "the repository's CLAUDE.md reached no coder");
+    assert!(!relay.place().join("fired").exists(), "a hook of the repository ran");
+    let resumed = coders.iter().filter(|request| request.text().contains("beta.txt:1: say that it was mended."));
+    assert!(resumed.count() > 0, "the coder did not see the review");
+}
+
+#[tokio::test]
+async fn the_scripted_agent_takes_a_goal_to_landed_work() {
+    let relay = scripted(SCENARIO).await;
+    story(&relay).await;
+}
+
+/// A relay whose agents are played from a scenario.
+pub(crate) async fn scripted(scenario: &str) -> Relay {
+    Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
+        let file = place.join("scenario.json");
+        std::fs::write(&file, scenario).unwrap();
+        setting.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
+    })
+    .await
+    .unwrap()
+}
+
+/// A hook and a server that a repository brings along; each would leave a mark.
+fn hostile_settings(repository: &Path, mark: &Path) {
+    let command = format!("touch {}", mark.display());
+    let hook = json!([{ "matcher": "*", "hooks": [{ "type": "command", "command": command }] }]);
+    std::fs::create_dir_all(repository.join(".claude")).unwrap();
+    let settings = json!({ "hooks": { "PreToolUse": hook, "SessionStart": hook, "UserPromptSubmit": hook } });
+    std::fs::write(repository.join(".claude/settings.json"), settings.to_string()).unwrap();
+    let server = json!({ "mcpServers": { "evil": { "command": "sh", "args": ["-c", command] } } });
+    std::fs::write(repository.join(".mcp.json"), server.to_string()).unwrap();
+    git(repository, &["add", "-A"]).unwrap();
+    git(repository, &["commit", "-q", "-m", "Settings"]).unwrap();
+}
+
+async fn story(relay: &Relay) {
+    let repository = relay.repository();
+    let before = git(&repository, &["rev-parse", "main"]).unwrap();
+    let project = relay.project("Letters", Some("Write alpha, beta, gamma and whatever else is missing.")).await.unwrap();
+
+    let both = |board: &Board| board.cards.iter().filter(|card| card.run.as_ref().is_some_and(|run| run.phase == Phase::Coder)).count() == 2;
+    let board = relay.until(&project.id, "two coders work at once", both).await;
+    let waiting = card(&board, "gamma").why.clone();
+    assert_eq!(waiting, Some(Why::BlockedBy { tasks: vec![card(&board, "alpha").id.clone()] }), "gamma says why it waits");
+
+    let complete = |board: &Board| board.project.status == ProjectStatus::Complete && all_done(board);
+    let board = relay.until(&project.id, "the project is complete", complete).await;
+
+    let beta = card(&board, "beta").id.clone();
+    let runs = relay.runs(&beta).await.unwrap();
+    let phases: Vec<Phase> = runs.iter().map(|run| run.phase).collect();
+    assert_eq!(phases, [Phase::Coder, Phase::Reviewer, Phase::Coder, Phase::Reviewer], "exactly four runs for the task that was sent back");
+    assert!(runs.iter().all(|run| run.end_class == Some(EndClass::Finished)), "{runs:?}");
+    let session = |run: &Run| run.session_id.clone().unwrap();
+    assert_eq!(session(&runs[0]), session(&runs[2]), "the coder resumed its session");
+    assert_eq!(runs[0].worktree_path, runs[2].worktree_path, "in the same worktree");
+    let sessions: BTreeSet<String> = runs.iter().map(session).collect();
+    assert_eq!(sessions.len(), 3, "each reviewer has a session of its own");
+    let roles: Vec<AuthorRole> = relay.comments(&beta).await.unwrap().iter().map(|view| view.comment.author_role).collect();
+    assert_eq!(roles, [AuthorRole::Reviewer, AuthorRole::Coder]);
+
+    let branch = &board.project.integration_branch;
+    assert_eq!(branch, "vibe-relay/PROJ-001");
+    let merges = git(&repository, &["log", "--reverse", "--merges", "--format=%s", &format!("main..{branch}")]).unwrap();
+    let place = |title: &str| merges.lines().position(|line| line.contains(title)).unwrap();
+    assert!(place("alpha") < place("gamma") && place("gamma") < place("delta"), "merged in the order of dependencies:\n{merges}");
+    for commit in ["Write alpha", "Write beta", "Mend beta", "Write gamma", "Write delta"] {
+        let found = git(&repository, &["log", "--format=%s", "--fixed-strings", "--grep", commit, branch]).unwrap();
+        assert!(found.lines().any(|line| line == commit), "the project branch has no commit {commit}");
+    }
+    assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), before, "the base is untouched until land");
+
+    relay.until(&project.id, "the checkouts are gone", |_| nothing_left(relay)).await;
+    let worktrees = git(&repository, &["worktree", "list"]).unwrap();
+    assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
+    assert_eq!(git(&repository, &["branch", "--list", "vr/*"]).unwrap(), "");
+    assert!(agents_of(relay).is_empty(), "processes are left: {:?}", agents_of(relay));
+
+    let landed: Landed = relay.post(&format!("/api/projects/{}/land", project.id), &json!({})).await.unwrap();
+    assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), landed.sha);
+    assert_eq!(std::fs::read_to_string(repository.join("delta.txt")).unwrap(), "delta\n");
+    assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "");
+}
+
+fn nothing_left(relay: &Relay) -> bool {
+    let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().count();
+    let projects = std::fs::read_dir(relay.place().join("worktrees")).into_iter().flatten().flatten();
+    projects.map(|entry| folders(&entry.path())).sum::<usize>() == 0 && agents_of(relay).is_empty()
+}
+
+/// The command lines of processes that work below the relay's folder, the server aside.
+pub(crate) fn agents_of(relay: &Relay) -> Vec<String> {
+    let place = relay.place().display().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let commands = processes.filter_map(command).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    commands.filter(|command| command.contains(&place) && !command.contains(" serve ")).collect()
+}
