@@ -38,7 +38,11 @@ fn answer(asset: &'static Asset, headers: &HeaderMap) -> Response {
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|tags| tags.to_str().ok()).flat_map(|tags| tags.split(','));
     let known = known.map(str::trim).any(|tag| tag == etag || tag == "*");
 
-    let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { Body::from(Bytes::from_static(compressed.unwrap_or(asset.bytes))).into_response() };
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        Body::from(Bytes::from_static(compressed.unwrap_or(asset.bytes))).into_response()
+    };
     let answer = response.headers_mut();
     answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     answer.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -62,4 +66,3 @@ fn accepts_brotli(headers: &HeaderMap) -> bool {
         name.trim().eq_ignore_ascii_case("br") && !refused
     })
 }
-

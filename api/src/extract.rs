@@ -91,6 +91,10 @@ async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Err
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    // A list of the fields' values would be taken for the object otherwise.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Error::Field { field: "the body".to_owned(), problem: "it is a list, and an object is expected".to_owned() });
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let field = error.path().to_string();
@@ -116,13 +120,13 @@ mod tests {
 
     #[test]
     fn the_field_that_does_not_fit_is_named() {
-        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": 5}"#), @"");
-        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": "a", "colour": "red"}"#), @"");
-        insta::assert_snapshot!(refusal::<NewProject>("{}"), @"");
-        insta::assert_snapshot!(refusal::<NewProject>("[]"), @"");
-        insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"status": "doing"}"#), @"");
-        insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"depends_on": ["TASK-001", "x"]}"#), @"");
-        insta::assert_snapshot!(refusal::<Nothing>(r#"{"force": true}"#), @"");
+        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": 5}"#), @"title: invalid type: integer `5`, expected a string at line 1 column 11");
+        insta::assert_snapshot!(refusal::<NewProject>(r#"{"title": "a", "colour": "red"}"#), @"colour: unknown field `colour`, expected one of `title`, `description`, `repo_path`, `base_branch`, `plan`, `plan_approval` at line 1 column 23");
+        insta::assert_snapshot!(refusal::<NewProject>("{}"), @"the body: missing field `title` at line 1 column 2");
+        insta::assert_snapshot!(refusal::<NewProject>(r#"["a"]"#), @"the body: it is a list, and an object is expected");
+        insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"status": "doing"}"#), @"status: unknown variant `doing`, expected one of `backlog`, `in_progress`, `in_review`, `done`, `cancelled` at line 1 column 18");
+        insta::assert_snapshot!(refusal::<TaskPatch>(r#"{"depends_on": ["TASK-001", "x"]}"#), @r#"depends_on[1]: "x" is not a task id: expected something like TASK-001 at line 1 column 32"#);
+        insta::assert_snapshot!(refusal::<Nothing>(r#"{"force": true}"#), @"force: unknown field `force`, there are no fields at line 1 column 8");
     }
 
     #[test]

@@ -79,14 +79,9 @@ fn admit(request: &Request, port: u16) -> Result<()> {
     Ok(())
 }
 
+/// Whether `host` is one of this server's names with its port. Browsers leave out the port that the scheme implies.
 fn is_own(host: &str, port: u16) -> bool {
-    let own = |name: &&str| match host.strip_prefix(*name) {
-        // Browsers leave out the port that the scheme implies.
-        Some("") => port == 80,
-        Some(rest) => rest.strip_prefix(':').is_some_and(|given| given == port.to_string()),
-        None => false,
-    };
-    NAMES.iter().any(|name| own(&name))
+    NAMES.iter().filter_map(|name| host.strip_prefix(name)).any(|rest| rest == format!(":{port}") || (port == 80 && rest.is_empty()))
 }
 
 /// Lets through the person, and their JSON only.
@@ -166,4 +161,3 @@ fn json_only(request: &Request) -> Result<()> {
     let essence = given.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Error::ContentType(given.chars().take(100).collect())) }
 }
-

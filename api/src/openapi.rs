@@ -22,6 +22,16 @@ impl Modify for Common {
         for route in ROUTES {
             let path = documented(route.path);
             let Some(operation) = document.paths.paths.get_mut(&path).and_then(|item| operation(item, route.method)) else { continue };
+            // Functions are named within their file; operations need names of their own.
+            let noun = operation.tags.as_ref().and_then(|tags| tags.first()).cloned().unwrap_or_default();
+            operation.operation_id = operation.operation_id.take().map(|verb| format!("{noun}_{verb}"));
+            for response in operation.responses.responses.values_mut() {
+                if let RefOr::T(response) = response
+                    && response.description.is_empty()
+                {
+                    response.description = "Done".to_owned();
+                }
+            }
             operation.responses.responses.insert("default".to_owned(), RefOr::T(problem()));
             if route.access == Access::Person {
                 operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);

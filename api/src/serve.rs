@@ -43,4 +43,3 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: Cancellation
         } => Ok(()),
     }
 }
-

@@ -2,7 +2,7 @@
 
 use domain::attention::{Attention, AttentionKind};
 use domain::event::Event;
-use domain::id::{QuestionId, TaskId};
+use domain::id::{QuestionId, RunId, TaskId};
 use domain::question::Question;
 use domain::refusal::Refusal;
 use domain::task::{Phase, Task};
@@ -104,6 +104,16 @@ impl Db {
             })
         })
         .await
+    }
+
+    /// Whether this run put a question to the person, answered by now or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn asked(&self, run: &RunId) -> Result<bool> {
+        let found: Option<i64> =
+            sqlx::query_scalar("SELECT 1 FROM questions WHERE run_id = $1 LIMIT 1").bind(run.as_str()).fetch_optional(&self.readers).await?;
+        Ok(found.is_some())
     }
 
     /// The question of a task that waits for an answer.

@@ -32,6 +32,12 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// How many use-cases wait for the one that is under way.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
+    }
+
     /// Starts the writer on a connection that nobody else writes with. The lock is kept until its last commit.
     pub(crate) fn start(tx: Tx, committed: watch::Sender<Seq>, lock: Lock) -> Self {
         let (jobs, queue) = mpsc::channel(4 * GROUP);

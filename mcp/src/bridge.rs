@@ -3,32 +3,25 @@
 //! It answers either era of the protocol by itself and holds no session; each call is one POST, so the server may be restarted or replaced
 //! while agents work. It opens no database, and stdout carries the protocol alone.
 
+mod ask;
 mod post;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::id::TaskId;
-use http::StatusCode;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerConfig,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerConfig};
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::server_file::{self, ServerFileError};
 use crate::{handler, meta, reply};
-use post::{PostError, Target};
 
 /// How long the first list of tools waits for a server: what clients allow a server to start up.
 const LIST_WAIT: Duration = Duration::from_secs(20);
 /// How long a call waits for a server that is away.
 const CALL_WAIT: Duration = Duration::from_secs(120);
-/// The pause between two attempts: doubled from the first to the second.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// What a bridge is started with.
 #[derive(Debug, Clone)]
@@ -129,35 +122,6 @@ impl ServerHandler for Bridge {
     }
 }
 
-/// Why the board gave no answer.
-#[derive(Debug, thiserror::Error)]
-enum Away {
-    #[error("the board is not running: {last} (waited {seconds} s)")]
-    NotRunning { seconds: u64, last: String },
-    #[error("{detail}")]
-    Refused { code: String, detail: String, hint: String },
-    #[error(transparent)]
-    File(#[from] ServerFileError),
-}
-
-impl Away {
-    fn code(&self) -> &str {
-        match self {
-            Self::NotRunning { .. } | Self::File(_) => "not-running",
-            Self::Refused { code, .. } => code,
-        }
-    }
-
-    fn hint(&self) -> String {
-        match self {
-            Self::NotRunning { .. } | Self::File(_) => {
-                "End your turn: what you committed is safe. The person starts the board with `vibe-relay serve`, and it resumes you.".to_owned()
-            }
-            Self::Refused { hint, .. } => hint.clone(),
-        }
-    }
-}
-
 impl Bridge {
     /// What every request carries: the era, and a name by which a repetition of it is known.
     fn meta(&self, context: &RequestContext<RoleServer>) -> Value {
@@ -175,58 +139,6 @@ impl Bridge {
         }
         values
     }
-
-    /// One request to the server, sent again while the server is away. The server carries it out once: it knows the call id.
-    async fn ask(&self, method: &str, name: Option<&str>, parameters: Value, wait: Duration) -> Result<Value, Away> {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string();
-        let deadline = Instant::now() + wait;
-        let mut pause = PAUSE.0;
-        loop {
-            let last = match timeout_at(deadline, self.attempt(method, name, &body)).await {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(Attempt::Final(away))) => return Err(away),
-                Ok(Err(Attempt::Again(why))) => why,
-                Err(_) => "it did not answer".to_owned(),
-            };
-            if Instant::now() + pause >= deadline {
-                return Err(Away::NotRunning { seconds: wait.as_secs(), last });
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(PAUSE.1);
-        }
-    }
-
-    async fn attempt(&self, method: &str, name: Option<&str>, body: &str) -> Result<Value, Attempt> {
-        // Read anew each time: a restarted server may listen elsewhere.
-        let server = server_file::read(&self.db_path).map_err(|error| Attempt::Final(error.into()))?;
-        let Some(server) = server else {
-            return Err(Attempt::Again(format!("there is no {}", server_file::path(&self.db_path).display())));
-        };
-        let target = Target { url: &server.url, token: &self.token, method, name };
-        match post::post(&target, body.to_owned()).await {
-            Ok(answer) => Ok(answer),
-            Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),
-            Err(PostError::Status { status, problem }) => Err(Attempt::Final(refused(status, problem))),
-            Err(error @ (PostError::Connection { .. } | PostError::Foreign { .. })) => Err(Attempt::Again(error.to_string())),
-        }
-    }
-}
-
-/// Why an attempt gave no answer, and whether another may.
-enum Attempt {
-    Again(String),
-    Final(Away),
-}
-
-fn refused(status: StatusCode, problem: Option<domain::wire::Problem>) -> Away {
-    match problem {
-        Some(problem) => Away::Refused { code: problem.code, detail: problem.detail, hint: problem.hint },
-        None => Away::Refused {
-            code: "refused".to_owned(),
-            detail: format!("the board refused the request ({status})"),
-            hint: "End your turn and say so: bridge and board may be of different versions.".to_owned(),
-        },
-    }
 }
 
 /// The result in a JSON-RPC answer, or the error that it is.
@@ -239,7 +151,6 @@ fn result_of(mut answer: Value) -> Result<Value, ErrorData> {
     Ok(answer["result"].take())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
 fn foreign(error: serde_json::Error) -> ErrorData {
     ErrorData::internal_error(format!("the board answered something that is not understood: {error}"), None)
 }

@@ -48,7 +48,8 @@ impl Call {
             return Ok(ids.remove(0));
         }
         let names: Vec<&str> = ids.iter().map(ProjectId::as_str).collect();
-        let problem = if ids.is_empty() { "there is no project yet".to_owned() } else { format!("it is missing, and there are {}", names.join(", ")) };
+        let problem =
+            if ids.is_empty() { "there is no project yet".to_owned() } else { format!("it is missing, and there are {}", names.join(", ")) };
         Err(Refusal::invalid("project_id", problem, "Create a project on the board, or name one like PROJ-001.").into())
     }
 

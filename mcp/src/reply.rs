@@ -22,7 +22,10 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments have another shape than the tool's schema says.
-    Arguments { field: Option<String>, problem: String },
+    Arguments {
+        field: Option<String>,
+        problem: String,
+    },
     Store(Error),
     /// Something in this program gave way.
     Broken(String),

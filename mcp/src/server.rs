@@ -58,7 +58,7 @@ pub fn router(db: Db, shutdown: CancellationToken) -> Router {
     let handler = Handler::new(db.clone());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions), config);
     let gate = Gate { db, shutdown, sessions, owners: Arc::default() };
-    Router::new().route_service(PATH, service).layer(from_fn_with_state(gate, identify))
+    Router::new().route_service(PATH, service).route_layer(from_fn_with_state(gate, identify))
 }
 
 async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
@@ -71,7 +71,12 @@ async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) ->
         Ok(None) => return unauthorized(),
         Err(error) => {
             tracing::error!(%error, "a token could not be looked up");
-            return problem(StatusCode::INTERNAL_SERVER_ERROR, "storage", error.to_string(), "Try again; if it stays so, see the server's log.".to_owned());
+            return problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "storage",
+                error.to_string(),
+                "Try again; if it stays so, see the server's log.".to_owned(),
+            );
         }
     };
     let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);

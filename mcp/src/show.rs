@@ -2,8 +2,9 @@
 
 use domain::comment::Comment;
 use domain::stage::Stage;
-use domain::task::{Card, Status};
+use domain::task::{Card, HeldBy, Status};
 use domain::text::excerpt;
+use domain::why::Why;
 use serde_json::{Value, json};
 
 /// How much of a comment a board shows, in characters.
@@ -62,7 +63,12 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     if card.is_approved() {
         return card.approved_sha.as_ref().map(|sha| format!("approved at {}, waits to be merged", short(sha)));
     }
-    card.why.as_ref().map(domain::why::Why::sentence)
+    // The card's own sentence speaks to the person.
+    match card.held_by {
+        Some(HeldBy::Plan) => Some("waits until the person starts the plan".to_owned()),
+        Some(HeldBy::Human | HeldBy::Stop) => Some("held by the person".to_owned()),
+        None => card.why.as_ref().map(Why::sentence),
+    }
 }
 
 /// A comment of a thread, in full.

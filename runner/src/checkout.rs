@@ -2,20 +2,29 @@
 //!
 //! The store's rows are the truth for every name. A name that exists and is not ours is left alone and gets a number.
 
+mod clean;
+
+pub(crate) use clean::clean;
+
 use std::path::{Path, PathBuf};
 
 use db::Db;
 use domain::evidence::Sha;
 use domain::project::Project;
+use domain::run::Run;
 use domain::task::{Phase, Task};
 use repo::{RepoError, Repository};
+use tokio::sync::Mutex;
+
+/// Held while a project branch is named: two runs of a project that start at once must not name it twice.
+static NAMING: Mutex<()> = Mutex::const_new(());
 
 /// What keeps a checkout from being made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckoutError {
     #[error("{error} {}", error.hint())]
     Repository { error: RepoError },
-    #[error("the branch {branch} is gone; move the card to backlog to begin anew")]
+    #[error("the branch {branch} is gone; send the card back with a comment, and the work begins anew")]
     BranchGone { branch: String },
     #[error(transparent)]
     Store(#[from] db::Error),
@@ -33,8 +42,6 @@ impl From<RepoError> for CheckoutError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) git_dir: PathBuf,
-    /// The checkout's name in the repository.
-    pub(crate) name: String,
     pub(crate) path: PathBuf,
     /// The task's own branch for a coder; for others none: they work on a detached commit, and nothing of it is kept.
     pub(crate) branch: Option<String>,
@@ -56,21 +63,13 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T,
 /// # Errors
 /// When the repository cannot be served or the base branch is gone.
 pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha), CheckoutError> {
-    let git_dir = PathBuf::from(&project.git_dir);
-    let wanted = project.integration_branch.clone();
-    let owned = db.owns_reference(&project.git_dir, &wanted).await?;
-    let (known, base_branch) = (project.integration_head.clone(), project.base_branch.clone());
-    let name = {
-        let git_dir = git_dir.clone();
-        blocking(move || {
-            let repository = Repository::open(&git_dir)?;
-            repository.check()?;
-            if owned { Ok(wanted) } else { repository.free_branch_name(&wanted) }
-        })
-        .await?
-    };
+    let _naming = NAMING.lock().await;
+    // Read again: whoever held the lock before may have named it.
+    let project = db.project(&project.id).await?;
+    let (git_dir, wanted) = (PathBuf::from(&project.git_dir), project.integration_branch);
+    let name = if db.owns_reference(&project.git_dir, &wanted).await? { wanted } else { free_name(&git_dir, wanted).await? };
     db.own_reference(&project.git_dir, &name, None).await?;
-    let branch = name.clone();
+    let (branch, known, base_branch) = (name.clone(), project.integration_head, project.base_branch);
     let tip = blocking(move || {
         let repository = Repository::open(&git_dir)?;
         match (repository.ref_sha(&branch)?, known) {
@@ -85,45 +84,47 @@ pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String
     Ok((name, tip))
 }
 
+async fn free_name(git_dir: &Path, wanted: String) -> Result<String, CheckoutError> {
+    let git_dir = git_dir.to_owned();
+    blocking(move || Repository::open(&git_dir)?.free_branch_name(&wanted)).await
+}
+
 /// Decides where a run of `phase` works. References are made and written down, no checkout yet.
 ///
 /// # Errors
 /// When the repository cannot be served, or there is no branch to judge.
 pub(crate) async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<Site, CheckoutError> {
-    let (project_branch, base) = project_branch(db, project).await?;
+    let (project_branch, tip) = project_branch(db, project).await?;
     let git_dir = PathBuf::from(&project.git_dir);
-    let id = &task.card.id;
     let folder = worktrees.join(project.id.as_str());
+    let id = &task.card.id;
     if phase == Phase::Coder {
         let branch = own_branch(db, project, task).await?;
-        let path = task.worktree_path.as_ref().map_or_else(|| folder.join(id.as_str()), PathBuf::from);
+        let path = match &task.worktree_path {
+            Some(path) => PathBuf::from(path),
+            None => free_place(&git_dir, folder, id.to_string()).await?,
+        };
         db.checkout_planned(id, &branch, &path.to_string_lossy()).await?;
-        return Ok(Site {
-            git_dir,
-            name: checkout_name(id.as_str()),
-            path,
-            shown_branch: branch.clone(),
-            branch: Some(branch),
-            sha: base.clone(),
-            base,
-        });
+        return Ok(Site { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip });
     }
-    let (shown_branch, sha) = match (&task.branch, phase) {
-        (Some(branch), Phase::Reviewer) => {
-            let (git_dir, name) = (git_dir.clone(), branch.clone());
-            let tip = blocking(move || Repository::open(&git_dir)?.ref_sha(&name)).await?;
-            (branch.clone(), tip.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?)
+    let path = free_place(&git_dir, folder, format!("{id}-{phase}")).await?;
+    let (shown_branch, sha, base) = match (phase, &task.branch) {
+        (Phase::Reviewer, Some(branch)) => {
+            let found = branch_tip(&git_dir, branch).await?;
+            (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip)
         }
-        (None, Phase::Reviewer) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
-        _ => (project_branch, base.clone()),
+        (Phase::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
+        // Who looks at the whole compares it with what the project started from.
+        (Phase::Orchestrator, _) => {
+            let base = branch_tip(&git_dir, &project.base_branch).await?;
+            (project_branch, tip.clone(), base.unwrap_or(tip))
+        }
+        (Phase::Planner | Phase::Coder, _) => (project_branch, tip.clone(), tip),
     };
-    // Who looks at the whole compares it with what the project started from.
-    let base = if phase == Phase::Orchestrator { base_tip(&git_dir, &project.base_branch).await?.unwrap_or(base) } else { base };
-    let name = format!("{id}-{phase}");
-    Ok(Site { git_dir, path: folder.join(&name), name: checkout_name(&name), branch: None, shown_branch, sha, base })
+    Ok(Site { git_dir, path, branch: None, shown_branch, sha, base })
 }
 
-async fn base_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
+async fn branch_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
     let (git_dir, branch) = (git_dir.to_owned(), branch.to_owned());
     blocking(move || Repository::open(&git_dir)?.ref_sha(&branch)).await
 }
@@ -133,18 +134,32 @@ async fn own_branch(db: &Db, project: &Project, task: &Task) -> Result<String, C
         return Ok(branch.clone());
     }
     let wanted = format!("vr/{}/work", task.card.id);
-    let name = if db.owns_reference(&project.git_dir, &wanted).await? {
-        wanted
-    } else {
-        let git_dir = PathBuf::from(&project.git_dir);
-        blocking(move || Repository::open(&git_dir)?.free_branch_name(&wanted)).await?
-    };
+    let owned = db.owns_reference(&project.git_dir, &wanted).await?;
+    let name = if owned { wanted } else { free_name(Path::new(&project.git_dir), wanted).await? };
     db.own_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
     Ok(name)
 }
 
-fn checkout_name(name: &str) -> String {
-    format!("vibe-relay-{name}")
+/// A folder for a new checkout: `stem` in `folder`, or with the first number with which neither the folder nor the checkout exists. Those
+/// that do may belong to another database on the same repository.
+async fn free_place(git_dir: &Path, folder: PathBuf, stem: String) -> Result<PathBuf, CheckoutError> {
+    let git_dir = git_dir.to_owned();
+    blocking(move || {
+        let repository = Repository::open(&git_dir)?;
+        let mut path = folder.join(&stem);
+        let mut number = 1;
+        while path.symlink_metadata().is_ok() || repository.worktree_head(&checkout_name(&path))?.is_some() {
+            number += 1;
+            path = folder.join(format!("{stem}-{number}"));
+        }
+        Ok(path)
+    })
+    .await
+}
+
+/// What the checkout at `path` is called in the repository.
+fn checkout_name(path: &Path) -> String {
+    format!("vibe-relay-{}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Makes the checkout of a site.
@@ -154,66 +169,28 @@ fn checkout_name(name: &str) -> String {
 pub(crate) async fn lay_out(site: &Site) -> Result<(), CheckoutError> {
     let site = site.clone();
     blocking(move || {
-        let repository = Repository::open(&site.git_dir)?;
+        let (repository, name) = (Repository::open(&site.git_dir)?, checkout_name(&site.path));
         match &site.branch {
             Some(branch) => {
                 // No process of an earlier run is left, so what it locked stays locked for ever.
-                repository.clear_locks(&site.name, branch)?;
-                repository.add_worktree(&site.name, &site.path, branch, &site.sha)
+                repository.clear_locks(&name, branch)?;
+                repository.add_worktree(&name, &site.path, branch, &site.sha)
             }
-            None => {
-                // What an earlier throw-away run left there is nobody's work.
-                repository.remove_worktree(&site.name, &site.path)?;
-                repository.add_detached(&site.name, &site.path, &site.sha)
-            }
+            None => repository.add_detached(&name, &site.path, &site.sha),
         }
     })
     .await
 }
 
-/// Removes the throw-away checkout of a run that is over.
+/// Removes the throw-away checkout of a run that is over. A coder's checkout is its task's and stays.
 ///
 /// # Errors
 /// When it cannot be removed.
-pub(crate) async fn throw_away(worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<(), CheckoutError> {
-    let name = format!("{}-{phase}", task.card.id);
-    let path = worktrees.join(project.id.as_str()).join(&name);
+pub(crate) async fn throw_away(project: &Project, run: &Run) -> Result<(), CheckoutError> {
+    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != Phase::Coder).map(PathBuf::from) else { return Ok(()) };
     let git_dir = PathBuf::from(&project.git_dir);
-    blocking(move || Repository::open(&git_dir)?.remove_worktree(&checkout_name(&name), &path)).await
+    blocking(move || Repository::open(&git_dir)?.remove_worktree(&checkout_name(&path), &path)).await
 }
 
-/// Removes a finished task's checkout and branch. What was not merged is kept under a rescue reference, whose name is answered.
-///
-/// # Errors
-/// When something that was not merged could not be kept; nothing is removed then.
-pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
-    let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(None) };
-    let id = task.card.id.clone();
-    let stem = format!("{}{id}", repo::RESCUE_PREFIX);
-    let (uncommitted, commits) = (format!("{stem}/uncommitted"), format!("{stem}/commits"));
-    for name in [&uncommitted, &commits] {
-        db.own_reference(&project.git_dir, name, Some(&id)).await?;
-    }
-    let (git_dir, kept_by) = (PathBuf::from(&project.git_dir), project.integration_branch.clone());
-    let name = checkout_name(id.as_str());
-    blocking(move || {
-        let repository = Repository::open(&git_dir)?;
-        let Some(tip) = repository.ref_sha(&branch)? else {
-            repository.remove_worktree(&name, &path)?;
-            return Ok(None);
-        };
-        let mut rescued = None;
-        if path.is_dir() && repository.rescue(&uncommitted, &path, &tip)?.is_some() {
-            rescued = Some(uncommitted);
-        }
-        if !repository.log(&repository.ref_sha(&kept_by)?.unwrap_or_default(), &tip, 1)?.is_empty() {
-            repository.rescue_tip(&commits, &tip)?;
-            rescued.get_or_insert(commits);
-        }
-        repository.clear_locks(&name, &branch)?;
-        repository.remove_worktree(&name, &path)?;
-        repository.delete_branch(&branch, &kept_by)?;
-        Ok(rescued)
-    })
-    .await
-}
+#[cfg(test)]
+mod tests;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use db::Db;
 use domain::id::TaskId;
 use domain::project::Project;
-use domain::task::Task;
-use repo::{MergeOutcome, Repository};
+use domain::task::{Card, Task};
+use repo::{MergeOutcome, RepoError, Repository};
 
 use crate::checkout::{CheckoutError, blocking, project_branch};
 
@@ -22,6 +22,9 @@ enum Outcome {
     Moved,
 }
 
+/// As many conflicting files are named in the comment.
+const PATHS_NAMED: usize = 50;
+
 /// Merges the approved commit of `id`. Done twice, the second time finds it merged.
 ///
 /// # Errors
@@ -31,18 +34,37 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
     let (branch, _) = project_branch(db, &project).await?;
-    match in_repository(&project, &task, &branch, &sha).await? {
-        Outcome::Merged { head } => db.merged(id, &sha, &branch, &head).await.map(|_| ())?,
-        Outcome::Moved => db.void_approval(id, &sha).await?,
-        Outcome::Conflict { paths } => {
-            let reason = format!(
-                "Merging {sha} into {branch} conflicts in:\n\n{}\n\nMerge {branch} into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.",
-                paths.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n")
-            );
-            db.merge_failed(id, &sha, &reason).await.map(|_| ())?;
-        }
+    let outcome = match in_repository(&project, &task, &branch, &sha).await {
+        // Somebody else was faster. The task is still approved, so the next look tries again.
+        Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Ok(()),
+        outcome => outcome?,
+    };
+    let recorded = match outcome {
+        Outcome::Merged { head } => db.merged(id, &sha, &branch, &head).await.map(drop),
+        Outcome::Moved => db.void_approval(id, &sha).await,
+        Outcome::Conflict { paths } => db.merge_failed(id, &sha, &conflict(&sha, &branch, &paths)).await.map(drop),
+    };
+    match recorded {
+        // The person moved the card meanwhile: that is not the repository's failure, and their word counts.
+        Err(db::Error::Refused(_)) if !is_approved_at(&db.card(id).await?, &sha) => Ok(()),
+        recorded => Ok(recorded?),
     }
-    Ok(())
+}
+
+fn is_approved_at(card: &Card, sha: &str) -> bool {
+    card.is_approved() && card.approved_sha.as_deref() == Some(sha)
+}
+
+/// What the coder is told.
+fn conflict(sha: &str, branch: &str, paths: &[String]) -> String {
+    let mut named: Vec<String> = paths.iter().take(PATHS_NAMED).map(|path| format!("- {path}")).collect();
+    if paths.len() > PATHS_NAMED {
+        named.push(format!("- and {} more", paths.len() - PATHS_NAMED));
+    }
+    format!(
+        "Merging {sha} into {branch} conflicts in:\n\n{}\n\nMerge {branch} into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.",
+        named.join("\n")
+    )
 }
 
 async fn in_repository(project: &Project, task: &Task, into: &str, sha: &str) -> Result<Outcome, CheckoutError> {
@@ -66,3 +88,6 @@ async fn in_repository(project: &Project, task: &Task, into: &str, sha: &str) ->
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use db::{Db, NewRun, Reserved, RunEnd};
+use db::{Db, NewRun, Reserved};
 use domain::config::Config;
-use domain::failure::{EndClass, FailureClass};
-use domain::id::{RunId, TaskId};
+use domain::failure::FailureClass;
+use domain::id::TaskId;
 use domain::project::Project;
 use domain::task::{Phase, Status, Task};
 use domain::wire::Frame;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Mutex, broadcast, watch};
 use uuid::Uuid;
 
 use crate::backend::claude::{self, ClaudeSpec, Session};
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     /// This program: it is started again as the shim and as the agents' bridge to the board.
     pub(crate) program: PathBuf,
     pub(crate) activity: broadcast::Sender<Frame>,
+    /// Held from choosing a port until it is leased: two runs that start at once must not choose the same.
+    pub(crate) leasing: Arc<Mutex<()>>,
 }
 
 impl Context {
@@ -49,6 +51,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
     let site = checkout::site(db, &context.config.worktrees_path, &project, &task, phase).await;
+    let leasing = context.leasing.lock().await;
     let live = db.live_runs().await?;
     let wish = NewRun {
         task: task.card.id.clone(),
@@ -68,27 +71,15 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         }
         Err(error) => return Err(error),
     };
+    drop(leasing);
     let prepared = match site {
         Ok(site) => prepare(context, &project, &task, &site, &reserved).await,
         Err(error) => Err((FailureClass::Checkout, error.to_string())),
     };
     match prepared {
         Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
-        Err((failure, error)) => give_up(context, &reserved.run.id, failure, error).await,
+        Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
     }
-}
-
-async fn give_up(context: &Context, run: &RunId, failure: FailureClass, error: String) -> db::Result<()> {
-    tracing::warn!(%run, failure = %failure, %error, "a run could not be started");
-    let end = RunEnd {
-        class: EndClass::Failed,
-        failure: Some(failure),
-        error: Some(error),
-        exit_code: None,
-        usage: None,
-        max_attempts: context.config.max_attempts,
-    };
-    context.db.end_run(run, end).await.map(|_| ())
 }
 
 type Prepared<T> = Result<T, (FailureClass, String)>;

@@ -1,6 +1,6 @@
 //! The reconciler: looks at the whole state, plans, acts, and looks again when something changed. Boot is its first look.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use domain::park::{ParkReason, Parking};
 use domain::time::Timestamp;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
-use tokio::task::JoinSet;
+use tokio::task::{Id as JobId, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::checkout::CheckoutError;
 use crate::plan::{Action, Plan, plan};
 use crate::run::{self, Context};
 use crate::watch::adopt;
@@ -40,9 +41,8 @@ pub async fn supervise(
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
-    let context = Context { db, config, program, activity };
-    let (poke, _) = watch::channel(0);
-    let mut supervisor = Supervisor { context, poke, jobs: JoinSet::new(), busy: BTreeSet::new(), checked_at: None };
+    let context = Context { db, config, program, activity, leasing: Arc::default() };
+    let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(shutdown).await;
     supervisor.jobs.shutdown().await;
     outcome
@@ -52,19 +52,33 @@ struct Supervisor {
     context: Context,
     /// Tells the watchers of runs to look whether anything is asked of them.
     poke: watch::Sender<u64>,
-    jobs: JoinSet<TaskId>,
+    jobs: JoinSet<()>,
+    /// What each job is about.
+    about: HashMap<JobId, TaskId>,
+    /// The tasks that a job is about.
     busy: BTreeSet<TaskId>,
     /// When agents were last found to be startable.
     checked_at: Option<Instant>,
 }
 
 impl Supervisor {
+    fn new(context: Context) -> Self {
+        let (poke, _) = watch::channel(0);
+        Self { context, poke, jobs: JoinSet::new(), about: HashMap::new(), busy: BTreeSet::new(), checked_at: None }
+    }
+
     async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
         let mut news = self.context.db.subscribe();
         loop {
             // Marked as seen before looking: what happens while we look wakes us again.
             news.borrow_and_update();
-            let look_again = match self.look().await {
+            let looked = tokio::select! {
+                biased;
+                // A look may take long: it asks a program whether it is signed in.
+                () = shutdown.cancelled() => return Ok(()),
+                looked = self.look() => looked,
+            };
+            let look_again = match looked {
                 Ok(look_again) => look_again,
                 Err(db::Error::Closed) => return Err(db::Error::Closed),
                 Err(error) => {
@@ -75,27 +89,23 @@ impl Supervisor {
             let pause = look_again.map_or(LOOK_EVERY, |at| at.since(db::now()).min(LOOK_EVERY));
             tokio::select! {
                 changed = news.changed() => if changed.is_err() { return Err(db::Error::Closed) },
-                Some(job) = self.jobs.join_next() => self.finished(job),
+                Some(job) = self.jobs.join_next_with_id() => self.finished(job),
                 () = sleep(pause) => {}
                 () = shutdown.cancelled() => return Ok(()),
             }
-            while let Some(job) = self.jobs.try_join_next() {
+            while let Some(job) = self.jobs.try_join_next_with_id() {
                 self.finished(job);
             }
         }
     }
 
-    fn finished(&mut self, job: Result<TaskId, tokio::task::JoinError>) {
-        match job {
-            Ok(task) => {
-                self.busy.remove(&task);
-            }
-            // Whose job it was is not told; all that still run say so themselves at the next look.
-            Err(error) => {
-                tracing::error!(%error, "an action of the runner broke off");
-                self.jobs.abort_all();
-                self.busy.clear();
-            }
+    fn finished(&mut self, job: Result<(JobId, ()), JoinError>) {
+        let id = job.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        let Some(task) = self.about.remove(&id) else { return };
+        self.busy.remove(&task);
+        if let Err(error) = job {
+            tracing::error!(%task, %error, "an action of the runner broke off");
+            self.occupy(task, sleep(PAUSE));
         }
     }
 
@@ -106,8 +116,12 @@ impl Supervisor {
         if !whys.is_empty() {
             self.context.db.set_whys(whys).await?;
         }
+        let starts = actions.iter().any(|action| matches!(action, Action::Start { .. }));
+        let startable = starts && self.startable().await?;
         for action in actions {
-            self.act(action).await?;
+            if startable || !matches!(action, Action::Start { .. }) {
+                self.act(action).await?;
+            }
         }
         Ok(look_again)
     }
@@ -118,10 +132,8 @@ impl Supervisor {
             Action::Resume { reason } => self.resume(reason).await,
             Action::NeedPerson { task, kind, detail } => db.need_person(&task, kind, &detail).await,
             Action::Start { task, phase, status } => {
-                if self.startable().await? {
-                    let (context, poke, id) = (self.context.clone(), self.poke.subscribe(), task.clone());
-                    self.spawn(task, async move { run::start(&context, &id, phase, status, poke).await.map_err(|error| error.to_string()) });
-                }
+                let (context, poke, id) = (self.context.clone(), self.poke.subscribe(), task.clone());
+                self.spawn(task, async move { run::start(&context, &id, phase, status, poke).await.map_err(|error| error.to_string()) });
                 Ok(())
             }
             Action::Adopt { task, run } => {
@@ -132,7 +144,11 @@ impl Supervisor {
             Action::Merge { task } => {
                 let id = task.clone();
                 self.spawn(task, async move {
-                    let Err(error) = merge::merge(&db, &id).await else { return Ok(()) };
+                    let error = match merge::merge(&db, &id).await {
+                        Ok(()) => return Ok(()),
+                        Err(CheckoutError::Store(error)) => return Err(error.to_string()),
+                        Err(error) => error,
+                    };
                     let told = db.need_person(&id, AttentionKind::Repository, &format!("It could not be merged: {error}")).await;
                     told.map_err(|told| format!("{error}; {told}"))
                 });
@@ -148,16 +164,20 @@ impl Supervisor {
 
     /// Does something about a task beside the loop. Until it is done nothing else is done about that task.
     fn spawn(&mut self, task: TaskId, work: impl Future<Output = Result<(), String>> + Send + 'static) {
-        if !self.busy.insert(task.clone()) {
-            return;
-        }
-        self.jobs.spawn(async move {
+        let id = task.clone();
+        self.occupy(task, async move {
             if let Err(error) = work.await {
-                tracing::error!(%task, %error, "an action of the runner failed");
+                tracing::error!(task = %id, %error, "an action of the runner failed");
                 sleep(PAUSE).await;
             }
-            task
         });
+    }
+
+    fn occupy(&mut self, task: TaskId, work: impl Future<Output = ()> + Send + 'static) {
+        if self.busy.insert(task.clone()) {
+            let job = self.jobs.spawn(work);
+            self.about.insert(job.id(), task);
+        }
     }
 
     /// Whether agents can be started; parks them where not.
@@ -193,9 +213,12 @@ impl Supervisor {
     }
 }
 
-async fn clean(db: &Db, id: &TaskId) -> Result<(), checkout::CheckoutError> {
+async fn clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let rescue = checkout::clean(db, &project, &task).await?;
     Ok(db.checkout_removed(id, rescue).await?)
 }
+
+#[cfg(test)]
+mod tests;

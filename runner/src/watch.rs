@@ -6,6 +6,9 @@
 mod end;
 mod view;
 
+pub(crate) use end::not_started;
+
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::id::RunId;
@@ -22,7 +25,7 @@ use crate::backend::stream::{RunLine, parse};
 use crate::prompt;
 use crate::run::Context;
 use crate::run_dir::RunDir;
-use crate::shim::control::{Control, SignalName};
+use crate::shim::control::{Control, ControlError, SignalName};
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
 use crate::watch::view::View;
@@ -33,6 +36,8 @@ const CLOSE_GRACE: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(65 * 60);
 /// After this much quiet a run that was taken over has been read to where it is.
 const CATCH_UP: Duration = Duration::from_millis(300);
+/// How long an agent that ended its turn has for taking what it was told during it.
+const NEXT_TURN: Duration = Duration::from_secs(5);
 /// At most one line of activity a run and second.
 const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -107,6 +112,10 @@ struct Watch<'a> {
     view: View,
     checkout: String,
     ending: Ending,
+    /// How much output there was when this watch began.
+    history: u64,
+    /// What was said to the agent here and not echoed by it yet.
+    untaken: BTreeSet<Uuid>,
     /// When the end of a turn is judged.
     judge_at: Option<Instant>,
     /// When an agent whose stdin was closed is told to end.
@@ -119,6 +128,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     async fn begin(context: &'a Context, run: &'a Run, run_dir: RunDir) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let tail = Tail::open(&run_dir, 0).await?;
+        let history = run_dir.file("stdout").metadata()?.len();
         let transcript = Transcript::open(run_dir.path())?;
         Ok(Self {
             context,
@@ -130,6 +140,8 @@ impl<'a> Watch<'a> {
             checkout: run.worktree_path.clone().unwrap_or_default(),
             run_dir,
             ending: Ending::ByItself,
+            history,
+            untaken: BTreeSet::new(),
             judge_at: None,
             terminate_at: None,
             silent_at: Instant::now() + SILENCE,
@@ -162,7 +174,7 @@ impl<'a> Watch<'a> {
                     self.terminate_at = None;
                     self.terminate().await;
                 }
-                () = sleep_until(self.silent_at), if !self.terminated => {
+                () = sleep_until(self.silent_at), if !self.terminated && self.ending != Ending::Silent => {
                     self.ending = Ending::Silent;
                     self.terminate().await;
                 }
@@ -190,13 +202,34 @@ impl<'a> Watch<'a> {
                     self.terminate().await;
                 }
                 RunLine::Result(_) => {
-                    self.judge_at = Some(Instant::now() + if fresh { Duration::ZERO } else { CATCH_UP });
-                    self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
+                    self.judge_at = Some(Instant::now() + self.patience(end));
+                    if fresh {
+                        self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
+                    }
                 }
-                _ => self.judge_at = None,
+                // A turn begins, so the one before is not the last. Other lines may follow a turn and say nothing about the next.
+                RunLine::Init(_) => self.judge_at = None,
+                RunLine::UserReplay { uuid, .. } => {
+                    self.judge_at = None;
+                    if let Some(uuid) = uuid.as_deref().and_then(|uuid| Uuid::parse_str(uuid).ok()) {
+                        self.untaken.remove(&uuid);
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())
+    }
+
+    /// How long to wait after the result that ends at `end` for a sign that another turn begins.
+    fn patience(&self, end: u64) -> Duration {
+        if end <= self.history {
+            CATCH_UP
+        } else if self.untaken.is_empty() {
+            Duration::ZERO
+        } else {
+            NEXT_TURN
+        }
     }
 
     /// Shows on the card what the agent does.
@@ -221,25 +254,28 @@ impl<'a> Watch<'a> {
         self.deliver().await.map(|_| ())
     }
 
-    /// Gives the agent what it was not told yet. Answers whether there was anything.
+    /// Gives the agent what it was not told yet. Answers whether it was told anything.
     async fn deliver(&mut self) -> Result<bool, Trouble> {
         if self.terminated || self.terminate_at.is_some() {
             return Ok(false);
         }
-        let messages = self.context.db.undelivered(&self.run.id).await?;
-        for message in &messages {
+        let mut told = false;
+        for message in self.context.db.undelivered(&self.run.id).await? {
             if self.say(&prompt::message(&message.content)).await {
+                told = true;
                 self.context.db.message_delivered(&self.run.id, message.id).await?;
             }
         }
-        Ok(!messages.is_empty())
+        Ok(told)
     }
 
     /// The agent ended its turn: it is finished, has something more to hear, is reminded once, or has to go.
     async fn turn_ended(&mut self) -> Result<(), Trouble> {
+        self.untaken.clear();
         let db = &self.context.db;
         let task = db.task(&self.run.task_id).await?;
-        let asked = db.open_question(&self.run.task_id).await?.is_some_and(|question| question.run_id == self.run.id);
+        // Also when the answer was faster: it joined the thread, which the next run of this session reads.
+        let asked = db.asked(&self.run.id).await?;
         let failed = self.view.result().is_some_and(|result| result.is_error);
         if failed || asked || moved(&task.card, self.run.phase) {
             self.close().await;
@@ -253,15 +289,22 @@ impl<'a> Watch<'a> {
     }
 
     async fn say(&mut self, text: &str) -> bool {
-        let line = user_line(text, Uuid::new_v4());
-        match self.control().await {
-            Some(control) => control.send_line(&line).await.inspect_err(|error| tracing::warn!(%error, "a message was not delivered")).is_ok(),
-            None => false,
+        let id = Uuid::new_v4();
+        let sent = match self.control().await {
+            Ok(control) => control.send_line(&user_line(text, id)).await,
+            Err(error) => Err(error),
+        };
+        match sent {
+            Ok(()) => self.untaken.insert(id),
+            Err(error) => {
+                tracing::warn!(run = %self.run.id, %error, "a message was not delivered");
+                false
+            }
         }
     }
 
     async fn close(&mut self) {
-        if let Some(control) = self.control().await {
+        if let Ok(control) = self.control().await {
             // It may have gone by itself, which is what is wanted.
             drop(control.close_stdin().await);
         }
@@ -273,17 +316,25 @@ impl<'a> Watch<'a> {
         if self.terminated {
             return;
         }
-        if let Some(control) = self.control().await {
-            drop(control.signal(SignalName::Terminate).await);
+        let sent = match self.control().await {
+            Ok(control) => control.signal(SignalName::Terminate).await,
+            Err(error) => Err(error),
+        };
+        match sent {
+            // Gone means ended, which the output tells soon.
+            Ok(()) | Err(ControlError::Gone) => self.terminated = true,
+            Err(error) => {
+                tracing::warn!(run = %self.run.id, %error, "an agent could not be told to end; tried again");
+                self.terminate_at = Some(Instant::now() + CLOSE_GRACE);
+            }
         }
-        self.terminated = true;
     }
 
-    async fn control(&mut self) -> Option<&Control> {
-        if self.control.is_none() {
-            // Gone means ended, which the output tells soon.
-            self.control = Control::connect(&self.run_dir).await.ok();
-        }
-        self.control.as_ref()
+    async fn control(&mut self) -> Result<&Control, ControlError> {
+        let control = match self.control.take() {
+            Some(control) => control,
+            None => Control::connect(&self.run_dir).await?,
+        };
+        Ok(self.control.insert(control))
     }
 }

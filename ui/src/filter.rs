@@ -17,37 +17,17 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use domain::attention::{Attention, AttentionKind};
-    use domain::id::{ProjectId, TaskId};
-    use domain::task::{Phase, Status};
-    use domain::time::Timestamp;
+    use domain::task::Status;
 
     use super::*;
+    use crate::testing;
 
     #[test]
     fn every_word_must_occur_somewhere() {
         let card = Card {
-            id: TaskId::new(7),
-            project_id: ProjectId::new(1),
-            parent_task_id: None,
             title: "Add a Login page".to_owned(),
-            phase: Phase::Coder,
-            status: Status::InProgress,
-            held_by: None,
             attention: Some(Attention::new(AttentionKind::NeedsInput, "")),
-            why: None,
-            cancel_reason: None,
-            depends_on: Vec::new(),
-            priority: 0,
-            approved_sha: None,
-            verified_by: None,
-            round_of: None,
-            round: None,
-            run: None,
-            comments: 0,
-            runs: 0,
-            cost_micro_usd: 0,
-            created_at: Timestamp::from_milliseconds(0),
-            updated_at: Timestamp::from_milliseconds(0),
+            ..testing::card(7, Status::InProgress)
         };
         for found in ["", "  ", "login", "LOGIN add", "task-007", "coder needs", "question"] {
             assert!(matches(&card, found), "{found:?}");

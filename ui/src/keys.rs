@@ -84,3 +84,19 @@ fn belongs_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
         _ => within("input, textarea, select, [contenteditable]"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_keys_that_mean_something() {
+        let arrows = [("←", "ArrowLeft"), ("↑", "ArrowUp"), ("↓", "ArrowDown"), ("→", "ArrowRight"), ("Esc", "Escape")];
+        for (keys, _) in HELP {
+            for key in keys.split(' ').filter(|key| *key != "Enter") {
+                let name = arrows.iter().find(|(drawn, _)| *drawn == key).map_or(key, |(_, name)| name);
+                assert!(meaning(name).is_some(), "{key}");
+            }
+        }
+    }
+}

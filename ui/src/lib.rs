@@ -17,6 +17,8 @@ mod pages;
 mod route;
 mod socket;
 mod store;
+#[cfg(test)]
+mod testing;
 mod time;
 
 /// Draws the board into the page.

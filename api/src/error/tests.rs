@@ -44,8 +44,37 @@ fn refusals() -> Vec<Refusal> {
 
 #[test]
 fn every_refusal_has_a_status() {
-    let lines: Vec<String> = refusals().into_iter().map(Error::from).map(|error| format!("{} {}", error.answer().0.as_u16(), error.answer().1)).collect();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    let lines: Vec<String> =
+        refusals().into_iter().map(Error::from).map(|error| format!("{} {}", error.answer().0.as_u16(), error.answer().1)).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    422 illegal-move
+    404 not-found
+    422 invalid
+    409 stale-run
+    403 not-your-role
+    403 not-your-task
+    403 not-you
+    422 not-clean
+    422 no-commits
+    422 empty-diff
+    422 comment-needed
+    422 reason-needed
+    422 empty-plan
+    422 own-work
+    422 head-moved
+    422 nothing-to-approve
+    422 dependencies-open
+    422 dependency-circle
+    422 run-ending
+    422 no-live-run
+    422 not-now
+    422 no-question
+    422 no-plan-waiting
+    422 nothing-to-land
+    422 not-a-repository
+    401 unauthorized
+    403 human-only
+    ");
 }
 
 #[test]
@@ -73,7 +102,24 @@ fn the_transports_own_problems() {
         .map(Error::problem)
         .map(|problem| format!("{} {}: {} | {}", problem.status, problem.code, problem.detail, problem.hint))
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    403 foreign-host: this server does not answer under the name "evil.example" | Use the address that `vibe-relay serve` printed.
+    403 foreign-origin: pages of "http://evil.example" may not use this server | Use the board's own page, or send `Authorization: Bearer` from a program.
+    403 cross-site: the request does not come from the board's own page | Use the board's own page, or send `Authorization: Bearer` from a program.
+    400 bad-address: the address holds a NUL character | Write it as in /api/openapi.json.
+    422 invalid: after: invalid digit | The parameters and their types are listed in /api/openapi.json.
+    404 not-found: "x" is not a task id: expected something like TASK-001 | Look it up on the board; ids are written like TASK-001.
+    415 not-json: the body is sent as text/plain, and only JSON is taken | Send it with `Content-Type: application/json`.
+    400 bad-json: the body is no JSON: expected value | Send one JSON object in UTF-8.
+    422 invalid: title: expected a string | The fields and their types are listed in /api/openapi.json.
+    413 too-large: the request is larger than 1048576 bytes | Shorten it, or put the long part into a file of the repository and name the file.
+    404 no-such-path: there is nothing at /api/x | Every address is listed in /api/openapi.json.
+    405 method-not-allowed: DELETE is not possible at /api/projects | Use one of the methods in the `Allow` header.
+    404 no-diff: TASK-001 has no changes to show | They appear with the first commit on its branch, and go when it is closed without a merge.
+    426 no-upgrade: this address is for WebSockets | Connect with a WebSocket client, or read /api/events.
+    503 closed: the server is ending | The server is ending; repeat the request when it runs again.
+    500 storage: the store failed, so the request was not carried out | Look at the server's own output for the cause, then repeat the request.
+    "#);
 }
 
 #[tokio::test]

@@ -80,8 +80,30 @@ fn elements(page: &str) -> Vec<String> {
 #[test]
 fn nothing_that_acts_comes_through() {
     const HARMLESS: [&str; 24] = [
-        "p", "strong", "em", "code", "pre", "a", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr",
-        "th", "td", "hr", "del",
+        "p",
+        "strong",
+        "em",
+        "code",
+        "pre",
+        "a",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "hr",
+        "del",
     ];
     for trick in TRICKS {
         let page = html(trick);
@@ -103,8 +125,19 @@ fn nothing_that_acts_comes_through() {
 
 #[test]
 fn text_stays_readable() {
-    insta::assert_snapshot!(html("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @"");
-    insta::assert_snapshot!(html("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @"");
-    insta::assert_snapshot!(html("![a picture](https://example.org/p.png) <b>loud</b>"), @"");
+    insta::assert_snapshot!(html("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @r"
+    <p>A <code>Vec&lt;String&gt;</code> and Vec&lt;String&gt;, <strong>bold</strong>, <del>gone</del></p>
+    <ul>
+    <li>one</li>
+    <li>two</li>
+    </ul>
+    <pre><code>let a = 1 &lt; 2;
+    </code></pre>
+    <table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>
+    <tr><td>1</td><td>2</td></tr>
+    </tbody></table>
+    ");
+    insta::assert_snapshot!(html("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p>See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a target="_blank" rel="noopener noreferrer">a file</a>.</p>"#);
+    insta::assert_snapshot!(html("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);
     assert_eq!(html(""), "");
 }

@@ -52,6 +52,9 @@ fn hooks(state: &AppState, uri: &Uri) -> Result<Arc<DemoHooks>> {
 async fn serve(state: &AppState, path: &str, uri: &Uri) -> Result<Response> {
     let missing = || Error::NoSuchPath(uri.path().to_owned());
     let demo = hooks(state, uri)?;
+    if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(missing());
+    }
     let project = state.db.project(demo.project.get().ok_or_else(missing)?).await?;
     let wanted = path.to_owned();
     let found = spawn_blocking(move || {

@@ -1,8 +1,8 @@
 //! The log, by page or live.
 
+use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::State;
 use axum::response::Response;
 use axum::{Extension, Json};
 use domain::event::{Envelope, Seq};

@@ -38,7 +38,11 @@ pub(crate) async fn probe(state: &AppState, wanted: Wanted) -> Result<Probe> {
         Some(path) => (absolute(&path)?, given(&wanted.base_branch)),
         None => {
             let configured = state.config.repo_path.clone().ok_or_else(|| {
-                Refusal::invalid("repo_path", "no repository is named", "Name a folder of a git repository, or set \"repo_path\" in the configuration.")
+                Refusal::invalid(
+                    "repo_path",
+                    "no repository is named",
+                    "Name a folder of a git repository, or set \"repo_path\" in the configuration.",
+                )
             })?;
             (configured, given(&wanted.base_branch).or_else(|| state.config.base_branch.clone()))
         }
@@ -58,5 +62,6 @@ fn absolute(given: &str) -> Result<PathBuf> {
     if path.is_absolute() && !given.contains('\0') {
         return Ok(path);
     }
-    Err(Refusal::invalid("repo_path", "it is not a whole path", "Write it from the root, like /home/you/project, or from your home, like ~/project.").into())
+    Err(Refusal::invalid("repo_path", "it is not a whole path", "Write it from the root, like /home/you/project, or from your home, like ~/project.")
+        .into())
 }

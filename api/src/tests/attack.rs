@@ -73,7 +73,13 @@ async fn no_attack_changes_or_reads_anything() {
     let before = bench.state.db.latest();
     let mut attacks = 0;
     for route in ROUTES {
-        let id = if route.path.contains("/projects") { "PROJ-001" } else if route.path.contains("/runs/") { "RUN-001" } else { "TASK-001" };
+        let id = if route.path.contains("/projects") {
+            "PROJ-001"
+        } else if route.path.contains("/runs/") {
+            "RUN-001"
+        } else {
+            "TASK-001"
+        };
         let path = route.path.replace("{id}", id).replace("{*path}", "index.html");
         let method: Method = route.method.to_uppercase().parse().unwrap();
         let acts = !method.is_safe();
@@ -90,9 +96,10 @@ async fn no_attack_changes_or_reads_anything() {
                             continue;
                         }
                         attacks += 1;
+                        let given = [("host", *host), ("origin", *origin), ("content-type", *content)];
+                        let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
                         let mut request = Request::builder().method(method.clone()).uri(&path);
-                        let all = headers.into_iter_with(host, origin, content);
-                        for (name, value) in all {
+                        for (name, value) in headers.iter().map(|(name, value)| (*name, value.as_str())).chain(given) {
                             request = request.header(name, value);
                         }
                         let body = if acts { "{\"title\": \"x\", \"content\": \"x\", \"reason\": \"obsolete\"}" } else { "" };
@@ -111,20 +118,6 @@ async fn no_attack_changes_or_reads_anything() {
     assert_eq!(bench.state.db.latest(), before, "an attack changed something");
 }
 
-trait WithRest {
-    /// The headers with the three that are present, too.
-    fn into_iter_with(self, host: &Option<&str>, origin: &Option<&str>, content: &Option<&str>) -> Vec<(&'static str, String)>;
-}
-
-impl WithRest for Vec<(&'static str, String)> {
-    fn into_iter_with(mut self, host: &Option<&str>, origin: &Option<&str>, content: &Option<&str>) -> Vec<(&'static str, String)> {
-        self.extend(host.map(|host| ("host", host.to_owned())));
-        self.extend(origin.map(|origin| ("origin", origin.to_owned())));
-        self.extend(content.map(|content| ("content-type", content.to_owned())));
-        self
-    }
-}
-
 fn request(method: &str, path: &str) -> axum::http::request::Builder {
     Request::builder().method(method).uri(path).header(header::HOST, HOST)
 }
@@ -137,7 +130,8 @@ async fn a_signed_in_browser_is_let_in_and_an_agent_is_told_why_not() {
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:9400")] {
         let cookie = format!("vibe-relay-9400={TOKEN}");
         let body = Body::from(r#"{"content": "Hello"}"#);
-        let comment = request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
+        let comment =
+            request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
         assert_eq!(bench.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
     }
     let agent = request("GET", "/api/projects").header("authorization", format!("bearer {}", run.token)).body(Body::empty()).unwrap();
@@ -159,7 +153,8 @@ async fn sizes_and_addresses_are_bounded() {
 
     let chunks = futures_util::stream::iter((0..3).map(move |_| Ok::<_, std::io::Error>("x".repeat(500_000))));
     let token = format!("Bearer {TOKEN}");
-    let streamed = request("POST", comments).header("authorization", &token).header("content-type", "application/json").header("transfer-encoding", "chunked");
+    let streamed =
+        request("POST", comments).header("authorization", &token).header("content-type", "application/json").header("transfer-encoding", "chunked");
     let streamed = bench.send(streamed.body(Body::from_stream(chunks)).unwrap()).await;
     assert_eq!(streamed.json()["code"], "too-large");
 
@@ -183,7 +178,9 @@ async fn sizes_and_addresses_are_bounded() {
         assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{}", &path[..path.len().min(60)]);
         assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
     }
-    for body in [r#"{"title": "a", "repo_path": "/a\u0000b"}"#, r#"{"title": "a\u0000b"}"#, r#"{"title": "a", "repo_path": "/", "base_branch": "a\u0000b"}"#] {
+    for body in
+        [r#"{"title": "a", "repo_path": "/a\u0000b"}"#, r#"{"title": "a\u0000b"}"#, r#"{"title": "a", "repo_path": "/", "base_branch": "a\u0000b"}"#]
+    {
         let answer = bench.ask("post", "/api/projects", body).await;
         assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")), "{body}: {}", answer.text);
     }

@@ -59,7 +59,7 @@ async fn every_answer_is_a_safe_one() {
         let answer = get(&bench, path, headers).await;
         assert_eq!((answer.header("x-content-type-options"), answer.header("referrer-policy")), ("nosniff", "no-referrer"), "{path}");
         insta::allow_duplicates! {
-            insta::assert_snapshot!(answer.header("content-security-policy"), @"");
+            insta::assert_snapshot!(answer.header("content-security-policy"), @"default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
         }
     }
     assert_eq!(get(&bench, "/api/health", &[]).await.header("cache-control"), "no-store");

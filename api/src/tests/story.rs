@@ -117,7 +117,10 @@ async fn tasks(story: &mut Story) {
     }
     story.act("post", "/api/tasks/{id}/comments", "TASK-004", json!({"content": "*Soon*"}), StatusCode::CREATED).await;
     let thread = story.get("/api/tasks/{id}/comments", "TASK-004").await;
-    assert_eq!((thread["items"][0]["content"].as_str(), thread["items"][0]["content_html"].as_str()), (Some("*Soon*"), Some("<p><em>Soon</em></p>\n")));
+    assert_eq!(
+        (thread["items"][0]["content"].as_str(), thread["items"][0]["content_html"].as_str()),
+        (Some("*Soon*"), Some("<p><em>Soon</em></p>\n"))
+    );
 }
 
 async fn run_and_diff(story: &mut Story) {
@@ -152,7 +155,10 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!((open["files"][0]["path"].as_str(), open["head"].as_str()), (Some("footer.html"), Some(head.as_str())));
 
     let approved = story.act("patch", "/api/tasks/{id}", "TASK-004", json!({"status": "done", "title": "A footer"}), StatusCode::OK).await;
-    assert_eq!((approved["title"].as_str(), approved["status"].as_str(), approved["approved_sha"].as_str()), (Some("A footer"), Some("in_review"), Some(head.as_str())));
+    assert_eq!(
+        (approved["title"].as_str(), approved["status"].as_str(), approved["approved_sha"].as_str()),
+        (Some("A footer"), Some("in_review"), Some(head.as_str()))
+    );
     assert_eq!(approved["note"], "approved: the merge is queued");
     repository.merge("vibe-relay/PROJ-001", &head, "Merge TASK-004", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
@@ -181,6 +187,9 @@ async fn server(story: &mut Story, demo: &DemoHooks) {
     assert_eq!((file.status, file.text.as_str(), file.header("content-type")), (StatusCode::OK, "<footer>", "text/html; charset=utf-8"));
     assert_eq!(file.header("content-security-policy"), "sandbox allow-scripts; default-src 'self' 'unsafe-inline'");
     assert_eq!(file.header("cache-control"), "no-store");
+    for outside in ["..%2f..%2fetc%2fpasswd", "/etc/passwd", "footer.html/x", "a//b"] {
+        assert_eq!(story.ask("get", "/demo/site/{*path}", outside, "", Value::Null).await.status, StatusCode::NOT_FOUND, "{outside}");
+    }
     story.act("post", "/api/demo/pull-the-plug", "", Value::Null, StatusCode::ACCEPTED).await;
 }
 
@@ -198,6 +207,9 @@ fn every_route_is_described() {
     assert_eq!(document["paths"]["/api/health"]["get"]["security"], Value::Null);
     let operation = &document["paths"]["/api/tasks/{id}"]["patch"];
     insta::assert_snapshot!(serde_json::to_string_pretty(operation).unwrap());
+    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let names: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     let references = document.to_string();
     for (place, _) in references.match_indices("#/components/schemas/") {
         let name = references[place..].split('"').next().unwrap().rsplit('/').next().unwrap();

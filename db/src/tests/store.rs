@@ -24,7 +24,8 @@ pub(super) struct Store {
     pub(super) config: Config,
     /// The project that every test begins with.
     pub(super) project: ProjectId,
-    _folder: TempDir,
+    /// Holds the database as long as the test needs it.
+    pub(super) folder: TempDir,
 }
 
 /// A run with its agent's way in.
@@ -66,7 +67,7 @@ impl Store {
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         let project = db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
-        Self { db, config, project, _folder: folder }
+        Self { db, config, project, folder }
     }
 
     pub(super) async fn project(&self) -> Project {
@@ -204,9 +205,10 @@ impl Store {
         let tables = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetch_all(&self.db.readers).await.unwrap();
         for table in tables {
             let table: String = table.get(0);
-            let columns = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT group_concat('hex(' || name || ')') FROM pragma_table_info('{table}')")))
-                .fetch_one(&self.db.readers)
-                .await;
+            let columns =
+                sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT group_concat('hex(' || name || ')') FROM pragma_table_info('{table}')")))
+                    .fetch_one(&self.db.readers)
+                    .await;
             let columns: String = columns.unwrap();
             let found = sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(format!("SELECT json_array({columns}) FROM {table}")))
                 .fetch_all(&self.db.readers)

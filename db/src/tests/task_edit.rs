@@ -68,7 +68,7 @@ async fn a_lost_dependency_is_put_before_the_person_until_it_is_settled() {
     let third = store.task("Three").await;
     store.cancel(&third, "abandoned").await;
     store.db.edit_task(&Caller::Human, &waiting, depends(&[&third])).await.unwrap();
-    assert_eq!(told().await.as_deref(), Some("TASK-003"));
+    assert_eq!(told().await.as_deref(), Some("TASK-004"));
     store.move_to(&Caller::Human, &third, Status::Backlog).await.unwrap();
     assert_eq!(told().await, None);
     store.check_fold().await;

@@ -219,12 +219,8 @@ async fn what_is_looked_up_depends_on_the_move() {
     assert_eq!(look(&coder.caller, Status::InReview).await, Look::Nothing, "there is no branch yet");
     store.db.checkout_planned(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let (git_dir, branch) = ("/home/ann/site/.git".to_owned(), "vr/TASK-001/work".to_owned());
-    let evidence_of = Look::Evidence {
-        git_dir: git_dir.clone(),
-        worktree: "trees/1".to_owned(),
-        branch: branch.clone(),
-        base: "vibe-relay/PROJ-001".to_owned(),
-    };
+    let evidence_of =
+        Look::Evidence { git_dir: git_dir.clone(), worktree: "trees/1".to_owned(), branch: branch.clone(), base: "vibe-relay/PROJ-001".to_owned() };
     let tip = Look::Head { git_dir, branch };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
     assert_eq!(look(&coder.caller, Status::Done).await, Look::Nothing, "an illegal move needs no look");

@@ -15,7 +15,9 @@ async fn a_planner_plans_in_either_era() {
         let planner = board.planner().await;
         let client = board.serve().await.client(&planner.token, era).await;
         let mine = done(&client, "get_my_tasks", json!({})).await;
-        insta::allow_duplicates!(insta::assert_snapshot!(mine.text, @"TASK-001 [in_progress] planner: A shop · RUN-001 at work (planner, attempt 1)"));
+        insta::allow_duplicates!(
+            insta::assert_snapshot!(mine.text, @"TASK-001 [in_progress] planner: A shop · RUN-001 at work (planner, attempt 1)")
+        );
         let tasks = json!([
             {"title": "Page"},
             {"title": "Style", "description": "Blue.", "depends_on": [0]},
@@ -104,6 +106,7 @@ async fn a_question_goes_to_the_person() {
     assert_eq!((question.options.len(), question.default.as_deref()), (2, Some("light")));
     assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("waits for its answer"));
     let seen = done(&client, "get_task", json!({"task_id": coder.task})).await;
+    assert_eq!(seen.data["task"]["branch"], json!("vr/TASK-002/work"));
     assert!(seen.text.contains("asked the person: Which blue?") && seen.text.contains("needs the person"), "{}", seen.text);
 }
 
@@ -183,6 +186,7 @@ async fn a_person_may_use_their_own_client() {
     TASK-002 By hand
     It waits until it is started on the board.
     ");
+    assert!(done(&client, "get_board", json!({})).await.text.contains("TASK-002 [backlog] coder: By hand\n  held by the person\n"));
     let mine = done(&client, "get_my_tasks", json!({"phase": "planner"})).await;
     assert_eq!(mine.data["tasks"][0]["id"], json!("TASK-001"));
     assert_eq!(done(&client, "get_my_tasks", json!({"phase": "reviewer"})).await.text, "No task.\n");

@@ -39,7 +39,8 @@ pub(crate) async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer,
     }
     let project = &board.project;
     let counts: Vec<String> = board.counts().into_iter().filter(|(_, count)| *count > 0).map(|(status, count)| format!("{count} {status}")).collect();
-    let mut text = format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
+    let mut text =
+        format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     let page = page(board.cards.iter().filter(|card| card.id.number() > after), |card| comments.get(&card.id).map_or(&[], Vec::as_slice));
     text += &page.text;

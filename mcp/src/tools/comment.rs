@@ -24,5 +24,8 @@ pub(crate) struct AddComment {
 
 pub(crate) async fn add_comment(call: Call, arguments: AddComment) -> Result<Answer, Failure> {
     let comment = call.db.add_comment(&call.caller, &arguments.task_id, &arguments.content, arguments.author_role).await?;
-    Ok(Answer { text: format!("{} is added to {}.", comment.id, comment.task_id), data: json!({"comment_id": comment.id, "task_id": comment.task_id}) })
+    Ok(Answer {
+        text: format!("{} is added to {}.", comment.id, comment.task_id),
+        data: json!({"comment_id": comment.id, "task_id": comment.task_id}),
+    })
 }

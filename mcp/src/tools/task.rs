@@ -52,7 +52,10 @@ pub(crate) async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, F
     for comment in &thread {
         text += &show::comment(comment);
     }
-    Ok(Answer { text, data: json!({"task": task, "question": question, "comments": thread, "older_comments": older}) })
+    let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": thread, "older_comments": older});
+    data["task"]["description"] = json!(task.description);
+    data["task"]["branch"] = json!(task.branch);
+    Ok(Answer { text, data })
 }
 
 /// Keeps the newest comments that fit into an answer, at least one, and counts the others.

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use db::RunEnd;
-use domain::attention::AttentionKind;
 use domain::failure::{EndClass, FailureClass};
 use domain::park::{ParkReason, Parking};
 use domain::run::Run;
-use domain::task::Phase;
 use domain::time::Timestamp;
+use tokio::time::sleep;
 
 use crate::backend::claude::{self, Evidence};
 use crate::checkout;
 use crate::run::Context;
 use crate::run_dir::{Exit, RunDir, RunState};
 use crate::shim;
+use crate::shim::control::{Control, SignalName};
 use crate::watch::view::View;
 use crate::watch::{Ending, moved};
 
@@ -22,6 +22,8 @@ use crate::watch::{Ending, moved};
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const RATE_LIMIT_GUESS: Duration = Duration::from_secs(300);
 const STDERR_BYTES: u64 = 4096;
+/// Between two looks at whether a run that was killed is gone.
+const BURIAL_PAUSE: Duration = Duration::from_millis(100);
 
 /// Records the end of a run whose processes are gone.
 ///
@@ -36,8 +38,6 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
     let stderr = run_dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
     let current = context.db.run(&run.id).await?;
     let card = context.db.card(&run.task_id).await?;
-    let asked = card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::NeedsInput)
-        && context.db.open_question(&run.task_id).await?.is_some_and(|question| question.run_id == run.id);
     let judged = claude::end(&Evidence {
         exit: &exit,
         result: view.result(),
@@ -52,40 +52,40 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         Ending::NoBoard => Some(FailureClass::McpNotConnected),
         Ending::ByItself => judged.failure(),
     };
-    let mut end = RunEnd {
-        class: EndClass::Finished,
-        failure: None,
-        error: None,
-        exit_code: exit.code.map(i64::from),
-        usage: Some(view.usage()),
-        max_attempts: context.config.max_attempts,
-    };
+    let mut end = RunEnd { exit_code: exit.code.map(i64::from), usage: Some(view.usage()), ..plain(context, EndClass::Finished) };
     if current.stop_requested_at.is_some() {
         end.class = EndClass::Stopped;
-    } else if asked {
+    } else if moved(&card, run.phase) {
+        // Whatever else happened to it, its work is done.
+    } else if context.db.asked(&run.id).await? {
         end.class = EndClass::Asked;
-    } else if !moved(&card, run.phase) {
-        let forgotten = matches!(judged, claude::RunEnd::NoConversation | claude::RunEnd::SessionInUse);
-        if forgotten {
-            context.db.forget_sessions(&run.task_id, run.phase).await?;
-        }
-        end.error = error_text(&judged, failure);
-        end.class = match failure {
-            Some(failure) => park(context, failure, view, end.error.as_deref()).await?,
-            None if forgotten => EndClass::Parked,
-            None => EndClass::Failed,
-        };
-        end.failure = if forgotten { None } else { Some(failure.unwrap_or(FailureClass::NoMove)) };
+    } else if failure.is_none() && matches!(judged, claude::RunEnd::NoConversation | claude::RunEnd::SessionInUse) {
+        context.db.forget_sessions(&run.task_id, run.phase).await?;
+        end.class = EndClass::Parked;
+    } else {
+        let failure = failure.unwrap_or(FailureClass::NoMove);
+        end.failure = Some(failure);
+        end.error = error_text(&judged);
+        end.class = park(context, failure, view.limited_until(), end.error.as_deref()).await?;
     }
+    close(context, run, end).await
+}
+
+/// An end of which nothing more is known.
+fn plain(context: &Context, class: EndClass) -> RunEnd {
+    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, max_attempts: context.config.max_attempts }
+}
+
+async fn close(context: &Context, run: &Run, end: RunEnd) -> db::Result<()> {
     tidy(context, run).await?;
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
 
 /// Parks every agent when the failure is not the task's, and says how the run ended then.
-async fn park(context: &Context, failure: FailureClass, view: &View, error: Option<&str>) -> db::Result<EndClass> {
+async fn park(context: &Context, failure: FailureClass, limited_until: Option<i64>, error: Option<&str>) -> db::Result<EndClass> {
     let Some(reason) = failure.parks() else { return Ok(EndClass::Failed) };
     let now = db::now();
-    let until = match (reason, view.limited_until()) {
+    let until = match (reason, limited_until) {
         (ParkReason::RateLimited, Some(seconds)) => Timestamp::from_milliseconds(seconds.saturating_mul(1000)).max(now.after(Duration::from_secs(5))),
         (ParkReason::RateLimited, None) => now.after(RATE_LIMIT_GUESS),
         _ => now.after(LOOK_AGAIN),
@@ -94,8 +94,8 @@ async fn park(context: &Context, failure: FailureClass, view: &View, error: Opti
     Ok(EndClass::Parked)
 }
 
-/// What the person reads about a failed run.
-fn error_text(judged: &claude::RunEnd, failure: Option<FailureClass>) -> Option<String> {
+/// What the person reads about a failed run besides the kind of its failure.
+fn error_text(judged: &claude::RunEnd) -> Option<String> {
     let text = match judged {
         claude::RunEnd::ApiError { status: Some(status), text } => format!("{status}: {text}"),
         claude::RunEnd::ApiError { status: None, text } => text.clone(),
@@ -109,28 +109,29 @@ fn error_text(judged: &claude::RunEnd, failure: Option<FailureClass>) -> Option<
             };
             if text.is_empty() { how } else { format!("{how}: {text}") }
         }
-        _ => failure.unwrap_or(FailureClass::NoMove).sentence().to_owned(),
+        _ => return None,
     };
     Some(domain::text::excerpt(&text, 500))
 }
 
-/// Records the end of a run of which nothing can be read any more. Its processes are ended.
+/// Records the end of a run of which nothing can be read any more. Its processes are ended first.
 ///
 /// # Errors
 /// When the store fails.
 pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, error: String) -> db::Result<()> {
-    // Whatever it left running must not work on beside its successor.
-    drop(exit(run_dir).await);
-    let end = RunEnd {
-        class: EndClass::Failed,
-        failure: Some(FailureClass::Lost),
-        error: Some(error),
-        exit_code: None,
-        usage: None,
-        max_attempts: context.config.max_attempts,
-    };
-    tidy(context, run).await?;
-    context.db.end_run(&run.id, end).await.map(|_| ())
+    put_down(run_dir).await;
+    let end = RunEnd { failure: Some(FailureClass::Lost), error: Some(error), ..plain(context, EndClass::Failed) };
+    close(context, run, end).await
+}
+
+/// Records that a reserved run could not be started.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn not_started(context: &Context, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
+    tracing::warn!(run = %run.id, %failure, %error, "a run could not be started");
+    let class = park(context, failure, None, Some(&error)).await?;
+    close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
 }
 
 /// Records the end of a run that was reserved and of which nothing was started: nobody pays for it.
@@ -138,16 +139,22 @@ pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, e
 /// # Errors
 /// When the store fails.
 pub(super) async fn never_started(context: &Context, run: &Run) -> db::Result<()> {
-    let end = RunEnd {
-        class: EndClass::Parked,
-        failure: None,
-        error: Some("the server ended before the agent was started".to_owned()),
-        exit_code: None,
-        usage: None,
-        max_attempts: context.config.max_attempts,
-    };
-    tidy(context, run).await?;
-    context.db.end_run(&run.id, end).await.map(|_| ())
+    let error = Some("the server ended before the agent was started".to_owned());
+    close(context, run, RunEnd { error, ..plain(context, EndClass::Parked) }).await
+}
+
+/// Ends whatever a run left running, and does not come back before it is gone: a successor must not work beside it.
+async fn put_down(run_dir: &RunDir) {
+    while run_dir.is_alive().unwrap_or(false) {
+        if let Ok(control) = Control::connect(run_dir).await {
+            // It may be just ending, which the next look finds.
+            drop(control.signal(SignalName::Kill).await);
+        }
+        sleep(BURIAL_PAUSE).await;
+    }
+    if let Err(error) = exit(run_dir).await {
+        tracing::warn!(run_dir = %run_dir.path().display(), %error, "what a run left behind may still be there");
+    }
 }
 
 async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, String> {
@@ -163,14 +170,11 @@ async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, String> {
     }
 }
 
-/// Removes what only this run needed. A coder's checkout is its task's and stays.
+/// Removes what only this run needed.
 async fn tidy(context: &Context, run: &Run) -> db::Result<()> {
-    if run.phase == Phase::Coder {
-        return Ok(());
-    }
-    let task = context.db.task(&run.task_id).await?;
-    let project = context.db.project(&task.card.project_id).await?;
-    if let Err(error) = checkout::throw_away(&context.config.worktrees_path, &project, &task, run.phase).await {
+    let card = context.db.card(&run.task_id).await?;
+    let project = context.db.project(&card.project_id).await?;
+    if let Err(error) = checkout::throw_away(&project, run).await {
         tracing::warn!(run = %run.id, %error, "a throw-away checkout was left behind");
     }
     Ok(())

@@ -200,3 +200,33 @@ fn priorities(plan: &[Card], task: &TaskId, by: isize) -> Vec<(TaskId, i64)> {
         .map(|(card, priority)| (card.id.clone(), priority))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::task::Status;
+
+    use super::*;
+    use crate::testing::card;
+
+    fn with_priority(number: u64, priority: i64) -> Card {
+        Card { priority, ..card(number, Status::Backlog) }
+    }
+
+    #[test]
+    fn a_step_writes_the_priorities_that_say_the_new_order() {
+        let plan = [card(2, Status::Backlog), card(3, Status::Backlog), card(4, Status::Backlog)];
+        let id = TaskId::new;
+        assert_eq!(priorities(&plan, &id(4), -1), [(id(2), 3), (id(4), 2), (id(3), 1)]);
+        // Once they are written, a further step changes two.
+        let plan = [with_priority(2, 3), with_priority(4, 2), with_priority(3, 1)];
+        assert_eq!(priorities(&plan, &id(4), -1), [(id(4), 3), (id(2), 2)]);
+    }
+
+    #[test]
+    fn a_step_over_the_end_changes_nothing() {
+        let plan = [card(2, Status::Backlog), card(3, Status::Backlog)];
+        assert_eq!(priorities(&plan, &TaskId::new(2), -1), []);
+        assert_eq!(priorities(&plan, &TaskId::new(3), 1), []);
+        assert_eq!(priorities(&plan, &TaskId::new(9), 1), []);
+    }
+}

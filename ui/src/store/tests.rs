@@ -4,39 +4,13 @@ use domain::actor::Actor;
 use domain::event::Event;
 use domain::id::ProjectId;
 use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{HeldBy, Phase};
+use domain::task::HeldBy;
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-
-fn card(number: u64, status: Status) -> Card {
-    Card {
-        id: TaskId::new(number),
-        project_id: ProjectId::new(1),
-        parent_task_id: None,
-        title: format!("Task {number}"),
-        phase: Phase::Coder,
-        status,
-        held_by: None,
-        attention: None,
-        why: None,
-        cancel_reason: None,
-        depends_on: Vec::new(),
-        priority: 0,
-        approved_sha: None,
-        verified_by: None,
-        round_of: None,
-        round: None,
-        run: None,
-        comments: 0,
-        runs: 0,
-        cost_micro_usd: 10,
-        created_at: Timestamp::from_milliseconds(0),
-        updated_at: Timestamp::from_milliseconds(0),
-    }
-}
+use crate::testing::card;
 
 fn board(cards: Vec<Card>) -> Board {
     let project = Project {

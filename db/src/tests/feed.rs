@@ -1,0 +1,146 @@
+//! The log: every kind of event is recorded by some use-case, read by number, and wakes who waits.
+
+use std::collections::BTreeSet;
+
+use domain::attention::AttentionKind;
+use domain::event::Event;
+use domain::evidence::Found;
+use domain::failure::{EndClass, FailureClass};
+use domain::id::TaskId;
+use domain::park::{ParkReason, Parking};
+use domain::project::PlanApproval;
+use domain::run::Usage;
+use domain::task::{HeldBy, Phase, Status};
+use domain::why::Why;
+use domain::wire::{ProjectPatch, TaskPatch};
+
+use crate::Caller;
+use crate::tests::store::{Store, head, probe};
+
+/// Leads a project through everything that can happen to one.
+async fn story() -> Store {
+    let human = &Caller::Human;
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let db = &store.db;
+    db.set_human_token("token").await.unwrap();
+    let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
+    db.edit_project(human, &store.project, patch).await.unwrap();
+    store.planned(&planner, &["Too large"]).await;
+    db.revise_plan(human, &store.project, "Smaller").await.unwrap();
+    let tasks = store.planned(&planner, &["Page", "Style"]).await;
+    db.approve_plan(human, &store.project).await.unwrap();
+    let (page, style) = (&tasks[0], &tasks[1]);
+
+    db.set_whys(vec![(style.clone(), Some(Why::NoFreeSlot { most: 1 }))]).await.unwrap();
+    let coder = store.agent(page, Phase::Coder).await;
+    db.run_usage(&coder.run, Usage { cost_micro_usd: 1, ..Usage::default() }).await.unwrap();
+    db.nudge(&coder.run).await.unwrap();
+    db.message_run(human, &coder.run, "Use tabs").await.unwrap();
+    db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
+    db.ask(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
+    db.answer(human, page, "Green").await.unwrap();
+    db.stop_run(human, &coder.run).await.unwrap();
+    store.end(&coder.run, EndClass::Stopped, None).await;
+    db.start_task(human, page).await.unwrap();
+    let parking =
+        Parking { reason: ParkReason::RateLimited, until: crate::now().after(std::time::Duration::from_secs(1)), detail: "limit".to_owned() };
+    db.park(parking).await.unwrap();
+    db.resume(ParkReason::RateLimited).await.unwrap();
+    store.work(page).await;
+    store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();
+    db.void_approval(page, "old").await.unwrap();
+    store.review_and_merge(page).await;
+    db.checkout_removed(page, Some("refs/rescue".to_owned())).await.unwrap();
+    db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
+    db.need_person(style, AttentionKind::Checks, "red").await.unwrap();
+    store.cancel(style, "obsolete").await;
+    let round = db.board(&store.project).await.unwrap().cards.last().unwrap().id.clone();
+    let orchestrator = store.agent(&round, Phase::Orchestrator).await;
+    store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
+    store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
+    db.project_landed(human, &store.project, "merge").await.unwrap();
+    store.move_with(human, page, Status::InProgress, Some("One thing more"), Found::Nothing).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn every_kind_of_event_is_recorded_and_read_back() {
+    let store = story().await;
+    let recorded: BTreeSet<&str> = store.kinds_since(0).await.into_iter().collect();
+    let known: BTreeSet<&str> = Event::KINDS.iter().copied().collect();
+    assert_eq!(known.difference(&recorded).collect::<Vec<_>>(), Vec::<&&str>::new(), "no use-case records these");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn numbers_have_no_gaps_and_pages_no_seams() {
+    let store = story().await;
+    let all = store.db.events_after(0, None, u32::MAX).await.unwrap();
+    assert_eq!(all.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(), (1..=store.db.latest()).collect::<Vec<_>>());
+    assert!(all.is_sorted_by_key(|envelope| envelope.at));
+    let (mut paged, mut seq) = (Vec::new(), 0);
+    loop {
+        let page = store.db.events_after(seq, None, 7).await.unwrap();
+        let Some(last) = page.last() else { break };
+        assert!(page.len() <= 7);
+        seq = last.seq;
+        paged.extend(page);
+    }
+    assert_eq!(paged, all);
+    assert_eq!((store.db.behind(0), store.db.behind(seq)), (seq, 0));
+}
+
+#[tokio::test]
+async fn a_project_is_told_its_own_events_and_those_of_no_project() {
+    let store = Store::board().await;
+    let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, probe()).await.unwrap().id;
+    store.db.set_human_token("token").await.unwrap();
+    store.task("One").await;
+    let told = async |id| store.db.events_after(0, Some(&id), 9).await.unwrap().iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>();
+    assert_eq!(told(store.project.clone()).await, ["project_created", "token_made", "task_created"]);
+    assert_eq!(told(elsewhere).await, ["project_created", "token_made"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn the_last_event_about_a_card_carries_it() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let seq = store.db.latest();
+    store.agent(&task, Phase::Coder).await;
+    let told = store.db.events_after(seq, None, 2).await.unwrap();
+    assert_eq!((told[0].event.kind(), told[1].event.kind()), ("task_moved", "run_started"));
+    assert_eq!(told[0].card, None);
+    let card = told[1].card.as_ref().unwrap();
+    assert_eq!((card.status, card.run.as_ref().map(|run| run.attempt)), (Status::InProgress, Some(1)));
+    assert_eq!((told[0].run_id.as_ref(), told[1].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
+}
+
+#[tokio::test]
+async fn a_reader_is_woken_and_finds_what_it_was_woken_for() {
+    let store = Store::board().await;
+    let mut news = store.db.subscribe();
+    news.borrow_and_update();
+    let seq = store.db.latest();
+    let waiting = tokio::spawn(async move {
+        news.changed().await.unwrap();
+        *news.borrow()
+    });
+    store.db.set_human_token("token").await.unwrap();
+    assert_eq!(waiting.await.unwrap(), seq + 1);
+    assert_eq!(store.kinds_since(seq).await, ["token_made"]);
+}
+
+#[tokio::test]
+async fn the_format_on_disk_is_this() {
+    let store = Store::board().await;
+    let task: TaskId = store.task("One").await;
+    let seq = store.db.latest();
+    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(store.since(seq).await, [Event::TaskHeld { by: HeldBy::Stop }]);
+    let sql = "SELECT printf('%d %s %s %s %s %s', seq, project_id, task_id, coalesce(run_id, 'NULL'), actor, kind) || char(10) ||
+        json_set(payload, '$.card.created_at', at IS NOT NULL, '$.card.updated_at', 1) FROM events WHERE seq > $1";
+    let row: String = sqlx::query_scalar(sql).bind(seq).fetch_one(&store.db.readers).await.unwrap();
+    insta::assert_snapshot!(row, @"");
+}

@@ -1,0 +1,193 @@
+//! The board is the fold of the log, whatever happens: long random histories of people, runner and agents, legal and illegal.
+
+use domain::attention::AttentionKind;
+use domain::board::Board;
+use domain::evidence::{Evidence, Found};
+use domain::failure::{EndClass, FailureClass};
+use domain::id::{RunId, TaskId};
+use domain::project::PlanApproval;
+use domain::run::Usage;
+use domain::task::{HeldBy, NewTask, Phase, Status};
+use domain::transition::rule;
+use domain::why::Why;
+use domain::wire::TaskPatch;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::tests::store::{Store, clean, head, new_task, parts};
+use crate::{Caller, Error, Move, NewRun, Result, RunEnd};
+
+const HISTORIES: u64 = 16;
+const STEPS: u32 = 150;
+
+struct World {
+    store: Store,
+    dice: StdRng,
+    /// Everybody who ever had a way in, runs that are over included.
+    callers: Vec<Caller>,
+}
+
+impl World {
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.dice.random_range(0..from.len())].clone()
+    }
+
+    fn caller(&mut self) -> Caller {
+        let callers = self.callers.clone();
+        // People and the runner often, so that their steps are not drowned by agents that are gone.
+        match self.dice.random_range(0..10) {
+            0..3 => Caller::Human,
+            3 => Caller::Runner,
+            _ => self.pick(&callers[callers.len().saturating_sub(4)..]),
+        }
+    }
+
+    fn run(&mut self) -> RunId {
+        let last = self.callers.iter().filter(|caller| caller.run().is_some()).count() as u64;
+        RunId::new(self.dice.random_range(last.saturating_sub(3)..=last).max(1))
+    }
+
+    fn found(&mut self) -> Found {
+        let dirty = Evidence { dirty_count: 1, ..clean() };
+        let empty = Evidence { diff_empty: true, ..clean() };
+        self.pick(&[
+            Found::Nothing,
+            Found::Evidence(clean()),
+            Found::Evidence(clean()),
+            Found::Evidence(dirty),
+            Found::Evidence(empty),
+            head("head"),
+            head("head"),
+            head("newer"),
+        ])
+    }
+
+    /// Moves a card anywhere, legal or not, and sees that the table had the last word.
+    async fn wander(&mut self, caller: Caller, task: TaskId) -> Result<()> {
+        let (to, found) = (self.pick(Status::ALL), self.found());
+        let reason = self.pick(&[None, Some("obsolete".to_owned()), Some("failed".to_owned()), Some("Because".to_owned())]);
+        let wish = Move { to, reason, merge: self.dice.random() };
+        let card = self.store.card(&task).await;
+        let aim = if caller.mover().as_str() == "reviewer" && to == Status::Done { Status::InReview } else { to };
+        let legal = rule(card.phase, card.status, aim, caller.mover()).is_some();
+        let outcome = self.store.db.move_task(&caller, &task, wish, found).await;
+        assert!(legal || outcome.is_err(), "{caller:?} moved {task} from {} to {to}", card.status);
+        outcome.map(|_| ())
+    }
+
+    /// One step of anybody.
+    async fn step(&mut self) -> Result<()> {
+        let board = self.store.db.board(&self.store.project).await?;
+        let tasks: Vec<TaskId> = board.cards.iter().map(|card| card.id.clone()).collect();
+        let task = self.pick(&tasks);
+        let other = self.pick(&tasks);
+        let (caller, run) = (self.caller(), self.run());
+        let db = self.store.db.clone();
+        let project = self.store.project.clone();
+        match self.dice.random_range(0..31) {
+            0..8 => self.wander(caller, task).await,
+            8..13 => self.start(task).await,
+            13..15 => {
+                let class = self.pick(EndClass::ALL);
+                let failure = (class == EndClass::Failed).then(|| self.pick(FailureClass::ALL));
+                let end = RunEnd { class, failure, error: None, exit_code: None, usage: None, max_attempts: 2 };
+                db.end_run(&run, end).await.map(|_| ())
+            }
+            15 => {
+                let new = NewTask { start: self.dice.random(), depends_on: vec![other], ..new_task("Task") };
+                db.create_task(&caller, &project, new).await.map(|_| ())
+            }
+            16 => db.create_subtasks(&caller, &task, parts(&["A", "B"])).await.map(|_| ()),
+            17 => db.add_comment(&caller, &task, "Words", None).await.map(|_| ()),
+            18 => db.stop_task(&caller, &task).await.map(|_| ()),
+            19 => db.start_task(&caller, &task).await.map(|_| ()),
+            20 => db.edit_task(&caller, &task, TaskPatch { depends_on: Some(vec![other]), ..TaskPatch::default() }).await.map(|_| ()),
+            21 => db.ask(&caller, "Which?", Vec::new(), None).await.map(|_| ()),
+            22 => db.answer(&caller, &task, "This").await.map(|_| ()),
+            23 => db.approve_plan(&caller, &project).await.map(|_| ()),
+            24 => db.revise_plan(&caller, &project, "Other").await.map(|_| ()),
+            25 => db.merge_failed(&task, "head", "It conflicts").await.map(|_| ()),
+            26 => db.void_approval(&task, "newer").await,
+            27 => db.set_whys(vec![(task, Some(Why::Held { by: HeldBy::Human })), (other, None)]).await,
+            28 => db.need_person(&task, AttentionKind::Checks, "red").await,
+            29 => {
+                let usage = Usage { cost_micro_usd: self.dice.random_range(0..3), ..Usage::default() };
+                db.run_usage(&run, usage).await
+            }
+            _ => {
+                let sha = self.dice.random_range(0..1000).to_string();
+                db.merged(&task, "head", "vibe-relay/PROJ-001", &sha).await.map(|_| ())
+            }
+        }
+    }
+
+    async fn start(&mut self, task: TaskId) -> Result<()> {
+        let card = self.store.card(&task).await;
+        let phase = if card.status == Status::InReview { Phase::Reviewer } else { card.phase };
+        let (sha, run_dirs) = (Some("head".to_owned()), "runs".into());
+        let new = NewRun { task, phase, status: card.status, sha, worktree_path: None, run_dirs, port: None };
+        let reserved = self.store.db.reserve_run(new).await?;
+        let caller = self.store.db.caller(&reserved.token).await?;
+        self.callers.extend(caller);
+        Ok(())
+    }
+}
+
+/// What must hold of any board.
+fn check(board: &Board, seed: u64) {
+    for card in &board.cards {
+        let what = format!("seed {seed}: {card:?}");
+        assert_eq!(card.status == Status::Cancelled, card.cancel_reason.is_some(), "{what}");
+        assert!(card.approved_sha.is_none() || matches!(card.status, Status::InReview | Status::Done), "{what}");
+        assert!(card.held_by.is_none() || card.status.is_open(), "{what}");
+        assert!(
+            card.status != Status::Done
+                || card.run.as_ref().is_none_or(|run| run.phase != Phase::Reviewer || run.stopping || card.approved_sha.is_some()),
+            "{what}"
+        );
+    }
+}
+
+async fn take_in(store: &Store, board: &mut Board) {
+    for envelope in store.db.events_after(board.seq, None, u32::MAX).await.unwrap() {
+        board.apply(&envelope);
+    }
+}
+
+async fn history(seed: u64) -> (u32, u32) {
+    let approval = if seed.is_multiple_of(2) { PlanApproval::Auto } else { PlanApproval::Ask };
+    let (store, _) = Store::plan(approval).await;
+    store.task("One").await;
+    let mut folded = Board { cards: Vec::new(), seq: 0, ..store.db.board(&store.project).await.unwrap() };
+    take_in(&store, &mut folded).await;
+    let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers: vec![Caller::Human, Caller::Runner] };
+    let (mut done, mut refused) = (0, 0);
+    for step in 0..STEPS {
+        let before = world.store.dump().await;
+        let outcome = world.step().await;
+        match outcome {
+            Ok(()) => done += 1,
+            Err(Error::Refused(_)) => {
+                refused += 1;
+                assert_eq!(world.store.db.latest(), folded.seq, "seed {seed}, step {step}");
+                assert_eq!(world.store.dump().await, before, "seed {seed}, step {step}");
+            }
+            Err(error) => panic!("seed {seed}, step {step}: {error:?}"),
+        }
+        take_in(&world.store, &mut folded).await;
+        assert_eq!(folded, world.store.db.board(&world.store.project).await.unwrap(), "seed {seed}, step {step}");
+        check(&folded, seed);
+    }
+    world.store.check_fold().await;
+    (done, refused)
+}
+
+#[tokio::test]
+async fn the_board_is_the_fold_of_the_log_whatever_happens() {
+    let (mut done, mut refused) = (0, 0);
+    for seed in 0..HISTORIES {
+        let (more_done, more_refused) = history(seed).await;
+        (done, refused) = (done + more_done, refused + more_refused);
+    }
+    assert!(done > 500 && refused > 500, "too one-sided to show anything: {done} done, {refused} refused");
+}

@@ -1,0 +1,140 @@
+//! Opening: one owner, private files, the schema's version, and everything still there afterwards.
+
+use std::os::unix::fs::PermissionsExt;
+
+use domain::config::{Config, Durability};
+
+use crate::tests::store::Store;
+use crate::{Db, Error, new_uuid, now};
+
+/// Opens the file again once its former owner has let go of it.
+async fn open_again(config: &Config) -> crate::Result<Db> {
+    loop {
+        match Db::open(config).await {
+            Err(Error::Locked { .. }) => tokio::task::yield_now().await,
+            other => return other,
+        }
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_when_it_is_opened_again() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let mut config = store.config.clone();
+    config.durability = Durability::Full;
+    let (board, epoch, latest, rows) =
+        (store.db.board(&store.project).await.unwrap(), store.db.epoch().to_owned(), store.db.latest(), store.dump().await);
+    let Store { db, project, folder, .. } = store;
+    drop(db);
+    let db = open_again(&config).await.unwrap();
+    assert_eq!((db.board(&project).await.unwrap(), db.epoch(), db.latest()), (board, epoch.as_str(), latest));
+    let store = Store { db, config, project, folder };
+    assert_eq!(store.dump().await, rows);
+    store.db.stop_task(&crate::Caller::Human, &task).await.unwrap();
+    assert_eq!(store.db.latest(), latest + 1);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn the_second_to_open_is_told_who_was_first() {
+    let store = Store::board().await;
+    let Err(Error::Locked { path, owner }) = Db::open(&store.config).await else { panic!("two owners") };
+    assert_eq!((path, owner), (store.config.db_path.clone(), format!("process {}", std::process::id())));
+    store.task("The first goes on").await;
+}
+
+#[tokio::test]
+async fn a_write_under_way_keeps_the_file_owned() {
+    let store = Store::board().await;
+    let (release, released) = tokio::sync::oneshot::channel::<()>();
+    let (entered, inside) = tokio::sync::oneshot::channel::<()>();
+    let db = store.db.clone();
+    let write = tokio::spawn(async move {
+        db.write(|tx| {
+            Box::pin(async move {
+                entered.send(()).unwrap();
+                released.await.unwrap();
+                tx.record(&crate::Caller::Human, domain::event::Event::TokenMade {});
+                Ok(())
+            })
+        })
+        .await
+    });
+    inside.await.unwrap();
+    write.abort();
+    assert!(write.await.unwrap_err().is_cancelled());
+    let Store { db, config, folder: _kept, .. } = store;
+    let latest = db.latest();
+    drop(db);
+    assert!(matches!(Db::open(&config).await, Err(Error::Locked { .. })));
+    release.send(()).unwrap();
+    assert_eq!(open_again(&config).await.unwrap().latest(), latest + 1, "what was begun was finished");
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_left_alone() {
+    let store = Store::board().await;
+    let newer = store.db.write(|tx| {
+        Box::pin(async move {
+            tx.quiet(crate::tx::Quiet::NothingChanged);
+            let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (99, 'later', 1, x'00', 0)";
+            sqlx::query(newer).execute(&mut tx.connection).await?;
+            Ok(())
+        })
+    });
+    newer.await.unwrap();
+    let Store { db, config, folder: _kept, .. } = store;
+    drop(db);
+    let outcome = open_again(&config).await;
+    assert!(matches!(outcome, Err(Error::Newer { found: 99, known: 1, .. })), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn the_files_are_readable_for_their_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("new/board.db"), ..Config::default() };
+    let db = Db::open(&config).await.unwrap();
+    db.set_human_token("token").await.unwrap();
+    let mode = |path: &str| std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("new"), 0o700);
+    for file in ["new/board.db", "new/board.db-wal", "new/board.db-shm"] {
+        assert_eq!(mode(file), 0o600, "{file}");
+    }
+    assert_eq!((db.path(), db.folder()), (config.db_path.as_path(), folder.path().join("new")));
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let error = Db::open(&Config { db_path: folder.path().join("file/board.db"), ..Config::default() }).await.unwrap_err();
+    assert!(matches!(&error, Error::File { attempted, .. } if attempted.starts_with("make the folder")), "{error:?}");
+}
+
+#[tokio::test]
+async fn the_settings_that_keep_the_data_are_in_force() {
+    let store = Store::board().await;
+    let pragma = |name: &'static str| {
+        store.db.write(move |tx| {
+            Box::pin(async move {
+                tx.quiet(crate::tx::Quiet::NothingChanged);
+                Ok(sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(format!("PRAGMA {name}"))).fetch_one(&mut tx.connection).await?)
+            })
+        })
+    };
+    // The store of these tests has `durability: normal`; the default is told apart below.
+    assert_eq!((pragma("synchronous").await.unwrap(), pragma("foreign_keys").await.unwrap()), (1, 1));
+    assert_eq!((pragma("trusted_schema").await.unwrap(), pragma("mmap_size").await.unwrap_or(0)), (0, 0));
+    let folder = tempfile::tempdir().unwrap();
+    let full = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await.unwrap();
+    let synchronous = full.write(|tx| {
+        Box::pin(async move {
+            tx.quiet(crate::tx::Quiet::NothingChanged);
+            Ok(sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(&mut tx.connection).await?)
+        })
+    });
+    assert_eq!(synchronous.await.unwrap(), 2);
+    assert_ne!(new_uuid(), new_uuid());
+    assert!(now().to_string().as_str() > "2026-01-01");
+}

@@ -1,0 +1,134 @@
+//! What holds for the plan of every board.
+
+use std::collections::BTreeSet;
+
+use domain::id::TaskId;
+use domain::park::ParkReason;
+use domain::task::{CancelReason, HeldBy, Phase, Status};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::scene::{Draft, Scene, at, id, scene, task};
+use crate::plan::Action;
+
+fn draft(number: u64) -> impl Strategy<Value = Draft> {
+    let place = (select(Phase::ALL), select(Status::ALL), select(CancelReason::ALL), any::<bool>());
+    let marks = (proptest::option::weighted(0.2, select(HeldBy::ALL)), proptest::bool::weighted(0.2), any::<bool>(), 0u32..6, -1i64..2);
+    let edges = (proptest::option::weighted(0.3, 1..=number), prop::collection::vec(1u64..12, 0..3));
+    let work = (proptest::option::weighted(0.3, select(Phase::ALL)), any::<bool>(), proptest::option::weighted(0.2, 0i64..24));
+    (place, marks, edges, work).prop_map(move |(place, marks, edges, work)| {
+        let ((phase, status, reason, checkout), (held, attention, approved, rounds, priority)) = (place, marks);
+        let ((parent, after), (run, stopping, retry)) = (edges, work);
+        let mut draft = task(number).phase(phase).priority(priority).after(&after).sent_back(rounds).status(status);
+        if status == Status::Cancelled {
+            draft = draft.cancelled(reason);
+        }
+        if approved && status == Status::InReview {
+            draft = draft.approved();
+        }
+        if let Some(by) = held {
+            draft = draft.held(by);
+        }
+        if attention {
+            draft = draft.needs_person();
+        }
+        if let Some(parent) = parent {
+            draft = draft.parent(parent);
+        }
+        if let Some(hour) = retry {
+            draft = draft.retry_at(at(hour, 0));
+        }
+        if checkout {
+            draft = draft.checkout();
+        }
+        match run {
+            Some(phase) if stopping => draft.stopping(phase),
+            Some(phase) => draft.running(phase),
+            None => draft,
+        }
+    })
+}
+
+fn boards() -> impl Strategy<Value = Scene> {
+    let drafts = (1u64..12).map(draft).collect::<Vec<_>>();
+    let limits = (1u32..5, 1u32..3);
+    let busy = prop::collection::vec(1u64..12, 0..6);
+    let parkings = prop::collection::vec((select(ParkReason::ALL), 0i64..24), 0..2);
+    (drafts, limits, busy, parkings).prop_map(|(drafts, (agents, reviewers), busy, parkings)| {
+        let parked = |scene: Scene, (reason, hour)| scene.parked(reason, at(hour, 30));
+        parkings.into_iter().fold(scene(drafts).slots(agents, reviewers).busy(&busy), parked)
+    })
+}
+
+fn subject(action: &Action) -> Option<&TaskId> {
+    match action {
+        Action::Start { task, .. } | Action::Adopt { task, .. } | Action::Merge { task } => Some(task),
+        Action::Clean { task } | Action::NeedPerson { task, .. } => Some(task),
+        Action::Resume { .. } => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_board_has_the_same_plan(board in boards()) {
+        prop_assert_eq!(board.plan(), board.plan());
+    }
+
+    #[test]
+    fn never_more_agents_than_slots(board in boards()) {
+        let plan = board.plan();
+        let starts = plan.actions.iter().filter(|action| matches!(action, Action::Start { .. })).count();
+        let live = board.state.live.len();
+        prop_assert!(starts == 0 || starts + live <= board.config.max_parallel_agents as usize);
+        let reviews = plan.actions.iter().filter(|action| matches!(action, Action::Start { phase: Phase::Reviewer, .. })).count();
+        let reviewing = board.state.live.iter().filter(|run| run.phase == Phase::Reviewer).count();
+        prop_assert!(reviews == 0 || reviews + reviewing <= board.config.max_parallel_reviewers as usize);
+        prop_assert!(starts == 0 || board.state.parkings.is_empty());
+    }
+
+    #[test]
+    fn a_task_gets_one_action_at_most_and_none_while_it_is_busy(board in boards()) {
+        let plan = board.plan();
+        let subjects: Vec<&TaskId> = plan.actions.iter().filter_map(subject).collect();
+        let distinct: BTreeSet<&TaskId> = subjects.iter().copied().collect();
+        prop_assert_eq!(distinct.len(), subjects.len());
+        prop_assert!(distinct.iter().all(|task| !board.busy.contains(*task)));
+    }
+
+    #[test]
+    fn only_a_task_that_may_be_worked_on_is_started(board in boards()) {
+        for action in board.plan().actions {
+            let Action::Start { task, phase, status } = action else { continue };
+            let card = &board.state.tasks.iter().find(|known| known.task.card.id == task).unwrap().task.card;
+            prop_assert!(card.run.is_none() && card.held_by.is_none() && card.attention.is_none());
+            prop_assert!(card.status == status && status.is_open() && !card.is_approved());
+            prop_assert_eq!(phase == Phase::Reviewer, status == Status::InReview || card.phase == Phase::Reviewer);
+        }
+    }
+
+    #[test]
+    fn every_open_task_without_a_run_is_acted_on_or_says_why(board in boards()) {
+        let plan = board.plan();
+        for number in 1..12 {
+            let card = &board.state.tasks.iter().find(|known| known.task.card.id == id(number)).unwrap().task.card;
+            if !card.status.is_open() || card.run.is_some() || board.busy.contains(&card.id) {
+                continue;
+            }
+            let starts = plan.actions.iter().any(|action| matches!(action, Action::Start { task, .. } if *task == card.id));
+            let whys = plan.whys.iter().filter(|(task, why)| *task == card.id && why.is_some()).count();
+            prop_assert_eq!(whys, usize::from(!starts), "{} in {:?}", card.id, plan);
+        }
+    }
+
+    /// Carried out, the reasons are no news to the next plan.
+    #[test]
+    fn reasons_settle_at_once(mut board in boards()) {
+        for (task, why) in board.plan().whys {
+            let known = board.state.tasks.iter_mut().find(|known| known.task.card.id == task).unwrap();
+            known.task.card.why = why;
+        }
+        prop_assert_eq!(board.plan().whys, []);
+    }
+}
