@@ -2,6 +2,7 @@
 
 mod attack;
 mod bench;
+mod land;
 mod live;
 mod page;
 mod story;

@@ -85,3 +85,6 @@ impl Board {
         counts
     }
 }
+
+#[cfg(test)]
+mod tests;

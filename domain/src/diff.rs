@@ -60,3 +60,6 @@ pub struct DiffLine {
     pub new_line: Option<u32>,
     pub text: String,
 }
+
+#[cfg(test)]
+mod tests;

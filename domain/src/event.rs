@@ -109,3 +109,6 @@ events! {
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenMade "token_made" {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,3 +46,6 @@ pub struct Output {
     /// Whether the run ended and nothing more will come.
     pub complete: bool,
 }
+
+#[cfg(test)]
+mod tests;

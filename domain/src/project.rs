@@ -81,3 +81,6 @@ pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
 pub fn project_branch(project: &ProjectId) -> String {
     format!("vibe-relay/{project}")
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

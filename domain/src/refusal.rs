@@ -173,3 +173,6 @@ fn legal_moves(phase: Phase, from: Status, who: Mover) -> String {
         format!("From {from} you may move it {}.", moves.join(", or "))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,6 @@ impl Stage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -193,3 +193,6 @@ pub enum Frame {
     /// The client is too far behind, or its log is from another life: read the board again.
     Resync {},
 }
+
+#[cfg(test)]
+mod tests;

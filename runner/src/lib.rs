@@ -22,3 +22,6 @@ pub mod transcript;
 mod watch;
 
 pub use supervisor::supervise;
+
+#[cfg(test)]
+mod fixture;

@@ -11,8 +11,10 @@ pub mod agent;
 pub mod bench;
 pub mod claude;
 pub mod git;
+pub mod mcp;
 pub mod model;
 pub mod relay;
+pub mod socket;
 
 /// How long a test waits for a state before it gives up: long, because machines are slow, and reached only by a test that fails.
 const PATIENCE: Duration = Duration::from_secs(60);

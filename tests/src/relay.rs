@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use domain::board::Board;
 use domain::config::Config;
+use domain::event::Envelope;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::output::Output;
 use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Card, Status};
 use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
+use reqwest::{Method, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
@@ -137,24 +139,40 @@ impl Relay {
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn get<A: DeserializeOwned>(&self, path: &str) -> io::Result<A> {
-        answer(self.request(reqwest::Method::GET, path).send().await).await
+        answer(self.request(Method::GET, path).send().await).await
     }
 
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
-        answer(self.request(reqwest::Method::POST, path).json(body).send().await).await
+        answer(self.request(Method::POST, path).json(body).send().await).await
     }
 
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
-        answer(self.request(reqwest::Method::PATCH, path).json(body).send().await).await
+        answer(self.request(Method::PATCH, path).json(body).send().await).await
     }
 
     /// A request with the person's token.
-    pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)
+    }
+
+    /// What the server says to a request that it does not carry out.
+    ///
+    /// # Errors
+    /// It carries it out, or does not answer as it should.
+    pub async fn refusal(&self, request: RequestBuilder) -> io::Result<Problem> {
+        let response = request.send().await.map_err(io::Error::other)?;
+        let (status, body) = (response.status(), response.text().await.map_err(io::Error::other)?);
+        let problem: Problem = serde_json::from_str(&body).map_err(|error| io::Error::other(format!("{status}: {error}: {body}")))?;
+        if problem.status == status.as_u16() { Ok(problem) } else { Err(io::Error::other(format!("{status}: {body}"))) }
+    }
+
+    /// The server's process id, while it runs.
+    pub fn server_id(&self) -> Option<u32> {
+        self.server.as_ref().and_then(Child::id)
     }
 
     /// Creates a project on the repository, with a goal.
@@ -188,6 +206,21 @@ impl Relay {
     /// The server does not answer.
     pub async fn comments(&self, task: &TaskId) -> io::Result<Vec<CommentView>> {
         Ok(self.get::<List<CommentView>>(&format!("/api/tasks/{task}/comments")).await?.items)
+    }
+
+    /// What happened in a project, oldest first.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn events(&self, project: &ProjectId) -> io::Result<Vec<Envelope>> {
+        let mut events: Vec<Envelope> = Vec::new();
+        let mut after = Some(0);
+        while let Some(seq) = after {
+            let page: List<Envelope> = self.get(&format!("/api/events?project={project}&limit=1000&after={seq}")).await?;
+            events.extend(page.items);
+            after = page.next;
+        }
+        Ok(events)
     }
 
     /// # Errors

@@ -228,7 +228,7 @@ pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
 ) -> impl IntoView {
     view! {
         <label class="choice">
-            <input type="radio" name=name prop:checked=move || picked.get() == value on:change=move |_| picked.set(value) />
+            <input type="radio" name=name autofocus=picked.get_untracked() == value prop:checked=move || picked.get() == value on:change=move |_| picked.set(value) />
             <div>
                 <strong>{title}</strong>
                 <span>{detail}</span>

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use db::{Caller, Db, NewRun, Reserved, RunEnd};
+use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
 use domain::config::{Config, Durability};
+use domain::evidence::Found;
 use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::task::{NewTask, Phase, Status, Task};
@@ -121,5 +122,21 @@ impl Bench {
     pub(super) async fn end(&self, run: &RunId) {
         let end = RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, max_attempts: 3 };
         self.state.db.end_run(run, end).await.unwrap();
+    }
+
+    /// Work on `file` as a task that a person approved and the runner merged.
+    pub(super) async fn merged(&self, project: &ProjectId, file: &str, content: &str) {
+        let task = self.task(project).await.card.id;
+        let (branch, target) = (format!("vr/{task}/work"), format!("vibe-relay/{project}"));
+        let repository = self.sample.repository();
+        repository.ensure_project_branch(&target, "main").unwrap();
+        let head = self.sample.commit_on(&branch, &[(file, Some(content))], "work");
+        let db = &self.state.db;
+        db.checkout_planned(&task, &branch, "/nowhere").await.unwrap();
+        db.move_task(&Caller::Human, &task, Move::to(Status::InProgress), Found::Nothing).await.unwrap();
+        db.move_task(&Caller::Human, &task, Move::to(Status::Done), Found::Head(head.clone())).await.unwrap();
+        repository.merge(&target, &head, "Merge", &repository.identity("test").unwrap()).unwrap();
+        let tip = repository.ref_sha(&target).unwrap().unwrap();
+        db.merged(&task, &head, &target, &tip).await.unwrap();
     }
 }

@@ -49,3 +49,16 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     assert_eq!(store.dump().await, before);
     store.db.add_comment(&planning.caller, &other, "A planner speaks on every task of its project", None).await.unwrap();
 }
+
+#[tokio::test]
+async fn the_last_words_on_each_card_are_read_together() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    for (task, content) in [(&one, "a"), (&two, "b"), (&one, "c"), (&one, "d")] {
+        store.db.add_comment(&Caller::Human, task, content, None).await.unwrap();
+    }
+    let last =
+        async |most| store.db.last_comments(&store.project, most).await.unwrap().into_iter().map(|comment| comment.content).collect::<String>();
+    assert_eq!((last(1).await.as_str(), last(2).await.as_str(), last(0).await.as_str()), ("bd", "bcd", ""));
+    assert_eq!(store.db.last_comments(&"PROJ-009".parse().unwrap(), 9).await.unwrap(), []);
+}

@@ -142,5 +142,8 @@ async fn the_format_on_disk_is_this() {
     let sql = "SELECT printf('%d %s %s %s %s %s', seq, project_id, task_id, coalesce(run_id, 'NULL'), actor, kind) || char(10) ||
         json_set(payload, '$.card.created_at', at IS NOT NULL, '$.card.updated_at', 1) FROM events WHERE seq > $1";
     let row: String = sqlx::query_scalar(sql).bind(seq).fetch_one(&store.db.readers).await.unwrap();
-    insta::assert_snapshot!(row, @"");
+    insta::assert_snapshot!(row, @r#"
+    3 PROJ-001 TASK-001 NULL human task_held
+    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"why":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":1,"updated_at":1}}
+    "#);
 }

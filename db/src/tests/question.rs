@@ -14,6 +14,7 @@ async fn a_question_waits_for_its_answer_and_the_answer_leads_the_comment() {
     let task = store.task("One").await;
     let coder = store.agent(&task, Phase::Coder).await;
     let seq = store.db.latest();
+    assert!(!store.db.asked(&coder.run).await.unwrap());
     let options = vec!["red".to_owned(), "blue".to_owned()];
     let asked = store.db.ask(&coder.caller, "Which colour?\nFor the sky.", options.clone(), Some("blue".to_owned())).await.unwrap();
     assert_eq!((asked.options.as_slice(), asked.default.as_deref()), (options.as_slice(), Some("blue")));
@@ -27,6 +28,7 @@ async fn a_question_waits_for_its_answer_and_the_answer_leads_the_comment() {
     let answered = store.db.answer(&Caller::Human, &task, "Green").await.unwrap();
     assert_eq!(answered.card.attention, None);
     assert_eq!(store.db.open_question(&task).await.unwrap(), None);
+    assert!(store.db.asked(&coder.run).await.unwrap(), "answered or not");
     assert_eq!(store.db.comments(&task).await.unwrap()[0].content, "Green\n\n(answer to: Which colour?\nFor the sky.)");
     let kinds = store.kinds_since(seq).await;
     assert_eq!(kinds[..2], ["question_asked", "task_needs_you"]);

@@ -1,1 +1,286 @@
-//! Tests.
+//! Names, places and what is kept, in real repositories with a real store.
+
+use std::fs;
+
+use db::Caller;
+use domain::id::TaskId;
+use domain::task::Status;
+use repo::testing::{Sample, commit_all_in, write_in};
+
+use super::*;
+use crate::fixture::Board;
+
+fn head(board: &Board, path: &Path) -> Option<Sha> {
+    board.repository().worktree_head(&checkout_name(path)).unwrap()
+}
+
+#[tokio::test]
+async fn the_project_branch_is_made_once() {
+    let board = Board::new().await;
+    let (name, tip) = project_branch(&board.db, &board.project).await.unwrap();
+    assert_eq!((name.as_str(), Some(&tip)), ("vibe-relay/PROJ-001", board.tip("main").as_ref()));
+    assert_eq!(board.project().await.integration_head, Some(tip));
+    board.sample.commit_on("main", &[("b", Some("b"))], "the base goes on");
+    let again = project_branch(&board.db, &board.project).await.unwrap();
+    assert_ne!(Some(again.1), board.tip("main"), "it is where it was");
+    assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
+}
+
+#[tokio::test]
+async fn runs_that_start_at_once_share_the_project_branch() {
+    let sample = Sample::new();
+    sample.set_branch("vibe-relay/PROJ-001", &sample.repository().ref_sha("main").unwrap().unwrap());
+    let board = Board::on(sample).await;
+    // All begin with what the project was before any of them.
+    let make = || project_branch(&board.db, &board.project);
+    let made = tokio::join!(make(), make(), make(), make());
+    for made in [made.0, made.1, made.2, made.3] {
+        assert_eq!(made.unwrap().0, "vibe-relay/PROJ-001-2");
+    }
+    assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2"]);
+    assert_eq!(board.project().await.integration_branch, "vibe-relay/PROJ-001-2");
+}
+
+#[tokio::test]
+async fn a_deleted_project_branch_comes_back_with_what_was_merged() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    crate::merge::merge(&board.db, &task).await.unwrap();
+    let merged = board.tip("vibe-relay/PROJ-001").unwrap();
+    board.delete_branch("vibe-relay/PROJ-001");
+    assert_eq!(project_branch(&board.db, &board.project).await.unwrap(), ("vibe-relay/PROJ-001".to_owned(), merged.clone()));
+    assert_eq!(board.tip("vibe-relay/PROJ-001"), Some(merged));
+}
+
+#[tokio::test]
+async fn a_foreign_branch_of_a_task_s_name_is_left_alone() {
+    let sample = Sample::new();
+    let foreign = sample.commit_on("vr/TASK-001/work", &[("theirs", Some("x"))], "theirs");
+    let board = Board::on(sample).await;
+    let task = board.task("Add a").await;
+    let (path, sha) = board.work(&task, &[("a", "a")]).await;
+    assert_eq!(board.read(&task).await.branch.as_deref(), Some("vr/TASK-001/work-2"));
+    assert_eq!(board.tip("vr/TASK-001/work-2"), Some(sha));
+    assert_eq!(board.tip("vr/TASK-001/work"), Some(foreign));
+    assert!(!path.join("theirs").exists());
+}
+
+/// A database that was deleted, or another one beside this, left its checkouts where this one would make the same.
+#[tokio::test]
+async fn a_checkout_of_another_database_is_left_alone() {
+    let sample = Sample::new();
+    let (repository, main) = (sample.repository(), sample.repository().ref_sha("main").unwrap().unwrap());
+    let theirs = |name: &str| sample.beside("worktrees/PROJ-001").join(name);
+    repository.add_worktree("vibe-relay-TASK-001", &theirs("TASK-001"), "vr/TASK-001/work", &main).unwrap();
+    repository.add_detached("vibe-relay-TASK-001-reviewer", &sample.beside("elsewhere"), &main).unwrap();
+    write_in(&theirs("TASK-001"), "theirs", "not committed");
+    let board = Board::on(sample).await;
+
+    let task = board.task("Add a").await;
+    let (path, sha) = board.work(&task, &[("a", "a")]).await;
+    assert_eq!(path, board.sample.beside("worktrees/PROJ-001/TASK-001-2"));
+    assert_eq!(board.tip("vr/TASK-001/work-2"), Some(sha.clone()));
+    let (site, reserved, _) = board.agent(&task, Phase::Reviewer).await;
+    assert_eq!(head(&board, &site.path), Some(sha));
+    throw_away(&board.project, &reserved.run).await.unwrap();
+    board.end(&reserved).await;
+    board.cancel(&task).await;
+    board.clean(&task).await;
+
+    assert!(!path.exists() && !site.path.exists());
+    let kept = board.sample.beside("worktrees/PROJ-001/TASK-001");
+    assert_eq!(fs::read_to_string(kept.join("theirs")).unwrap(), "not committed");
+    assert_eq!(head(&board, &kept), Some(main));
+    assert!(board.sample.beside("elsewhere/README.md").exists());
+}
+
+#[tokio::test]
+async fn a_coder_finds_its_checkout_as_it_left_it() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    let (path, sha) = board.work(&task, &[("a", "a")]).await;
+    write_in(&path, "draft", "not committed");
+    let lock = board.sample.git_dir().join("worktrees/vibe-relay-TASK-001/index.lock");
+    fs::write(&lock, "left by a killed git").unwrap();
+    board.move_to(&Caller::Human, &task, Status::InProgress, Some("do more")).await;
+    let (site, _, _) = board.agent(&task, Phase::Coder).await;
+    assert_eq!((site.path.as_path(), site.branch.as_deref()), (path.as_path(), Some("vr/TASK-001/work")));
+    assert_eq!(head(&board, &path), Some(sha));
+    assert_eq!(fs::read_to_string(path.join("draft")).unwrap(), "not committed");
+    assert!(!lock.exists());
+}
+
+#[tokio::test]
+async fn a_coder_starts_from_what_was_merged() {
+    let board = Board::new().await;
+    let first = board.task("Add a").await;
+    board.work(&first, &[("a", "a")]).await;
+    board.approve(&first).await;
+    crate::merge::merge(&board.db, &first).await.unwrap();
+    let second = board.task("Add b").await;
+    let (path, _) = board.work(&second, &[("b", "b")]).await;
+    assert_eq!(fs::read_to_string(path.join("a")).unwrap(), "a");
+}
+
+#[tokio::test]
+async fn a_reviewer_sees_exactly_the_commit_that_was_handed_in() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    let (coder, sha) = board.work(&task, &[("a", "a")]).await;
+    write_in(&coder, "draft", "not committed");
+    let (site, reserved, _) = board.agent(&task, Phase::Reviewer).await;
+    let newer = commit_all_in(&coder, "sneaked in");
+    assert_eq!((&site.sha, site.branch.as_ref(), site.shown_branch.as_str()), (&sha, None, "vr/TASK-001/work"));
+    assert_eq!(Some(&site.base), board.tip("vibe-relay/PROJ-001").as_ref());
+    assert_eq!(head(&board, &site.path), Some(sha));
+    assert!(site.path.join("a").exists() && !site.path.join("draft").exists());
+
+    write_in(&site.path, "built", "by the reviewer");
+    throw_away(&board.project, &reserved.run).await.unwrap();
+    throw_away(&board.project, &reserved.run).await.unwrap();
+    assert!(!site.path.exists() && coder.join("draft").exists());
+    board.end(&reserved).await;
+    assert_eq!(board.site(&task, Phase::Reviewer).await.unwrap().sha, newer);
+}
+
+#[tokio::test]
+async fn without_a_branch_there_is_nothing_to_review() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.delete_branch("vr/TASK-001/work");
+    let error = board.site(&task, Phase::Reviewer).await.unwrap_err();
+    insta::assert_snapshot!(error, @"the branch vr/TASK-001/work is gone; send the card back with a comment, and the work begins anew");
+    board.move_to(&Caller::Human, &task, Status::InProgress, Some("begin anew")).await;
+    let (site, _, _) = board.agent(&task, Phase::Coder).await;
+    assert_eq!(site.branch.as_deref(), Some("vr/TASK-001/work"));
+    assert!(board.tip("vr/TASK-001/work").is_some());
+}
+
+#[tokio::test]
+async fn an_orchestrator_compares_the_whole_with_the_base_branch() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    crate::merge::merge(&board.db, &task).await.unwrap();
+    let site = board.site(&task, Phase::Orchestrator).await.unwrap();
+    assert_eq!((Some(site.sha), Some(site.base)), (board.tip("vibe-relay/PROJ-001"), board.tip("main")));
+    let planner = board.site(&task, Phase::Planner).await.unwrap();
+    assert_eq!(Some(planner.base), board.tip("vibe-relay/PROJ-001"));
+}
+
+/// A task whose coder committed `a` and left `draft` uncommitted, given up.
+async fn given_up(board: &Board) -> (TaskId, PathBuf, Sha) {
+    let task = board.task("Add a").await;
+    let (path, sha) = board.work(&task, &[("a", "a")]).await;
+    write_in(&path, "draft", "not committed");
+    board.cancel(&task).await;
+    (task, path, sha)
+}
+
+#[tokio::test]
+async fn merged_work_needs_no_rescue() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    let (path, _) = board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    crate::merge::merge(&board.db, &task).await.unwrap();
+    assert_eq!(board.clean(&task).await, None);
+    assert!(!path.exists() && !board.sample.git_dir().join("refs/vibe-relay").exists());
+    assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
+    let task = board.read(&task).await;
+    assert_eq!((task.branch, task.worktree_path), (None, None));
+}
+
+#[tokio::test]
+async fn what_was_not_merged_is_kept() {
+    let board = Board::new().await;
+    let (task, path, sha) = given_up(&board).await;
+    assert_eq!(board.clean(&task).await.as_deref(), Some("refs/vibe-relay/rescue/TASK-001/uncommitted"));
+    assert!(!path.exists());
+    assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
+    assert_eq!(board.kept("refs/vibe-relay/rescue/TASK-001/uncommitted", "draft").as_deref(), Some("not committed"));
+    let commits = format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]);
+    assert_eq!(board.kept(&commits, "a").as_deref(), Some("a"));
+    for name in ["refs/vibe-relay/rescue/TASK-001/uncommitted", &commits] {
+        assert!(board.db.owns_reference(&board.project.git_dir, name).await.unwrap(), "{name}");
+    }
+}
+
+/// Killed after any step: what is done again ends in the same state.
+#[tokio::test]
+async fn cleaning_up_twice_is_harmless() {
+    let board = Board::new().await;
+    let (task, path, sha) = given_up(&board).await;
+    let before = board.read(&task).await;
+    clean(&board.db, &board.project, &before).await.unwrap();
+    assert_eq!(clean(&board.db, &board.project, &before).await.unwrap(), None, "nothing is left to keep");
+    assert!(!path.exists());
+    assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]), "a").as_deref(), Some("a"));
+}
+
+/// The second time it holds other commits than the rescue reference of the first.
+#[tokio::test]
+async fn a_task_may_be_given_up_again() {
+    let board = Board::new().await;
+    let (task, _, first) = given_up(&board).await;
+    board.clean(&task).await;
+    board.move_to(&Caller::Human, &task, Status::Backlog, None).await;
+    board.db.start_task(&Caller::Human, &task).await.unwrap();
+    let (path, second) = board.work(&task, &[("b", "b")]).await;
+    assert!(!path.join("a").exists(), "it began anew");
+    board.cancel(&task).await;
+    let rescue = board.clean(&task).await.unwrap();
+    assert_eq!(rescue, format!("refs/vibe-relay/rescue/TASK-001/{}", &second[..12]));
+    assert_eq!(board.kept(&rescue, "b").as_deref(), Some("b"));
+    assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &first[..12]), "a").as_deref(), Some("a"));
+}
+
+/// An agent that left its branch and committed somewhere else.
+#[tokio::test]
+async fn commits_beside_the_branch_are_kept_too() {
+    let board = Board::new().await;
+    let (task, path, tip) = given_up(&board).await;
+    let aside = board.sample.commit_on("aside", &[("aside", Some("x"))], "beside the branch");
+    board.delete_branch("aside");
+    fs::write(board.sample.git_dir().join("worktrees/vibe-relay-TASK-001/HEAD"), format!("{aside}\n")).unwrap();
+    board.clean(&task).await;
+    assert!(!path.exists());
+    assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &aside[..12]), "aside").as_deref(), Some("x"));
+    assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &tip[..12]), "a").as_deref(), Some("a"));
+    assert_eq!(board.kept("refs/vibe-relay/rescue/TASK-001/uncommitted", "draft").as_deref(), Some("not committed"));
+}
+
+#[tokio::test]
+async fn files_are_kept_also_when_the_branch_is_gone_or_the_checkout_s_head_is_nonsense() {
+    let board = Board::new().await;
+    let (task, path, _) = given_up(&board).await;
+    board.delete_branch("vr/TASK-001/work");
+    fs::write(board.sample.git_dir().join("worktrees/vibe-relay-TASK-001/HEAD"), "0".repeat(40)).unwrap();
+    board.clean(&task).await.unwrap();
+    assert!(!path.exists());
+    let reference = "refs/vibe-relay/rescue/TASK-001/uncommitted";
+    assert_eq!((board.kept(reference, "draft").as_deref(), board.kept(reference, "a").as_deref()), (Some("not committed"), Some("a")));
+}
+
+#[tokio::test]
+async fn a_branch_that_a_person_looks_at_stays() {
+    let board = Board::new().await;
+    let (task, path, sha) = given_up(&board).await;
+    fs::write(board.sample.git_dir().join("HEAD"), "ref: refs/heads/vr/TASK-001/work\n").unwrap();
+    board.clean(&task).await.unwrap();
+    assert!(!path.exists());
+    assert_eq!(board.tip("vr/TASK-001/work"), Some(sha));
+    assert_eq!(board.read(&task).await.worktree_path, None, "it is not tried again");
+}
+
+#[tokio::test]
+async fn a_task_that_never_had_a_checkout_has_nothing_to_clean() {
+    let board = Board::new().await;
+    let task = board.task("Add a").await;
+    board.cancel(&task).await;
+    assert_eq!(board.clean(&task).await, None);
+}

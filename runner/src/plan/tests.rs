@@ -10,7 +10,7 @@ use domain::task::Phase::{Coder, Orchestrator, Planner, Reviewer};
 use domain::task::Status::{Backlog, Done, InProgress, InReview};
 use domain::why::Why;
 
-use scene::{at, id, noon, scene, task};
+use scene::{at, noon, scene, task};
 
 #[test]
 fn finishing_goes_before_beginning() {
@@ -33,10 +33,7 @@ fn finishing_goes_before_beginning() {
     );
     let board = board.slots(2, 1);
     assert_eq!(board.actions(), ["start reviewer TASK-005 in in_review", "start coder TASK-004 in in_progress"]);
-    assert_eq!(
-        board.whys(),
-        ["TASK-003: no free slot: 2 at work", "TASK-002: no free slot: 2 at work", "TASK-001: no free slot: 2 at work"]
-    );
+    assert_eq!(board.whys(), ["TASK-003: no free slot: 2 at work", "TASK-002: no free slot: 2 at work", "TASK-001: no free slot: 2 at work"]);
 }
 
 #[test]
@@ -240,10 +237,7 @@ fn a_run_that_nobody_watches_is_taken_over() {
 #[test]
 fn a_task_that_was_sent_back_too_often_needs_a_person() {
     let board = scene([task(1).sent_back(3), task(2).sent_back(4), task(3).sent_back(9).status(InReview)]);
-    assert_eq!(
-        board.actions(),
-        ["TASK-002 needs a person: stalled", "start reviewer TASK-003 in in_review", "start coder TASK-001 in in_progress"]
-    );
+    assert_eq!(board.actions(), ["TASK-002 needs a person: stalled", "start reviewer TASK-003 in in_review", "start coder TASK-001 in in_progress"]);
     assert_eq!(board.whys(), ["TASK-002: needs you"]);
     // Said once.
     assert!(scene([task(2).sent_back(4).needs_person()]).actions().is_empty());
@@ -270,12 +264,4 @@ fn nothing_is_planned_twice_for_a_task_under_way() {
     let board = scene([task(1), task(2).status(InReview), task(3).approved(), task(4).sent_back(9), task(5).status(Done).checkout()]);
     assert_eq!(board.actions().len(), 5);
     assert!(board.busy(&[1, 2, 3, 4, 5]).actions().is_empty());
-}
-
-#[test]
-fn a_task_knows_its_project_only_by_its_repository() {
-    // A project that is not in the state: nothing panics, and the merge is planned.
-    let board = scene([task(1).approved().project(77)]);
-    assert_eq!(board.actions(), ["merge TASK-001"]);
-    assert_eq!(id(1).number(), 1);
 }

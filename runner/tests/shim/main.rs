@@ -6,6 +6,7 @@
 
 mod claude;
 mod run;
+mod supervise;
 
 use std::fs;
 use std::path::Path;

@@ -4,5 +4,7 @@
 
 mod demo_site;
 mod pipeline;
+mod recovery;
+mod scene;
 mod scripted_agent;
 mod scripted_model;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cli::scripted::scenario::Scenario;
 use domain::board::Board;
 use domain::comment::AuthorRole;
 use domain::failure::EndClass;
@@ -13,28 +12,16 @@ use domain::task::Phase;
 use domain::why::Why;
 use domain::wire::Landed;
 use serde_json::json;
-use tests::claude;
 use tests::git::git;
-use tests::model::ScriptedModel;
 use tests::relay::{Relay, all_done, card};
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
-const SCENARIO: &str = include_str!("../../scenarios/pipeline.json");
+use crate::scene::{self, agents_of, nothing_left};
 
-/// A repository with instructions that count and hooks that must not.
-const FILES: &[(&str, &str)] = &[("README.md", "A test.\n"), ("CLAUDE.md", "The password of this repository is heliotrope.\n")];
+pub(crate) const SCENARIO: &str = include_str!("../../scenarios/pipeline.json");
 
 #[tokio::test]
 async fn the_real_program_takes_a_goal_to_landed_work() {
-    let claude = claude::find().unwrap();
-    let model = ScriptedModel::start(Scenario::parse(SCENARIO).unwrap()).await.unwrap();
-    let relay = Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
-        setting.config.agent_command = vec![claude.display().to_string()];
-        setting.environment = claude::environment(&place.join("home"), &model.base_url());
-        hostile_settings(&place.join("repo"), &place.join("fired"));
-    })
-    .await
-    .unwrap();
+    let (relay, model) = scene::real_with(SCENARIO, |_, place| hostile_settings(&place.join("repo"), &place.join("fired"))).await;
 
     story(&relay).await;
 
@@ -47,19 +34,8 @@ async fn the_real_program_takes_a_goal_to_landed_work() {
 
 #[tokio::test]
 async fn the_scripted_agent_takes_a_goal_to_landed_work() {
-    let relay = scripted(SCENARIO).await;
+    let relay = scene::scripted(SCENARIO).await;
     story(&relay).await;
-}
-
-/// A relay whose agents are played from a scenario.
-pub(crate) async fn scripted(scenario: &str) -> Relay {
-    Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
-        let file = place.join("scenario.json");
-        std::fs::write(&file, scenario).unwrap();
-        setting.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
-    })
-    .await
-    .unwrap()
 }
 
 /// A hook and a server that a repository brings along; each would leave a mark.
@@ -122,19 +98,4 @@ async fn story(relay: &Relay) {
     assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), landed.sha);
     assert_eq!(std::fs::read_to_string(repository.join("delta.txt")).unwrap(), "delta\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "");
-}
-
-fn nothing_left(relay: &Relay) -> bool {
-    let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().count();
-    let projects = std::fs::read_dir(relay.place().join("worktrees")).into_iter().flatten().flatten();
-    projects.map(|entry| folders(&entry.path())).sum::<usize>() == 0 && agents_of(relay).is_empty()
-}
-
-/// The command lines of processes that work below the relay's folder, the server aside.
-pub(crate) fn agents_of(relay: &Relay) -> Vec<String> {
-    let place = relay.place().display().to_string();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
-    let commands = processes.filter_map(command).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
-    commands.filter(|command| command.contains(&place) && !command.contains(" serve ")).collect()
 }

@@ -80,8 +80,10 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
             <div class="attempt-body">
                 <p class="row small-text soft tabular">
                     <span>{move || format!("began {}", clock.ago(started))}</span>
-                    <span>{format!("{} turns", run.turns)}</span>
-                    <span>{format!("{} in, {} out", tokens(run.input_tokens), tokens(run.output_tokens))}</span>
+                    {(run.turns > 0).then(|| view! { <span>{format!("{} turns", run.turns)}</span> })}
+                    {(run.input_tokens + run.output_tokens > 0).then(|| view! {
+                        <span>{format!("{} tokens in, {} out", tokens(run.input_tokens), tokens(run.output_tokens))}</span>
+                    })}
                     {money(run.cost_micro_usd).map(|cost| view! { <span>{cost}</span> })}
                     {context_left.map(|left| view! { <span>{left}</span> })}
                 </p>

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 
 use crate::client::{Client, Failure};
 use crate::components::badge::change_word;
+use crate::components::coded::{Coded, sentence};
 
 /// Up to so many files are open at first, and files up to so many lines.
 const OPEN_FILES: usize = 8;
@@ -27,7 +28,7 @@ pub(crate) fn Changes(
         spawn_local(async move {
             let answer = match request.await {
                 Ok(found) => Ok(found),
-                Err(Failure::Refused(problem)) => Err(format!("{} {}", problem.detail, problem.hint)),
+                Err(Failure::Refused(problem)) => Err(format!("{} {}", sentence(&problem.detail), sentence(&problem.hint))),
                 Err(Failure::Unreachable(what)) => Err(what),
                 Err(Failure::SignedOut) => return,
             };
@@ -36,7 +37,7 @@ pub(crate) fn Changes(
     });
     move || match diff.get() {
         None => view! { <p class="soft" role="status">"Reading the change…"</p> }.into_any(),
-        Some(Err(why)) => view! { <p class="soft">{why}</p> }.into_any(),
+        Some(Err(why)) => view! { <p class="soft"><Coded text=why /></p> }.into_any(),
         Some(Ok(diff)) if diff.files.is_empty() => view! { <p class="soft">"Nothing was changed yet."</p> }.into_any(),
         Some(Ok(diff)) => view! { <Files diff=diff /> }.into_any(),
     }

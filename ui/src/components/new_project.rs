@@ -13,6 +13,7 @@ use web_sys::SubmitEvent;
 use crate::app::About;
 use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
+use crate::components::coded::{Coded, sentence};
 use crate::components::dialog::Dialog;
 use crate::moves::Choice;
 use crate::route::{Navigation, Route};
@@ -181,7 +182,9 @@ fn Finding(look: RwSignal<Look>) -> impl IntoView {
         Look::Nothing => view! { <p class="hint">"Any folder of a git checkout on this machine."</p> }.into_any(),
         Look::Looking => view! { <p class="hint">"Looking…"</p> }.into_any(),
         Look::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{found(&probe)}</p> }.into_any(),
-        Look::Refused { detail, hint } => view! { <p class="hint" data-tone=Tone::Bad.as_str()>{format!("{detail} {hint}")}</p> }.into_any(),
+        Look::Refused { detail, hint } => {
+            view! { <p class="hint" data-tone=Tone::Bad.as_str()><Coded text=format!("{} {}", sentence(&detail), sentence(&hint)) /></p> }.into_any()
+        }
     }
 }
 

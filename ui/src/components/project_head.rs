@@ -7,9 +7,9 @@ use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_look};
+use crate::components::coded::{Coded, sentence};
 use crate::components::dialog::Dialog;
 use crate::components::icon::{BRANCH, Icon, PLUS};
-use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::money;
@@ -137,7 +137,7 @@ enum Landing {
 /// Brings the project branch to the base branch, after a word about what that means.
 #[component]
 fn Land() -> impl IntoView {
-    let (client, store, toasts) = (Client::here(), Store::here(), Toasts::here());
+    let (client, store) = (Client::here(), Store::here());
     let landing = RwSignal::new(Landing::Closed);
     // Something was merged that the base branch does not have.
     let fresh = Memo::new(move |_| {
@@ -156,7 +156,6 @@ fn Land() -> impl IntoView {
         landing.set(Landing::Working);
         client.watch(client.land(project), move |result| match result {
             Ok(landed) => {
-                toasts.news(format!("Landed on {}.", landed.base_branch));
                 let _page_was_left = landing.try_set(Landing::Done(landed));
             }
             Err(_) => {
@@ -169,7 +168,7 @@ fn Land() -> impl IntoView {
         let body = match landing.get() {
             Landing::Closed => return None,
             Landing::Done(landed) => view! {
-                <p>{landed.detail}</p>
+                <p><Coded text=sentence(&landed.detail) /></p>
                 <dl class="details">
                     <dt>"Branch"</dt>
                     <dd class="mono">{landed.base_branch}</dd>

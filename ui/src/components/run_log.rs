@@ -43,27 +43,28 @@ pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
         place.update_value(|place| place.asking = true);
         let run = run.clone();
         spawn_local(async move {
-            let answer = client.output(&run, next).await;
-            let follows = log.try_get_untracked().flatten().is_none_or(|log| is_at_end(&HtmlElement::from(log)));
-            let _closed_meanwhile = place.try_update_value(|place| {
-                place.asking = false;
-                if let Ok(output) = &answer {
-                    place.next = output.next;
-                    place.complete = output.complete;
-                }
-            });
-            let Ok(output) = answer else { return };
-            let _closed_meanwhile = loaded.try_set(true);
-            if !output.lines.is_empty() {
+            // A long transcript comes in pieces; only its end is waited for.
+            let mut next = next;
+            while let Ok(output) = client.output(&run, next).await {
+                next = output.next;
+                let last = output.complete || output.lines.is_empty();
+                let follows = log.try_get_untracked().flatten().is_none_or(|log| is_at_end(&log));
                 let known = lines.try_update_value(|lines| {
                     lines.extend(output.lines);
                     lines.len()
                 });
-                let _closed_meanwhile = count.try_set(known.unwrap_or_default());
+                // The log was closed meanwhile.
+                let Some(known) = known else { return };
+                let _closed = (count.try_set(known), loaded.try_set(true));
+                let _closed = place.try_update_value(|place| (place.next, place.complete) = (next, output.complete));
                 if follows {
                     request_animation_frame(move || scroll_to_end(log));
                 }
+                if last {
+                    break;
+                }
             }
+            let _closed = place.try_update_value(|place| place.asking = false);
         });
     });
     let nothing = move || (loaded.get() && count.get() == 0).then_some(if live { "Nothing was said yet." } else { "Nothing was said." });
@@ -84,13 +85,16 @@ fn Entry(line: OutputLine) -> impl IntoView {
         OutputKind::Text => view! { <p class="say">{text}</p> }.into_any(),
         OutputKind::Thinking => view! { <p class="think">{text}</p> }.into_any(),
         OutputKind::Message => view! {
-            <p class="say said-to">
-                <span class="faint">"To the agent: "</span>
-                {text}
-            </p>
+            <div class="said-to">
+                <p class="note">"To the agent"</p>
+                {match detail {
+                    Some(_) => view! { <Folded name="" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
+                    None => view! { <p class="say">{text}</p> }.into_any(),
+                }}
+            </div>
         }
         .into_any(),
-        OutputKind::ToolUse => view! { <Folded name="uses" text=text detail=detail tone=Tone::Info /> }.into_any(),
+        OutputKind::ToolUse => view! { <Folded name="" text=text detail=detail tone=Tone::Info /> }.into_any(),
         OutputKind::ToolResult => view! { <Folded name="got" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
         OutputKind::ToolError => view! { <Folded name="failed" text=text detail=detail tone=Tone::Bad /> }.into_any(),
         OutputKind::Error => view! { <p class="note" data-tone=Tone::Bad.as_str()>{text}</p> }.into_any(),
@@ -98,14 +102,15 @@ fn Entry(line: OutputLine) -> impl IntoView {
     }
 }
 
-/// A line about a tool; what it was given or gave back is behind it.
+/// A line about something longer, which is behind it. `name` says what the line is, where its words do not.
 #[component]
 fn Folded(name: &'static str, text: String, detail: Option<String>, tone: Tone) -> impl IntoView {
+    let name = (!name.is_empty()).then(|| view! { <b>{name}</b> });
     match detail {
         Some(detail) => view! {
             <details class="tool" data-tone=tone.as_str()>
                 <summary>
-                    <b>{name}</b>
+                    {name}
                     <span>{text}</span>
                 </summary>
                 <pre>{detail}</pre>
@@ -114,7 +119,7 @@ fn Folded(name: &'static str, text: String, detail: Option<String>, tone: Tone) 
         .into_any(),
         None => view! {
             <p class="tool plain" data-tone=tone.as_str()>
-                <b>{name}</b>
+                {name}
                 <span>{text}</span>
             </p>
         }

@@ -6,7 +6,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;
-use crate::components::coded::Coded;
+use crate::components::coded::{Coded, sentence};
 use crate::components::icon::{ALERT, CLOSE, DONE, Icon};
 
 /// How long a message stays. A refusal has more to read.
@@ -68,19 +68,6 @@ impl Toasts {
     }
 }
 
-/// With a capital letter and a full stop, as it stands alone here.
-fn sentence(text: &str) -> String {
-    let text = text.trim();
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let stop = if text.ends_with(['.', '!', '?', ':']) { "" } else { "." };
-    // Names like `main` or TASK-001 keep their spelling; a plain word gets its capital.
-    let word = text.split(' ').next().unwrap_or_default();
-    let plain = word.chars().all(char::is_lowercase);
-    let head = if plain { first.to_uppercase().to_string() } else { first.to_string() };
-    format!("{head}{}{stop}", letters.as_str())
-}
-
 /// Draws the messages above everything else, dialogs included, and reads them out.
 #[component]
 pub(crate) fn ToastStack() -> impl IntoView {
@@ -116,19 +103,5 @@ pub(crate) fn ToastStack() -> impl IntoView {
                 </div>
             </For>
         </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sentence;
-
-    #[test]
-    fn messages_read_as_sentences() {
-        assert_eq!(sentence("no plan waits for approval"), "No plan waits for approval.");
-        assert_eq!(sentence("TASK-001 has no commit"), "TASK-001 has no commit.");
-        assert_eq!(sentence("title: it is empty"), "title: it is empty.");
-        assert_eq!(sentence("Wait for them."), "Wait for them.");
-        assert_eq!(sentence(""), "");
     }
 }

@@ -63,16 +63,7 @@ pub(super) fn task(number: u64) -> Draft {
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };
-    let task = Task {
-        card,
-        description: None,
-        worktree_path: None,
-        branch: None,
-        session_id: None,
-        model: None,
-        merged_sha: None,
-        review_rounds: 0,
-    };
+    let task = Task { card, description: None, worktree_path: None, branch: None, session_id: None, model: None, merged_sha: None, review_rounds: 0 };
     Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None }, run: None }
 }
 

@@ -1,0 +1,180 @@
+//! The wire and disk format of events: logs that were written must stay readable.
+
+use super::*;
+use crate::attention::AttentionKind;
+use crate::project::tests::{card, project};
+
+/// One of each kind, in the order of the list.
+fn every() -> Vec<Event> {
+    let sha = || "a1".to_owned();
+    vec![
+        Event::ProjectCreated {},
+        Event::ProjectEdited {},
+        Event::ProjectCompleted {},
+        Event::ProjectReopened {},
+        Event::ProjectBranchMoved { sha: sha() },
+        Event::ProjectLanded { sha: sha() },
+        Event::PlanApproved {},
+        Event::PlanRevised {},
+        Event::TaskCreated {},
+        Event::TaskEdited { fields: vec!["title".to_owned()] },
+        Event::TaskMoved { from: Status::Backlog, to: Status::InProgress, reason: None },
+        Event::TaskApproved { sha: sha() },
+        Event::ApprovalVoided { sha: sha() },
+        Event::TaskMerged { sha: sha() },
+        Event::TaskHeld { by: HeldBy::Stop },
+        Event::TaskReleased {},
+        Event::TaskNeedsYou { attention: Attention::new(AttentionKind::Checks, "red") },
+        Event::TaskSettled {},
+        Event::WhyChanged { why: Some(Why::BlockedBy { tasks: vec![TaskId::new(2)] }) },
+        Event::CheckoutMade { branch: "vr/TASK-001/work".to_owned() },
+        Event::CheckoutRemoved { rescue: None },
+        Event::CommentAdded { comment: CommentId::new(4), author_role: AuthorRole::Coder },
+        Event::QuestionAsked { question: QuestionId::new(5) },
+        Event::QuestionAnswered { question: QuestionId::new(5) },
+        Event::RunStarted { phase: Phase::Coder, attempt: 2 },
+        Event::RunSession { session_id: "s".to_owned() },
+        Event::RunUsage { cost_micro_usd: 7 },
+        Event::RunStopRequested {},
+        Event::RunNudged {},
+        Event::RunEnded { end: EndClass::Failed, failure: Some(FailureClass::Crashed) },
+        Event::MessageQueued {},
+        Event::MessageDelivered {},
+        Event::AgentsParked {
+            parking: Parking { reason: ParkReason::RateLimited, until: Timestamp::from_milliseconds(0), detail: "limit".to_owned() },
+        },
+        Event::AgentsResumed { reason: ParkReason::RateLimited },
+        Event::TokenMade {},
+    ]
+}
+
+fn envelope(event: Event) -> Envelope {
+    Envelope {
+        seq: 9,
+        at: Timestamp::from_milliseconds(0),
+        project_id: Some(ProjectId::new(1)),
+        task_id: Some(TaskId::new(1)),
+        run_id: None,
+        actor: Actor::Agent("coder-TASK-001".to_owned()),
+        event,
+        card: None,
+        project: None,
+    }
+}
+
+#[test]
+fn every_kind_is_written_like_this() {
+    let every = every();
+    assert_eq!(every.iter().map(Event::kind).collect::<Vec<_>>(), Event::KINDS);
+    let lines: Vec<String> = every.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"kind":"project_created"}
+    {"kind":"project_edited"}
+    {"kind":"project_completed"}
+    {"kind":"project_reopened"}
+    {"kind":"project_branch_moved","sha":"a1"}
+    {"kind":"project_landed","sha":"a1"}
+    {"kind":"plan_approved"}
+    {"kind":"plan_revised"}
+    {"kind":"task_created"}
+    {"kind":"task_edited","fields":["title"]}
+    {"kind":"task_moved","from":"backlog","to":"in_progress","reason":null}
+    {"kind":"task_approved","sha":"a1"}
+    {"kind":"approval_voided","sha":"a1"}
+    {"kind":"task_merged","sha":"a1"}
+    {"kind":"task_held","by":"stop"}
+    {"kind":"task_released"}
+    {"kind":"task_needs_you","attention":{"kind":"checks","detail":"red"}}
+    {"kind":"task_settled"}
+    {"kind":"why_changed","why":{"is":"blocked_by","tasks":["TASK-002"]}}
+    {"kind":"checkout_made","branch":"vr/TASK-001/work"}
+    {"kind":"checkout_removed","rescue":null}
+    {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
+    {"kind":"question_asked","question":"ASK-005"}
+    {"kind":"question_answered","question":"ASK-005"}
+    {"kind":"run_started","phase":"coder","attempt":2}
+    {"kind":"run_session","session_id":"s"}
+    {"kind":"run_usage","cost_micro_usd":7}
+    {"kind":"run_stop_requested"}
+    {"kind":"run_nudged"}
+    {"kind":"run_ended","end":"failed","failure":"crashed"}
+    {"kind":"message_queued"}
+    {"kind":"message_delivered"}
+    {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
+    {"kind":"agents_resumed","reason":"rate_limited"}
+    {"kind":"token_made"}
+    "#);
+}
+
+#[test]
+fn every_kind_reads_back_as_itself() {
+    for event in every() {
+        let sent = Envelope { card: Some(card(1, Phase::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
+        let text = serde_json::to_string(&sent).unwrap();
+        assert_eq!(serde_json::from_str::<Envelope>(&text).unwrap(), sent);
+    }
+}
+
+#[test]
+fn an_envelope_carries_where_when_and_by_whom() {
+    insta::assert_snapshot!(serde_json::to_string_pretty(&envelope(Event::TaskReleased {})).unwrap(), @r#"
+    {
+      "seq": 9,
+      "at": "1970-01-01T00:00:00.000Z",
+      "project_id": "PROJ-001",
+      "task_id": "TASK-001",
+      "run_id": null,
+      "actor": "coder-TASK-001",
+      "event": {
+        "kind": "task_released"
+      }
+    }
+    "#);
+}
+
+#[test]
+fn an_envelope_carries_the_card_and_the_project() {
+    let full = Envelope { card: Some(card(1, Phase::Coder, Status::Backlog)), project: Some(project()), ..envelope(Event::TaskReleased {}) };
+    let text = [serde_json::to_string_pretty(&full.card).unwrap(), serde_json::to_string_pretty(&full.project).unwrap()];
+    insta::assert_snapshot!(text.join("\n"), @r#"
+    {
+      "id": "TASK-001",
+      "project_id": "PROJ-001",
+      "parent_task_id": null,
+      "title": "Task 1",
+      "phase": "coder",
+      "status": "backlog",
+      "held_by": null,
+      "attention": null,
+      "why": null,
+      "cancel_reason": null,
+      "depends_on": [],
+      "priority": 0,
+      "approved_sha": null,
+      "verified_by": null,
+      "round_of": null,
+      "round": null,
+      "run": null,
+      "comments": 0,
+      "runs": 0,
+      "cost_micro_usd": 0,
+      "created_at": "2026-01-31T09:05:00.000Z",
+      "updated_at": "2026-01-31T09:05:00.000Z"
+    }
+    {
+      "id": "PROJ-001",
+      "title": "Site",
+      "description": "Say hello",
+      "status": "active",
+      "repo_path": "/home/ann/site",
+      "git_dir": "/home/ann/site/.git",
+      "base_branch": "main",
+      "integration_branch": "vibe-relay/PROJ-001",
+      "integration_head": null,
+      "landed_sha": null,
+      "plan_approval": "auto",
+      "created_at": "2026-01-31T09:05:00.000Z",
+      "updated_at": "2026-01-31T09:05:00.000Z"
+    }
+    "#);
+}

@@ -1,0 +1,18 @@
+//! The wire format of transcripts.
+
+use super::*;
+
+#[test]
+fn a_transcript_is_written_like_this() {
+    let line = |kind, detail: Option<&str>| OutputLine { offset: 10, kind, text: "ls".to_owned(), detail: detail.map(str::to_owned) };
+    let output = Output { lines: vec![line(OutputKind::ToolUse, Some("{}")), line(OutputKind::Text, None)], next: 20, complete: false };
+    let text = serde_json::to_string(&output).unwrap();
+    insta::assert_snapshot!(text, @r#"{"lines":[{"offset":10,"kind":"tool_use","text":"ls","detail":"{}"},{"offset":10,"kind":"text","text":"ls"}],"next":20,"complete":false}"#);
+    assert_eq!(serde_json::from_str::<Output>(&text).unwrap(), output);
+}
+
+#[test]
+fn the_kinds_are_these() {
+    let kinds: Vec<&str> = OutputKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    insta::assert_snapshot!(kinds.join(" "), @"start text thinking tool_use tool_result tool_error message result error note");
+}

@@ -1,0 +1,131 @@
+//! What a refused caller reads: programs rely on the codes, people and agents on the sentences.
+
+use super::*;
+
+/// One of each, so that a new one is not forgotten here.
+fn every() -> Vec<Refusal> {
+    let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
+    let refusals = vec![
+        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human },
+        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder },
+        Refusal::not_found("run", &run),
+        Refusal::invalid("title", "it is empty", "Say something."),
+        Refusal::StaleRun { run: run.clone() },
+        Refusal::NotYourRole { phase: Phase::Coder, action: "create tasks".to_owned(), hint: hint.clone() },
+        Refusal::NotYourTask { task: task.clone(), own: TaskId::new(8) },
+        Refusal::NotYou { own: "coder".to_owned(), claimed: "human".to_owned() },
+        Refusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] },
+        Refusal::NoCommits { task: task.clone(), base: "main".to_owned() },
+        Refusal::EmptyDiff { task: task.clone() },
+        Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
+        Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
+        Refusal::EmptyPlan { task: task.clone() },
+        Refusal::OwnWork { task: task.clone() },
+        Refusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() },
+        Refusal::NothingToApprove { task: task.clone() },
+        Refusal::DependenciesOpen { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
+        Refusal::DependencyCircle { circle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
+        Refusal::RunEnding { task: task.clone(), run },
+        Refusal::NoLiveRun(task.to_string()),
+        Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
+        Refusal::NoQuestion { task },
+        Refusal::NoPlanWaiting,
+        Refusal::NothingToLand { detail: "the branches are the same".to_owned() },
+        Refusal::Repository { code: "base-gone", detail: "main does not exist".to_owned(), hint },
+        Refusal::Unauthorized,
+        Refusal::HumanOnly { action: "landing".to_owned() },
+    ];
+    // A new variant does not compile here until it is in the list above.
+    for refusal in &refusals {
+        match refusal {
+            Refusal::IllegalMove { .. } | Refusal::NotFound { .. } | Refusal::Invalid { .. } | Refusal::StaleRun { .. } => {}
+            Refusal::NotYourRole { .. } | Refusal::NotYourTask { .. } | Refusal::NotYou { .. } | Refusal::NotClean { .. } => {}
+            Refusal::NoCommits { .. } | Refusal::EmptyDiff { .. } | Refusal::CommentNeeded { .. } | Refusal::ReasonNeeded { .. } => {}
+            Refusal::EmptyPlan { .. } | Refusal::OwnWork { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
+            Refusal::DependenciesOpen { .. } | Refusal::DependencyCircle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
+            Refusal::NotNow { .. } | Refusal::NoQuestion { .. } | Refusal::NoPlanWaiting | Refusal::NothingToLand { .. } => {}
+            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } => {}
+        }
+    }
+    refusals
+}
+
+#[test]
+fn codes_sentences_and_hints_are_these() {
+    let page: Vec<String> = every().iter().map(|refusal| format!("{}: {refusal}\n    {}", refusal.code(), refusal.hint())).collect();
+    insta::assert_snapshot!(page.join("\n"), @r#"
+    illegal-move: human may not move TASK-007 from in_review to backlog
+        From in_review you may move it to in_review (needs a verdict about the newest commit, from another session than its author's), or to done (needs nothing: the newest commit is approved by the move and joins the merge queue), or to in_progress (needs a comment that says what to change), or to cancelled (needs a reason).
+    illegal-move: coder may not move TASK-007 from done to in_review
+        From done this task is not yours to move as coder.
+    not-found: run RUN-003 does not exist
+        Look up the run on the board; ids are written like RUN-001.
+    invalid: title: it is empty
+        Say something.
+    stale-run: RUN-003 is no longer the current run of its task, so nothing it writes is taken
+        Stop here: the task was stopped, moved or given to a newer run. End your turn.
+    not-your-role: a coder may not create tasks
+        The hint.
+    not-your-task: TASK-007 is not the task of this run, which is TASK-008
+        Use TASK-008, or leave the argument as your <issue> names it.
+    not-you: this run writes as coder, not as human
+        Write as coder: who you are is decided by your token.
+    not-clean: TASK-007 has 2 files that are not committed: a.rs, b.rs
+        Commit what belongs to the task, remove or ignore the rest, then move the task again.
+    no-commits: TASK-007 has no commit beyond main
+        Commit your work in the worktree, then move the task again.
+    empty-diff: the commits of TASK-007 change nothing
+        If nothing had to change, say why with add_comment, then move the task again.
+    comment-needed: moving TASK-007 to in_progress needs a comment of this review that says what to change
+        Call add_comment with file, line and what is wrong, then move the task again.
+    reason-needed: moving TASK-007 to cancelled needs a reason
+        Give the reason along with the move.
+    empty-plan: TASK-007 has no children and no reason says why
+        Call create_subtasks for TASK-007, or complete_task with a reason why there is nothing to do.
+    own-work: the session that wrote TASK-007 may not judge it
+        Another agent or the person must judge it.
+    head-moved: TASK-007 is at b2 now, and a1 was judged
+        The newest commit gets a review of its own: end your turn.
+    nothing-to-approve: TASK-007 has no commit that could be approved
+        Send it back to work, or close it without a merge.
+    dependencies-open: TASK-007 waits for TASK-001, TASK-002
+        Wait for them, or remove the dependency.
+    dependency-circle: the dependencies make a circle: TASK-001 → TASK-002 → TASK-001
+        Remove one of these dependencies.
+    run-ending: TASK-007 has a run that is still ending
+        Wait until RUN-003 has ended; that takes seconds.
+    no-live-run: TASK-007 has no agent at work
+        Add a comment instead: the next run reads the whole thread.
+    not-now: TASK-007 is done: nothing is to be started
+        The hint.
+    no-question: TASK-007 has no open question
+        Add a comment instead.
+    no-plan-waiting: no plan waits for approval
+        A plan waits only while its tasks are held by it; start single tasks with Start.
+    nothing-to-land: there is nothing to land: the branches are the same
+        Wait until a task was merged into the project branch.
+    base-gone: main does not exist
+        The hint.
+    unauthorized: the request carries no valid token
+        Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database.
+    human-only: landing is for the person only
+        Leave it to the person; tell them with add_comment.
+    "#);
+}
+
+#[test]
+fn only_an_illegal_move_lists_what_is_allowed() {
+    for refusal in every() {
+        let moves = matches!(refusal, Refusal::IllegalMove { .. });
+        assert_eq!(!refusal.allowed().is_empty(), moves, "{refusal}");
+    }
+}
+
+#[test]
+fn every_refusal_says_the_next_step() {
+    for refusal in every() {
+        assert!(refusal.hint().ends_with('.'), "{refusal}");
+    }
+    let ids = ["project", "run", "task", "comment"].map(|what| Refusal::not_found(what, "x").hint());
+    assert!(ids[0].contains("PROJ-001") && ids[1].contains("RUN-001") && ids[2].contains("TASK-001") && ids[3].contains("TASK-001"));
+}

@@ -1,0 +1,194 @@
+//! The shapes that travel over HTTP and the WebSocket: scripts and other people's programs lean on them.
+
+use serde::de::DeserializeOwned;
+
+use super::*;
+use crate::actor::Actor;
+use crate::comment::AuthorRole;
+use crate::event::Event;
+use crate::failure::FailureClass;
+use crate::id::{CommentId, QuestionId};
+use crate::park::ParkReason;
+use crate::project::tests::card;
+use crate::refusal::Refusal;
+use crate::task::{HeldBy, Phase};
+use crate::time::Timestamp;
+use crate::transition::Mover;
+use crate::why::Why;
+
+fn at() -> Timestamp {
+    Timestamp::from_milliseconds(1_769_850_300_000)
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap()
+}
+
+/// The text of `value`, which must read back as itself.
+fn there_and_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
+    let text = json(value);
+    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
+    text
+}
+
+fn task() -> Task {
+    Task {
+        card: card(1, Phase::Coder, Status::InProgress),
+        description: Some("Do it".to_owned()),
+        worktree_path: None,
+        branch: Some("vr/TASK-001/work".to_owned()),
+        session_id: None,
+        model: None,
+        merged_sha: None,
+        review_rounds: 0,
+    }
+}
+
+#[test]
+fn frames_are_written_like_this() {
+    let event = Envelope {
+        seq: 2,
+        at: at(),
+        project_id: None,
+        task_id: None,
+        run_id: None,
+        actor: Actor::Human,
+        event: Event::TokenMade {},
+        card: None,
+        project: None,
+    };
+    let frames = [
+        Frame::Hello { epoch: "e".to_owned(), seq: 1 },
+        Frame::Event { event: Box::new(event) },
+        Frame::Activity { run_id: RunId::new(3), line: "Reads a.rs".to_owned() },
+        Frame::Resync {},
+    ];
+    insta::assert_snapshot!(frames.iter().map(there_and_back).collect::<Vec<_>>().join("\n"), @r#"
+    {"type":"hello","epoch":"e","seq":1}
+    {"type":"event","event":{"seq":2,"at":"2026-01-31T09:05:00.000Z","project_id":null,"task_id":null,"run_id":null,"actor":"human","event":{"kind":"token_made"}}}
+    {"type":"activity","run_id":"RUN-003","line":"Reads a.rs"}
+    {"type":"resync"}
+    "#);
+}
+
+#[test]
+fn a_problem_lists_moves_only_when_there_are_some() {
+    let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: Phase::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
+    let full = Problem {
+        status: 422,
+        code: refusal.code().to_owned(),
+        detail: refusal.to_string(),
+        hint: refusal.hint(),
+        from: Some(Status::Done),
+        to: Some(Status::Backlog),
+        allowed: refusal.allowed(),
+    };
+    let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
+    insta::assert_snapshot!(format!("{}\n{}", there_and_back(&full), there_and_back(&bare)), @r#"
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"in_progress","who":["verifier","human"],"needs":"reason"}]}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to in_progress (needs a reason)."}
+    "#);
+}
+
+#[test]
+fn a_task_has_its_cards_fields_at_the_top() {
+    let question = Question {
+        id: QuestionId::new(1),
+        task_id: TaskId::new(1),
+        run_id: RunId::new(1),
+        question: "Which?".to_owned(),
+        options: vec!["a".to_owned()],
+        default: None,
+        asked_at: at(),
+        answer: None,
+        answered_at: None,
+    };
+    let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), note: None };
+    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"why":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
+}
+
+#[test]
+fn a_comment_has_its_html_beside_it() {
+    let comment = Comment {
+        id: CommentId::new(1),
+        task_id: TaskId::new(1),
+        author_role: AuthorRole::Reviewer,
+        run_id: Some(RunId::new(2)),
+        content: "*no*".to_owned(),
+        created_at: at(),
+    };
+    let view = CommentView { comment, content_html: "<p><em>no</em></p>".to_owned() };
+    let list = List { items: vec![view], next: Some(1) };
+    insta::assert_snapshot!(there_and_back(&list), @r#"{"items":[{"id":"NOTE-001","task_id":"TASK-001","author_role":"reviewer","run_id":"RUN-002","content":"*no*","created_at":"2026-01-31T09:05:00.000Z","content_html":"<p><em>no</em></p>"}],"next":1}"#);
+}
+
+#[test]
+fn requests_need_only_what_matters_and_nothing_unknown() {
+    assert_eq!(serde_json::from_str::<NewProject>(r#"{"title": "t"}"#).unwrap(), NewProject { title: "t".to_owned(), ..NewProject::default() });
+    assert_eq!(serde_json::from_str::<TaskPatch>("{}").unwrap(), TaskPatch::default());
+    assert_eq!(serde_json::from_str::<ProjectPatch>("{}").unwrap(), ProjectPatch::default());
+    assert!(serde_json::from_str::<NewProject>("{}").is_err());
+    assert!(serde_json::from_str::<NewProject>(r#"{"title": "t", "repo": "x"}"#).is_err());
+    assert!(serde_json::from_str::<TaskPatch>(r#"{"state": "done"}"#).is_err());
+    assert!(serde_json::from_str::<TaskPatch>(r#"{"status": "finished"}"#).is_err());
+    assert!(serde_json::from_str::<ProjectPatch>(r#"{"status": "complete"}"#).is_err());
+    assert!(serde_json::from_str::<Words>(r#"{"content": "x", "role": "human"}"#).is_err());
+    assert!(serde_json::from_str::<Cancel>("{}").is_err());
+    let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false}"#;
+    assert_eq!(there_and_back(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
+}
+
+#[test]
+fn the_server_says_what_it_is() {
+    let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned() };
+    let server = Server {
+        version: "0.1.0".to_owned(),
+        epoch: "e".to_owned(),
+        repo_path: None,
+        parked: vec![parking],
+        demo: Some(Demo { page_url: "/demo".to_owned() }),
+    };
+    let health = Health { status: "ok".to_owned(), version: "0.1.0".to_owned() };
+    let landed = Landed { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
+    let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo"}}
+    {"status":"ok","version":"0.1.0"}
+    {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
+    "#);
+}
+
+#[test]
+fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
+    let whys = [
+        Why::BlockedBy { tasks: vec![TaskId::new(3), TaskId::new(4)] },
+        Why::Held { by: HeldBy::Human },
+        Why::Held { by: HeldBy::Plan },
+        Why::Held { by: HeldBy::Stop },
+        Why::NoFreeSlot { most: 3 },
+        Why::PhaseFull { phase: Phase::Reviewer },
+        Why::Waiting { until: at(), after: FailureClass::Crashed },
+        Why::Parked { reason: ParkReason::RateLimited, until: Some(at()) },
+        Why::Parked { reason: ParkReason::SignedOut, until: None },
+        Why::NeedsYou,
+        Why::MergeQueued,
+        Why::Stopping,
+        Why::PlanOpen { task: TaskId::new(1) },
+    ];
+    let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    {"is":"blocked_by","tasks":["TASK-003","TASK-004"]} blocked by TASK-003, TASK-004
+    {"is":"held","by":"human"} held by you: press Start
+    {"is":"held","by":"plan"} held until you start the plan
+    {"is":"held","by":"stop"} stopped by you: press Start or Retry
+    {"is":"no_free_slot","most":3} no free slot: 3 at work
+    {"is":"phase_full","phase":"reviewer"} waits for the reviewer at work
+    {"is":"waiting","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
+    {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
+    {"is":"parked","reason":"signed_out","until":null} Claude Code is not signed in
+    {"is":"needs_you"} needs you
+    {"is":"merge_queued"} approved: waits to be merged
+    {"is":"stopping"} stopping
+    {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
+    "#);
+}

@@ -1,0 +1,319 @@
+//! The supervisor with a store, a repository and real processes: what it starts, takes over and ends.
+//!
+//! The agent is a script that waits for files; what an agent does through its tools is done here in its name.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use db::{Caller, Db, Move, RunCaller};
+use domain::config::{Config, Durability};
+use domain::failure::{EndClass, FailureClass};
+use domain::id::{RunId, TaskId};
+use domain::output::{OutputKind, OutputLine};
+use domain::run::Run;
+use domain::task::{Card, NewTask, Status};
+use domain::wire::NewProject;
+use repo::testing::{Sample, commit_all_in, write_in};
+use tokio::sync::broadcast;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::run::{is_gone, this_program};
+
+/// Ends a turn each time that a file `turn` comes up, and itself when its input ends. What it is told it writes down.
+const AGENT: &str = r#"
+cd "$(dirname "$0")"
+init='{"type":"system","subtype":"init","session_id":"s","model":"scripted","mcp_servers":[{"name":"vibe-relay","status":"connected"}]}'
+result='{"type":"result","subtype":"success","is_error":false,"num_turns":1,"modelUsage":{"scripted":{"inputTokens":1,"outputTokens":1,"costUSD":0.5}}}'
+after='{"type":"command_lifecycle","state":"completed"}'
+echo $$ >> pids
+echo $PORT >> ports
+while read -r line; do
+  printf '%s\n' "$line" >> told
+  echo "$init"
+  while [ ! -e turn ]; do [ -e script.sh ] || exit 9; sleep 0.02; done
+  rm turn
+  echo "$result"
+  echo "$after"
+done
+"#;
+
+struct Bench {
+    sample: Sample,
+    config: Config,
+    db: Db,
+}
+
+impl Drop for Bench {
+    /// Agents outlive their servers, also those of a test that failed.
+    fn drop(&mut self) {
+        for pid in self.lines("pids").iter().filter_map(|pid| pid.parse().ok()) {
+            // Most are gone.
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
+/// A supervisor at work; ended by `stop`, as a server that is shut down.
+struct Server {
+    shutdown: CancellationToken,
+    task: JoinHandle<db::Result<()>>,
+}
+
+impl Server {
+    async fn stop(self) {
+        self.shutdown.cancel();
+        self.task.await.unwrap().unwrap();
+    }
+}
+
+impl Bench {
+    /// A standing board whose reviews wait for ever.
+    async fn new() -> Self {
+        let sample = Sample::new();
+        write_in(&sample.beside("agent"), "script.sh", AGENT);
+        let script = sample.beside("agent/script.sh").to_string_lossy().into_owned();
+        let config = Config {
+            db_path: sample.beside("store/board.db"),
+            worktrees_path: sample.beside("worktrees"),
+            durability: Durability::Normal,
+            agent_command: vec!["/bin/sh".to_owned(), script],
+            max_parallel_reviewers: 0,
+            max_attempts: 1,
+            ..Config::default()
+        };
+        let db = Db::open(&config).await.unwrap();
+        let probe = repo::probe(sample.top(), None).unwrap();
+        db.create_project(&Caller::Human, NewProject { title: "Board".to_owned(), ..NewProject::default() }, probe).await.unwrap();
+        Self { sample, config, db }
+    }
+
+    fn serve(&self) -> Server {
+        let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
+        let work = runner::supervise(self.db.clone(), Arc::new(self.config.clone()), this_program(), activity, shutdown.clone());
+        Server { shutdown, task: tokio::spawn(work) }
+    }
+
+    async fn task(&self, title: &str) -> TaskId {
+        let new = NewTask {
+            title: title.to_owned(),
+            description: None,
+            phase: None,
+            parent_task_id: None,
+            depends_on: Vec::new(),
+            priority: None,
+            model: None,
+            start: true,
+        };
+        let project = self.db.projects().await.unwrap().remove(0).id;
+        self.db.create_task(&Caller::Human, &project, new).await.unwrap().card.id
+    }
+
+    fn agent_file(&self, name: &str) -> PathBuf {
+        self.sample.beside("agent").join(name)
+    }
+
+    fn lines(&self, name: &str) -> Vec<String> {
+        fs::read_to_string(self.agent_file(name)).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    async fn card(&self, task: &TaskId) -> Card {
+        self.db.card(task).await.unwrap()
+    }
+
+    /// Waits until the store says so.
+    async fn run_when(&self, what: &str, holds: impl Fn(&Run) -> bool) -> Run {
+        let mut news = self.db.subscribe();
+        let waiting = async {
+            loop {
+                news.borrow_and_update();
+                match self.db.run(&RunId::new(1)).await {
+                    Ok(run) if holds(&run) => return run,
+                    _ => news.changed().await.unwrap(),
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
+    }
+
+    async fn end_of_the_run(&self) -> Run {
+        self.run_when("the end of the run", |run| run.completed_at.is_some()).await
+    }
+
+    /// Starts the first run and waits until its agent has its first message.
+    async fn at_work(&self) -> (Server, TaskId, Caller) {
+        let task = self.task("Add a").await;
+        let server = self.serve();
+        super::run::wait_for("the agent", || self.lines("told").len() == 1).await;
+        let project_id = self.card(&task).await.project_id;
+        let run = self.db.run(&RunId::new(1)).await.unwrap();
+        let agent = RunCaller { run_id: run.id, task_id: task.clone(), project_id, phase: run.phase, call_id: None };
+        (server, task, Caller::Run(agent))
+    }
+
+    /// What the agent does with its tools to finish.
+    async fn hand_in(&self, task: &TaskId, agent: &Caller) {
+        let checkout = self.db.task(task).await.unwrap().worktree_path.unwrap();
+        write_in(checkout.as_ref(), "a", "a");
+        commit_all_in(checkout.as_ref(), "work");
+        let look = self.db.look(agent, task, Status::InReview).await.unwrap();
+        let found = repo::look(&look).unwrap();
+        self.db.move_task(agent, task, Move::to(Status::InReview), found).await.unwrap();
+    }
+
+    fn end_turn(&self) {
+        fs::write(self.agent_file("turn"), "").unwrap();
+    }
+
+    fn transcript(&self) -> Vec<OutputLine> {
+        let path = self.sample.beside("store/runs/RUN-001/transcript.jsonl");
+        fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_handed_in_is_let_go_when_its_turn_ends() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    assert!(bench.lines("told")[0].contains("<issue>\\nTitle: Add a\\n"));
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.failure, run.exit_code), (Some(EndClass::Finished), None, Some(0)));
+    assert_eq!((run.cost_micro_usd, run.turns), (500_000, 1));
+    assert_eq!(bench.lines("told").len(), 1, "it was not reminded");
+    assert_eq!(bench.card(&task).await.status, Status::InReview);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_outlives_its_server_and_the_next_one_takes_it_over() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    server.stop().await;
+    assert_eq!(bench.db.live_runs().await.unwrap().len(), 1);
+    // What it does while nobody watches is not lost either.
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    super::run::wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    let server = bench.serve();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.cost_micro_usd), (Some(EndClass::Finished), 500_000));
+    assert_eq!(bench.card(&task).await.runs, 1);
+    let kinds: Vec<OutputKind> = bench.transcript().iter().map(|line| line.kind).collect();
+    assert_eq!(kinds, [OutputKind::Start, OutputKind::Result]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_moves_nothing_is_reminded_once_and_then_needs_the_person() {
+    let bench = Bench::new().await;
+    let (server, task, _) = bench.at_work().await;
+    bench.end_turn();
+    super::run::wait_for("the reminder", || bench.lines("told").len() == 2).await;
+    assert!(bench.lines("told")[1].contains("<reminder>"));
+    bench.end_turn();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Failed), Some(FailureClass::NoMove), None));
+    assert_eq!(run.cost_micro_usd, 1_000_000);
+    let attention = bench.card(&task).await.attention.unwrap();
+    assert_eq!(attention.detail, "1 attempts failed; the last: the agent ended without moving its card. Press Retry when it is mended.");
+    server.stop().await;
+}
+
+/// The answer comes while the agent's turn is not over yet.
+#[tokio::test]
+async fn a_question_that_was_answered_at_once_is_no_failure() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    bench.db.ask(&agent, "A or B?", Vec::new(), None).await.unwrap();
+    bench.db.answer(&Caller::Human, &task, "A").await.unwrap();
+    bench.end_turn();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::Asked), None));
+    super::run::wait_for("the next run", || bench.lines("told").len() == 2).await;
+    let next = bench.lines("told").remove(1);
+    assert!(next.contains("A or B?"), "the next run knows it: {next}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn words_of_the_person_reach_the_agent_in_the_next_turn() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    bench.db.message_run(&Caller::Human, &RunId::new(1), "use B").await.unwrap();
+    // Taken up when its turn ends: it is neither reminded nor let go before.
+    bench.end_turn();
+    super::run::wait_for("the message", || bench.lines("told").len() == 2).await;
+    assert!(bench.lines("told")[1].contains("use B"));
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
+    assert_eq!(bench.lines("told").len(), 2);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_person_s_stop_reaches_an_agent_that_was_taken_over() {
+    let bench = Bench::new().await;
+    let (server, task, _) = bench.at_work().await;
+    server.stop().await;
+    bench.db.stop_task(&Caller::Human, &task).await.unwrap();
+    let server = bench.serve();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
+    assert!(is_gone(&bench.lines("pids")[0]));
+    server.stop().await;
+}
+
+/// Whatever is wrong with what is known about a run: its processes are gone before its end is recorded.
+#[tokio::test]
+async fn an_agent_that_cannot_be_watched_is_ended() {
+    let bench = Bench::new().await;
+    let (server, _, _) = bench.at_work().await;
+    server.stop().await;
+    let transcript = bench.sample.beside("store/runs/RUN-001/transcript.jsonl");
+    fs::remove_file(&transcript).unwrap();
+    fs::create_dir(&transcript).unwrap();
+    let server = bench.serve();
+    let run = bench.end_of_the_run().await;
+    assert!(is_gone(&bench.lines("pids")[0]));
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::Failed), Some(FailureClass::Lost)));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
+    let bench = Bench::new().await;
+    let task = bench.task("Add a").await;
+    let reserved = db::NewRun {
+        task,
+        phase: domain::task::Phase::Coder,
+        status: Status::Backlog,
+        sha: None,
+        worktree_path: None,
+        run_dirs: bench.sample.beside("store/runs"),
+        port: None,
+    };
+    bench.db.reserve_run(reserved).await.unwrap();
+    let server = bench.serve();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None));
+    super::run::wait_for("the next run's agent", || bench.lines("told").len() == 1).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn agents_that_start_at_once_get_a_port_each() {
+    let bench = Bench::new().await;
+    for title in ["One", "Two", "Three"] {
+        bench.task(title).await;
+    }
+    let server = bench.serve();
+    super::run::wait_for("three agents", || bench.lines("ports").len() == 3).await;
+    let mut ports = bench.lines("ports");
+    ports.sort();
+    ports.dedup();
+    assert_eq!(ports.len(), 3, "{ports:?}");
+    server.stop().await;
+}

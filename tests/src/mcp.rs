@@ -1,0 +1,57 @@
+//! A plain MCP client: one call, one POST, with whatever token a test wants to try. It must not know what a tool is for.
+
+use std::io;
+
+use domain::id::RunId;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::relay::Relay;
+
+const VERSION: &str = "2026-07-28";
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub is_error: bool,
+    /// Every text block, one piece a line.
+    pub text: String,
+    /// The word for programs, when it was refused.
+    pub code: Option<String>,
+}
+
+/// The token of a run, from the file that its agent was started with.
+///
+/// # Errors
+/// There is no such run, or its file is not what an agent is given.
+pub fn token_of(relay: &Relay, run: &RunId) -> io::Result<String> {
+    let file = relay.place().join("data/runs").join(run.as_str()).join("mcp.json");
+    let config: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    let token = config["mcpServers"]["vibe-relay"]["env"]["VIBE_RELAY_TOKEN"].as_str();
+    token.map(str::to_owned).ok_or_else(|| io::Error::other(format!("no token in {config}")))
+}
+
+/// Calls a tool of the board as the bearer of `token`.
+///
+/// # Errors
+/// The board does not answer, or not with a tool's result.
+pub async fn call(relay: &Relay, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}});
+    let request = reqwest::Client::new()
+        .request(Method::POST, format!("{}/mcp", relay.url))
+        .bearer_auth(token)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", VERSION)
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool)
+        .json(&body);
+    let answer: Value = request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?;
+    let result = answer.get("result").ok_or_else(|| io::Error::other(answer.to_string()))?;
+    let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+    Ok(Answer {
+        is_error: result["isError"] == true,
+        text: texts.collect::<Vec<_>>().join("\n"),
+        code: result["structuredContent"]["code"].as_str().map(str::to_owned),
+    })
+}

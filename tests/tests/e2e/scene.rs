@@ -1,0 +1,84 @@
+//! What the stories share: a relay whose agents play a scenario, gates at which those agents wait until the story goes on, and what is left
+//! of them. It must not tell a story.
+//!
+//! Agents work two folders below their relay's worktrees, so a scenario reaches the relay's folder as `../../..`. A gate is a pair of files
+//! there: an agent makes `NAME.reached` and waits for `NAME.open`.
+
+use std::path::Path;
+
+use cli::scripted::scenario::Scenario;
+use domain::board::Board;
+use domain::project::ProjectStatus;
+use tests::claude;
+use tests::model::ScriptedModel;
+use tests::relay::{Relay, Setting, all_done};
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
+
+/// A repository with instructions that count.
+pub(crate) const FILES: &[(&str, &str)] = &[("README.md", "A test.\n"), ("CLAUDE.md", "The password of this repository is heliotrope.\n")];
+
+/// A relay whose agents are played from a scenario.
+pub(crate) async fn scripted(scenario: &str) -> Relay {
+    scripted_with(scenario, |_| {}).await
+}
+
+/// The same with other settings.
+pub(crate) async fn scripted_with(scenario: &str, change: impl FnOnce(&mut Setting)) -> Relay {
+    let start = Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
+        let file = place.join("scenario.json");
+        std::fs::write(&file, scenario).unwrap();
+        setting.config.agent_command = vec![PROGRAM.to_owned(), "scripted-agent".to_owned(), "--scenario".to_owned(), file.display().to_string()];
+        change(setting);
+    });
+    start.await.unwrap()
+}
+
+/// A relay whose agents are the real `claude` program, and the model that plays the scenario behind it.
+pub(crate) async fn real(scenario: &str) -> (Relay, ScriptedModel) {
+    real_with(scenario, |_, _| {}).await
+}
+
+/// The same with other settings, or another folder.
+pub(crate) async fn real_with(scenario: &str, change: impl FnOnce(&mut Setting, &Path)) -> (Relay, ScriptedModel) {
+    let claude = claude::find().unwrap();
+    let model = ScriptedModel::start(Scenario::parse(scenario).unwrap()).await.unwrap();
+    let start = Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
+        setting.config.agent_command = vec![claude.display().to_string()];
+        setting.environment = claude::environment(&place.join("home"), &model.base_url());
+        change(setting, place);
+    });
+    (start.await.unwrap(), model)
+}
+
+/// Waits until an agent waits at a gate.
+pub(crate) async fn reached(relay: &Relay, gate: &str) {
+    let file = relay.place().join(format!("{gate}.reached"));
+    tests::wait_for(&format!("an agent reaches {gate}"), || file.exists()).await;
+}
+
+/// Lets whoever waits at a gate go on, now or when they come to it.
+pub(crate) fn open(relay: &Relay, gate: &str) {
+    std::fs::write(relay.place().join(format!("{gate}.open")), "").unwrap();
+}
+
+/// Whether nothing is left to do and nobody works.
+pub(crate) fn complete(board: &Board) -> bool {
+    board.project.status == ProjectStatus::Complete && all_done(board)
+}
+
+/// Whether no checkout and no agent's process is left.
+pub(crate) fn nothing_left(relay: &Relay) -> bool {
+    let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().count();
+    let projects = std::fs::read_dir(relay.place().join("worktrees")).into_iter().flatten().flatten();
+    projects.map(|entry| folders(&entry.path())).sum::<usize>() == 0 && agents_of(relay).is_empty()
+}
+
+/// The command lines of processes that work below the relay's folder, the server aside.
+pub(crate) fn agents_of(relay: &Relay) -> Vec<String> {
+    let place = relay.place().display().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+    let commands = processes.filter_map(command).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    commands.filter(|command| command.contains(&place) && !command.contains(" serve ")).collect()
+}

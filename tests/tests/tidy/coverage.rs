@@ -1,0 +1,37 @@
+//! Coverage by enumeration: what the product offers is read from its sources, and some test must name each of it. Routes and functions of
+//! the store are counted where they are, by `api/src/tests/story.rs` and `db/src/tests/coverage.rs`. It must not know what the tests prove.
+
+use domain::event::Event;
+
+use crate::source::{none, read, rust};
+
+/// The text of all tests, these aside.
+fn tests() -> String {
+    let others = rust().into_iter().filter(|file| !file.path.starts_with("tests/tests/tidy/"));
+    others.map(|file| file.tests().to_owned()).collect()
+}
+
+/// `task_moved` as its variant is written.
+fn variant(kind: &str) -> String {
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    kind.split('_').map(capital).collect()
+}
+
+#[test]
+fn every_kind_of_event_is_named_by_a_test() {
+    let tests = tests();
+    let unnamed = Event::KINDS.iter().filter(|kind| !tests.contains(&format!("Event::{}", variant(kind))) && !tests.contains(&format!("\"{kind}\"")));
+    none("no test names these events", unnamed.map(|kind| (*kind).to_owned()).collect());
+}
+
+/// The tools in the table of roles.
+fn tools() -> Vec<String> {
+    read("mcp/src/tools.rs").split("Row { tool: \"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_tool_is_called_by_a_test() {
+    let (tools, tests) = (tools(), tests());
+    assert!(tools.len() > 8, "the table of tools was not read: {tools:?}");
+    none("no test calls these tools", tools.into_iter().filter(|tool| !tests.contains(&format!("\"{tool}\""))).collect());
+}

@@ -1,0 +1,104 @@
+//! The pages of `docs/` that are made from the sources. With `UPDATE_DOCS=1` they are written, otherwise compared. It must not hold text
+//! that a source could hold.
+
+use domain::event::Event;
+use serde_json::Value;
+
+use crate::source::{read, root};
+
+fn check(path: &str, page: &str) {
+    let page = page.replacen("\n\n", "\n\n<!-- Made by `UPDATE_DOCS=1 cargo test -p tests --test tidy`. -->\n\n", 1);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(root().join(path), &page).unwrap();
+    }
+    assert_eq!(read(path), page, "{path} is old: run `UPDATE_DOCS=1 cargo test -p tests --test tidy`");
+}
+
+#[test]
+fn the_page_of_the_state_machine_is_fresh() {
+    let table = domain::transition::markdown();
+    check(
+        "docs/state-machine.md",
+        &format!("# Moves of a task\n\nFrom `domain/src/transition.rs`. A move that is not listed is refused, for everybody.\n\n{table}"),
+    );
+}
+
+/// Kind, fields and documentation of each event, from the list in `domain/src/event.rs`.
+fn events() -> Vec<(String, String, String)> {
+    let source = read("domain/src/event.rs");
+    let list = source.split("\nevents! {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+    let (mut found, mut words, mut depth): (Vec<(String, String, String)>, Vec<&str>, usize) = (Vec::new(), Vec::new(), 0);
+    for line in list.lines().map(str::trim) {
+        match (depth, line.strip_prefix("/// ")) {
+            (0, Some(word)) => words.push(word),
+            (0, None) if line.contains('"') => {
+                let kind = line.split('"').nth(1).unwrap().to_owned();
+                let fields = line.split_once('{').map_or("", |(_, rest)| rest.trim_end_matches('}').trim());
+                found.push((kind, fields.to_owned(), words.join(" ")));
+                words.clear();
+            }
+            (_, None) if depth > 0 && line != "}" => found.last_mut().unwrap().1 += line,
+            _ => {}
+        }
+        depth = depth + line.matches('{').count() - line.matches('}').count();
+    }
+    found
+}
+
+#[test]
+fn the_page_of_events_is_fresh() {
+    let events = events();
+    assert_eq!(events.iter().map(|(kind, ..)| kind.as_str()).collect::<Vec<_>>(), Event::KINDS);
+    let mut page = "# Events\n\nFrom `domain/src/event.rs`, in its order. `GET /api/events` and the WebSocket carry them; each envelope also has `seq`, `at`, \
+        `actor`, the ids of project, task and run, and the card or project as it was afterwards.\n\n| kind | fields | what happened |\n|---|---|---|\n"
+        .to_owned();
+    for (kind, fields, words) in events {
+        let fields = if fields.is_empty() { String::new() } else { format!("`{}`", fields.trim_end_matches(',')) };
+        page += &format!("| `{kind}` | {fields} | {words} |\n");
+    }
+    check("docs/events.md", &page);
+}
+
+/// The tools as clients are told them: a snapshot that a test of `mcp` compares with the code.
+fn tools() -> Vec<Value> {
+    let snapshot = read("mcp/src/tests/snapshots/mcp__tests__table__the_tools_on_the_wire.snap");
+    snapshot.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The roles that see a tool: from the other snapshot of that test.
+fn seen_by(tool: &str) -> String {
+    let test = read("mcp/src/tests/table.rs");
+    let rows = test.lines().filter_map(|line| line.trim().split_once(": ")).filter(|(role, _)| !role.contains(' '));
+    let seen: Vec<&str> = rows.filter(|(_, tools)| tools.split(' ').any(|name| name == tool)).map(|(role, _)| role).collect();
+    seen.join(", ")
+}
+
+fn arguments(schema: &Value) -> String {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let name = |(name, property): (&String, &Value)| {
+        let optional = if required.contains(&Value::from(name.as_str())) { "" } else { "?" };
+        let words = property["enum"].as_array().map(|words| words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
+        let explained: Vec<String> = [property["description"].as_str().map(str::to_owned), words].into_iter().flatten().collect();
+        let below = property["items"]["properties"].as_object().map(|_| format!(" each of {}", arguments(&property["items"])));
+        let explained = if explained.is_empty() { String::new() } else { format!(" ({})", explained.join(" ")) };
+        format!("`{name}{optional}`{explained}{}", below.unwrap_or_default())
+    };
+    properties.iter().map(name).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn the_page_of_tools_is_fresh() {
+    let tools = tools();
+    assert!(tools.len() > 8, "the snapshot was not read");
+    let mut page = "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them. A `?` marks what may be left out.\n\n\
+        | tool | who sees it | arguments | when |\n|---|---|---|---|\n"
+        .to_owned();
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        let seen = seen_by(name);
+        assert!(!seen.is_empty(), "nobody sees {name}");
+        page += &format!("| `{name}` | {seen} | {} | {} |\n", arguments(&tool["inputSchema"]), tool["description"].as_str().unwrap());
+    }
+    check("docs/tools.md", &page);
+}

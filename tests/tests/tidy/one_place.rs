@@ -1,0 +1,100 @@
+//! What is done in one place only. Each rule names the place and every exception with its reason.
+
+use crate::source::{Source, none, product};
+
+/// The product's lines with `pattern` outside of the places that may have it.
+fn outside(pattern: &str, places: &[&str]) -> Vec<String> {
+    let elsewhere = |file: &Source| !places.iter().any(|place| file.path == *place || (place.ends_with('/') && file.path.starts_with(place)));
+    product().iter().filter(|file| elsewhere(file)).flat_map(|file| file.lines_with(pattern)).collect()
+}
+
+#[test]
+fn programs_are_started_in_one_place() {
+    let places = [
+        "runner/src/process.rs",
+        // At build time: the nested cargo of the board.
+        "ui/embed/build/compile.rs",
+        // Compiled for tests only: git as the other opinion.
+        "repo/src/git_program.rs",
+    ];
+    let found = [outside("Command::new(", &places), outside("posix_spawn", &[]), outside("execv", &[])].concat();
+    none("runner/src/process.rs starts programs", found);
+}
+
+#[test]
+fn the_time_is_read_in_one_place() {
+    let places = [
+        "db/src/lib.rs",
+        // A shim outlives the server and writes the end of a run down without it.
+        "runner/src/shim.rs",
+        "runner/src/shim/",
+    ];
+    none("the time of an event is db::now()", outside("SystemTime::now(", &places));
+}
+
+#[test]
+fn domain_asks_the_system_for_nothing() {
+    let files: Vec<Source> = product().into_iter().filter(|file| file.path.starts_with("domain/")).collect();
+    let asking = ["std::env", "std::fs", "std::io", "std::net", "std::os", "std::process", "std::thread", "SystemTime", "Instant", "now()"];
+    none("domain is pure", asking.iter().flat_map(|pattern| files.iter().flat_map(|file| file.lines_with(pattern))).collect());
+}
+
+#[test]
+fn only_the_store_writes_sql() {
+    let words = ["\"SELECT ", "\"INSERT INTO ", "\"DELETE FROM ", "\"PRAGMA "];
+    none("SQL is in db", words.iter().flat_map(|word| outside(word, &["db/src/"])).collect());
+}
+
+#[test]
+fn no_type_of_the_database_library_leaves_the_store() {
+    let store: Vec<Source> = product().into_iter().filter(|file| file.path.starts_with("db/src/")).collect();
+    let public = ["pub fn ", "pub async fn ", "pub struct ", "pub enum ", "pub use ", "pub type ", "pub trait "];
+    let lines = public.iter().flat_map(|begin| store.iter().flat_map(|file| file.lines_with(begin)));
+    none("db's interface is free of sqlx", lines.filter(|line| line.contains("sqlx") || line.contains("Sqlite")).collect());
+}
+
+#[test]
+fn the_status_of_a_failure_is_decided_in_one_file() {
+    // What tells of success, or that nothing changed.
+    let good = ["OK", "CREATED", "ACCEPTED", "NO_CONTENT", "NOT_MODIFIED", "SEE_OTHER"];
+    let places = [
+        "api/src/error.rs",
+        // Reads the status that the framework gave to a body that was too large.
+        "api/src/extract.rs",
+        // A page for a person, not an answer for a program.
+        "api/src/routes/sign_in.rs",
+        // The transport of MCP in front of all tools has failures of its own, and the bridge reads them.
+        "mcp/src/server.rs",
+        "mcp/src/bridge/",
+    ];
+    let is_bad = |line: &String| line.split("StatusCode::").skip(1).any(|rest| !good.iter().any(|word| rest.starts_with(word)));
+    let product_lines = outside("StatusCode::", &places).into_iter().filter(|line| !line.starts_with("cli/") && is_bad(line));
+    none("api/src/error.rs decides the status of a failure", product_lines.collect());
+}
+
+#[test]
+fn outcomes_are_worded_for_models_in_one_file() {
+    let found = [outside("CallToolResult::", &["mcp/src/reply.rs"]), outside("ContentBlock::", &["mcp/src/reply.rs"])].concat();
+    none("mcp/src/reply.rs words outcomes", found);
+}
+
+#[test]
+fn prompts_are_no_rust_strings() {
+    let found = [outside("\"You are ", &[]), outside("include_str!(\"../../agents/", &["runner/src/prompt.rs"])].concat();
+    none("what agents are told is in agents/", found);
+}
+
+/// Legality has one table. A component that compares with a status would be a second one.
+#[test]
+fn the_board_decides_no_move() {
+    let words = ["Backlog", "InProgress", "InReview", "Done", "Cancelled"].map(|status| format!(" Status::{status}"));
+    let board = product().into_iter().filter(|file| file.path.starts_with("ui/src/") && file.path != "ui/src/components/badge.rs");
+    let found = board.flat_map(|file| words.iter().flat_map(|word| file.lines_with(word)).collect::<Vec<_>>());
+    none("the board asks domain::transition; words and colours of a status are in ui/src/components/badge.rs", found.collect());
+}
+
+#[test]
+fn a_repository_is_opened_in_one_place() {
+    let opening = ["git2::Repository::open", "git2::Repository::init", "open_bare(", "open_from_env"];
+    none("repo/src/handle.rs opens repositories", opening.iter().flat_map(|call| outside(call, &["repo/src/handle.rs"])).collect());
+}
