@@ -66,3 +66,37 @@ fn accepts_brotli(headers: &HeaderMap) -> bool {
         name.trim().eq_ignore_ascii_case("br") && !refused
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SCRIPT: Asset = Asset {
+        path: "/assets/board-0123.js",
+        content_type: "text/javascript",
+        bytes: b"let a = 1;",
+        brotli: Some(b"shorter"),
+        etag: "\"0123\"",
+        immutable: true,
+    };
+
+    fn asked(name: header::HeaderName, value: &'static str) -> Response {
+        answer(&SCRIPT, &HeaderMap::from_iter([(name, HeaderValue::from_static(value))]))
+    }
+
+    #[test]
+    fn files_are_compressed_for_those_who_can_read_it() {
+        for (accepted, coding) in [("gzip, br", Some("br")), ("BR;q=0.5", Some("br")), ("br;q=0", None), ("brotli", None), ("gzip", None)] {
+            let response = asked(header::ACCEPT_ENCODING, accepted);
+            assert_eq!(response.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap()), coding, "{accepted}");
+            assert_eq!(response.headers()[header::ETAG], if coding.is_some() { "\"0123-br\"" } else { "\"0123\"" });
+            assert_eq!(response.headers()[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
+        }
+    }
+
+    #[test]
+    fn a_known_tag_is_answered_without_the_bytes() {
+        assert_eq!(asked(header::IF_NONE_MATCH, "\"0\", \"0123\"").status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(asked(header::IF_NONE_MATCH, "\"0123-br\"").status(), StatusCode::OK, "those bytes were others");
+    }
+}

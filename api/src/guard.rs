@@ -50,8 +50,8 @@ fn admit(request: &Request, port: u16) -> Result<()> {
     let uri = request.uri();
     let hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
     let hosts: Vec<&str> = hosts.chain(uri.authority().map(|authority| authority.as_str())).collect();
-    if hosts.is_empty() || headers.get_all(header::HOST).iter().count() > 1 {
-        return Err(Error::ForeignHost(hosts.join(", ")));
+    if hosts.is_empty() {
+        return Err(Error::ForeignHost(String::new()));
     }
     if let Some(foreign) = hosts.into_iter().find(|host| !is_own(host, port)) {
         return Err(Error::ForeignHost(foreign.chars().take(100).collect()));

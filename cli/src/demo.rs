@@ -41,13 +41,13 @@ async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
     let mut ended = Ended::listen()?;
     let mut server = Server::start(stage, None).await?;
     output::line("Scripted agents, no model, no account; git, worktrees, reviews and merges are real.");
+    let mut player = Player::begin(Client::of(stage.config())?, stage, options.exit).await?;
     output::line(&server.link);
     if !options.no_open
         && let Err(error) = runner::process::open_browser(&server.link)
     {
         tracing::debug!(%error, "no browser was opened");
     }
-    let mut player = Player::begin(Client::of(stage.config())?, stage, options.exit).await?;
     loop {
         tokio::select! {
             done = player.step() => if let Some(summary) = done? {

@@ -19,6 +19,8 @@ pub(crate) enum CliError {
     NoHome,
     #[error(transparent)]
     Store(#[from] db::Error),
+    #[error("the board is running already: open {url}, or end it first")]
+    AlreadyRunning { url: String, source: db::Error },
     #[error("port {port} is taken by another program; name another with --port, or leave it away to get the next free one")]
     PortTaken { port: u16 },
     #[error("no port from {first} to {last} is free; name one with --port")]

@@ -1,7 +1,7 @@
 //! `vibe-relay serve`: the composition root. Opens the store, puts HTTP, MCP and the runner on it, and ends them in order.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use api::{AppState, DemoHooks, SignIn};
@@ -28,10 +28,14 @@ const ACTIVITY_BACKLOG: usize = 256;
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
     logging::start("info,rmcp=warn");
-    let config = Arc::new(setting::config(config)?);
+    let mut config = setting::config(config)?;
+    if config.repo_path.is_none() {
+        config.repo_path = repository_here();
+    }
+    let config = Arc::new(config);
     let shutdown = CancellationToken::new();
     end_on_signals(&shutdown)?;
-    let db = Db::open(&config).await?;
+    let db = Db::open(&config).await.map_err(|error| taken(error, &config))?;
     let token = setting::token(&config)?;
     db.set_human_token(&token).await?;
     let listener = listen(options.port).await?;
@@ -68,6 +72,20 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     }
     server_file::remove(&config.db_path, &server)?;
     Ok(())
+}
+
+/// The repository of the current folder: what a new project begins with when nothing else is configured.
+fn repository_here() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    repo::probe(&here, None).ok().map(|probe| probe.repo_path.into())
+}
+
+/// Whoever finds the database in use wants to know where its board is.
+fn taken(error: db::Error, config: &Config) -> CliError {
+    match (error, server_file::read(&config.db_path)) {
+        (error @ db::Error::Locked { .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, source: error },
+        (error, _) => error.into(),
+    }
 }
 
 /// Says where the board is, and shows it.

@@ -6,8 +6,8 @@ use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::task::Phase;
 use domain::text;
+use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::error::Result;
@@ -43,8 +43,7 @@ impl Db {
                         return Err(Refusal::NotYourTask { task, own: run.task_id.clone() }.into());
                     }
                 }
-                insert(tx, &caller, &card.project_id, &task, &content).await?;
-                let comment = last(&mut tx.connection, &task).await?;
+                let comment = insert(tx, &caller, &card.project_id, &task, &content).await?;
                 tx.remember(&caller, &comment).await?;
                 Ok(comment)
             })
@@ -102,29 +101,27 @@ fn role(caller: &Caller) -> AuthorRole {
 }
 
 /// Adds a comment as part of a larger use-case.
-pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<()> {
-    let content = text::body("content", content)?;
-    let id = CommentId::new(tx.next_number(CommentId::PREFIX).await?);
-    let author_role = role(caller);
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
+    let comment = Comment {
+        id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
+        task_id: task.clone(),
+        author_role: role(caller),
+        run_id: caller.run().cloned(),
+        content: text::body("content", content)?,
+        created_at: tx.now,
+    };
     sqlx::query("INSERT INTO comments (id, task_id, author_role, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(id.as_str())
-        .bind(task.as_str())
-        .bind(author_role.as_str())
-        .bind(caller.run().map(RunId::as_str))
-        .bind(content)
-        .bind(tx.now.to_string())
+        .bind(comment.id.as_str())
+        .bind(comment.task_id.as_str())
+        .bind(comment.author_role.as_str())
+        .bind(comment.run_id.as_ref().map(RunId::as_str))
+        .bind(&comment.content)
+        .bind(comment.created_at.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::CommentAdded { comment: id, author_role });
-    Ok(())
-}
-
-async fn last(connection: &mut SqliteConnection, task: &TaskId) -> Result<Comment> {
-    let row = sqlx::query("SELECT * FROM comments WHERE task_id = $1 ORDER BY length(id) DESC, id DESC LIMIT 1")
-        .bind(task.as_str())
-        .fetch_one(connection)
-        .await?;
-    comment_of(&row)
+    let event = Event::CommentAdded { comment: comment.id.clone(), author_role: comment.author_role };
+    tx.record_for_task(caller, project, task, event);
+    Ok(comment)
 }
 
 fn comment_of(row: &SqliteRow) -> Result<Comment> {

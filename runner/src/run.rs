@@ -13,7 +13,7 @@ use domain::id::TaskId;
 use domain::project::Project;
 use domain::task::{Phase, Status, Task};
 use domain::wire::Frame;
-use tokio::sync::{Mutex, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use crate::backend::claude::{self, ClaudeSpec, Session};
@@ -32,8 +32,6 @@ pub(crate) struct Context {
     /// This program: it is started again as the shim and as the agents' bridge to the board.
     pub(crate) program: PathBuf,
     pub(crate) activity: broadcast::Sender<Frame>,
-    /// Held from choosing a port until it is leased: two runs that start at once must not choose the same.
-    pub(crate) leasing: Arc<Mutex<()>>,
 }
 
 impl Context {
@@ -51,7 +49,6 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
     let site = checkout::site(db, &context.config.worktrees_path, &project, &task, phase).await;
-    let leasing = context.leasing.lock().await;
     let live = db.live_runs().await?;
     let wish = NewRun {
         task: task.card.id.clone(),
@@ -64,14 +61,13 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     };
     let reserved = match db.reserve_run(wish).await {
         Ok(reserved) => reserved,
-        // The person, or a faster action, was first: the next plan sees it.
+        // The person, or a faster start with the same port, was first: the next plan sees it.
         Err(db::Error::Refused(refusal)) => {
             tracing::debug!(%refusal, task = %task.card.id, "not started");
             return Ok(());
         }
         Err(error) => return Err(error),
     };
-    drop(leasing);
     let prepared = match site {
         Ok(site) => prepare(context, &project, &task, &site, &reserved).await,
         Err(error) => Err((FailureClass::Checkout, error.to_string())),

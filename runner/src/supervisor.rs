@@ -41,7 +41,7 @@ pub async fn supervise(
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
-    let context = Context { db, config, program, activity, leasing: Arc::default() };
+    let context = Context { db, config, program, activity };
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(shutdown).await;
     supervisor.jobs.shutdown().await;

@@ -30,11 +30,17 @@ pub(crate) struct Link {
 ))]
 pub(crate) async fn sign_in(State(state): State<AppState>, headers: HeaderMap, Parameters(link): Parameters<Link>) -> Result<Response> {
     if state.sign_in.redeem(&link.code) {
-        return Ok(([(header::SET_COOKIE, state.sign_in.cookie(state.port))], Redirect::to("/")).into_response());
+        return Ok(([(header::SET_COOKIE, state.sign_in.cookie(state.port))], Redirect::to(&landing(&state))).into_response());
     }
     // The same link opened again by the same browser.
     if guard::is_signed_in(&state, &headers).await? {
         return Ok(Redirect::to("/").into_response());
     }
     Ok((StatusCode::UNAUTHORIZED, Html(USED)).into_response())
+}
+
+/// Where a browser goes first: to the list of projects, in the demonstration to its only board.
+fn landing(state: &AppState) -> String {
+    let project = state.demo.as_ref().and_then(|demo| demo.project.get());
+    project.map_or_else(|| "/".to_owned(), |project| format!("/projects/{project}"))
 }

@@ -104,6 +104,17 @@ fn attacks(route: &Route, run: &str) -> Vec<Vec<(&'static str, String)>> {
     attacks
 }
 
+/// What the person could send to `path`, so that only the headers are wrong.
+fn body(method: &str, path: &str) -> &'static str {
+    match (method, path.rsplit('/').next().unwrap_or_default()) {
+        ("get", _) => "",
+        ("patch", _) | (_, "tasks") => r#"{"title": "x"}"#,
+        (_, "comments" | "message" | "answer" | "revise") => r#"{"content": "x"}"#,
+        (_, "cancel") => r#"{"reason": "obsolete"}"#,
+        _ => "{}",
+    }
+}
+
 #[tokio::test]
 async fn no_attack_changes_or_reads_anything() {
     let bench = Bench::new().await;
@@ -119,7 +130,7 @@ async fn no_attack_changes_or_reads_anything() {
             _ => "TASK-001",
         };
         let path = route.path.replace("{id}", id).replace("{*path}", "index.html");
-        let body = if route.method == "get" { "" } else { r#"{"title": "x", "content": "x", "reason": "obsolete"}"# };
+        let body = body(route.method, &path);
         for headers in attacks(route, &run.token) {
             sent += 1;
             let mut request = Request::builder().method(route.method.to_uppercase().as_str()).uri(&path).header("content-length", body.len());
@@ -183,7 +194,7 @@ async fn sizes_and_addresses_are_bounded() {
     for (path, status, code) in [
         (format!("/api/projects?x={}", "x".repeat(9_000)), StatusCode::BAD_REQUEST, "bad-address"),
         ("/api/tasks/TASK-001%00".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
-        ("/api/repository?path=/tmp%00x".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
+        ("/api/repository?path=/a%00x".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
         ("/api/tasks/%ff".to_owned(), StatusCode::BAD_REQUEST, "bad-address"),
         ("/api/tasks/..%2f..%2fetc".to_owned(), StatusCode::NOT_FOUND, "not-found"),
         ("/api/tasks/PROJ-001".to_owned(), StatusCode::NOT_FOUND, "not-found"),

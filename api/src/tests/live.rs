@@ -143,12 +143,13 @@ async fn what_belongs_to_another_project_is_left_out_and_activity_comes_through(
     let mut socket = live.connect(&format!("?project={other}")).await;
     frame(&mut socket).await;
     live.write("not for this one").await;
-    let task = live.bench.task(&other).await;
-    let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
-    assert_eq!(event.task_id, Some(task.card.id));
     let line = Frame::Activity { run_id: RunId::new(1), line: "reads src/main.rs".into() };
     live.bench.state.activity.send(line.clone()).unwrap();
     assert_eq!(frame(&mut socket).await, line);
+    let task = live.bench.task(&other).await;
+    let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
+    assert_eq!(event.task_id, Some(task.card.id));
+    // What a client says is not listened to.
     socket.send(Message::text("{\"type\": \"event\"}")).await.unwrap();
     live.bench.task(&other).await;
     seq(&mut socket).await;

@@ -126,7 +126,9 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
                 Refusal::invalid("reason", error.to_string(), "Say why it is given up: failed, abandoned, obsolete or duplicate.")
             })?);
         }
-        Need::Reason => comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?,
+        Need::Reason => {
+            comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?;
+        }
     }
     if to == Status::Backlog {
         change.held_by = Some(HeldBy::Human);
@@ -293,7 +295,9 @@ async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found:
 async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<()> {
     let card = &task.card;
     match reason {
-        Some(reason) => comment::insert(tx, caller, &card.project_id, &card.id, reason).await?,
+        Some(reason) => {
+            comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
+        }
         None if caller.run().is_some() && spoke(tx, caller, task).await? => {}
         None => return Err(Refusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
     }

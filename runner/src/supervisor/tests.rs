@@ -6,7 +6,7 @@ use crate::fixture::Board;
 async fn supervisor(board: &Board) -> Supervisor {
     let activity = broadcast::channel(1).0;
     let config = Arc::new(board.config.clone());
-    Supervisor::new(Context { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity, leasing: Arc::default() })
+    Supervisor::new(Context { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity })
 }
 
 async fn next(supervisor: &mut Supervisor) {

@@ -119,7 +119,7 @@ fn error_text(judged: &claude::RunEnd) -> Option<String> {
 /// # Errors
 /// When the store fails.
 pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, error: String) -> db::Result<()> {
-    put_down(run_dir).await;
+    drop(exit(run_dir).await);
     let end = RunEnd { failure: Some(FailureClass::Lost), error: Some(error), ..plain(context, EndClass::Failed) };
     close(context, run, end).await
 }

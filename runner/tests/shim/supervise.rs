@@ -303,7 +303,7 @@ async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
     server.stop().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn agents_that_start_at_once_get_a_port_each() {
     let bench = Bench::new().await;
     for title in ["One", "Two", "Three"] {

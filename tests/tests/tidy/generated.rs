@@ -23,21 +23,28 @@ fn the_page_of_the_state_machine_is_fresh() {
     );
 }
 
-/// Kind, fields and documentation of each event, from the list in `domain/src/event.rs`.
-fn events() -> Vec<(String, String, String)> {
+/// One line of the list in `domain/src/event.rs`.
+struct Kind {
+    name: String,
+    fields: String,
+    words: String,
+}
+
+fn kinds() -> Vec<Kind> {
     let source = read("domain/src/event.rs");
     let list = source.split("\nevents! {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
-    let (mut found, mut words, mut depth): (Vec<(String, String, String)>, Vec<&str>, usize) = (Vec::new(), Vec::new(), 0);
+    let (mut found, mut words, mut depth): (Vec<Kind>, Vec<&str>, usize) = (Vec::new(), Vec::new(), 0);
     for line in list.lines().map(str::trim) {
         match (depth, line.strip_prefix("/// ")) {
             (0, Some(word)) => words.push(word),
             (0, None) if line.contains('"') => {
-                let kind = line.split('"').nth(1).unwrap().to_owned();
+                let name = line.split('"').nth(1).unwrap().to_owned();
                 let fields = line.split_once('{').map_or("", |(_, rest)| rest.trim_end_matches('}').trim());
-                found.push((kind, fields.to_owned(), words.join(" ")));
+                found.push(Kind { name, fields: fields.to_owned(), words: words.join(" ") });
                 words.clear();
             }
-            (_, None) if depth > 0 && line != "}" => found.last_mut().unwrap().1 += line,
+            // Fields on lines of their own.
+            (_, None) if depth > 0 && line != "}" => found.last_mut().unwrap().fields += line,
             _ => {}
         }
         depth = depth + line.matches('{').count() - line.matches('}').count();
@@ -47,14 +54,14 @@ fn events() -> Vec<(String, String, String)> {
 
 #[test]
 fn the_page_of_events_is_fresh() {
-    let events = events();
-    assert_eq!(events.iter().map(|(kind, ..)| kind.as_str()).collect::<Vec<_>>(), Event::KINDS);
+    let kinds = kinds();
+    assert_eq!(kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>(), Event::KINDS);
     let mut page = "# Events\n\nFrom `domain/src/event.rs`, in its order. `GET /api/events` and the WebSocket carry them; each envelope also has `seq`, `at`, \
         `actor`, the ids of project, task and run, and the card or project as it was afterwards.\n\n| kind | fields | what happened |\n|---|---|---|\n"
         .to_owned();
-    for (kind, fields, words) in events {
-        let fields = if fields.is_empty() { String::new() } else { format!("`{}`", fields.trim_end_matches(',')) };
-        page += &format!("| `{kind}` | {fields} | {words} |\n");
+    for Kind { name, fields, words } in kinds {
+        let fields = if fields.is_empty() { fields } else { format!("`{}`", fields.trim_end_matches(',')) };
+        page += &format!("| `{name}` | {fields} | {words} |\n");
     }
     check("docs/events.md", &page);
 }

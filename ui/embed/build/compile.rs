@@ -29,6 +29,7 @@ const OUTER_SETTINGS: [&str; 8] = [
 /// When cargo cannot be started or the build fails; the message ends with the tail of cargo's output.
 pub(crate) fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result<PathBuf, Box<dyn Error>> {
     let profile = if release { "wasm" } else { "wasm-dev" };
+    #[expect(clippy::disallowed_methods, reason = "a build script starts cargo; the rule is about the running product")]
     let mut cargo = Command::new(env::var("CARGO")?);
     cargo
         .current_dir(workspace)
