@@ -85,7 +85,6 @@ async fn run<T, F>(tx: &mut Tx, work: F) -> Result<Result<T>>
 where
     F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T>,
 {
-    let before = tx.seq;
     tx.begin(now());
     sqlx::query("SAVEPOINT use_case").execute(&mut tx.connection).await?;
     let outcome = match work(tx).await {
@@ -93,7 +92,6 @@ where
         Err(error) => Err(error),
     };
     if outcome.is_err() {
-        tx.seq = before;
         sqlx::query("ROLLBACK TO use_case").execute(&mut tx.connection).await?;
     }
     sqlx::query("RELEASE use_case").execute(&mut tx.connection).await?;

@@ -111,14 +111,15 @@ impl ServerHandler for Bridge {
             answer = asked => answer,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
-        match answer {
-            Ok(answer) => {
-                let result: CallToolResult = serde_json::from_value(result_of(answer)?).map_err(foreign)?;
-                Ok(result.into())
-            }
+        let mut result = match answer {
+            Ok(answer) => serde_json::from_value::<CallToolResult>(result_of(answer)?).map_err(foreign)?,
             // What only the model can do something about is for the model to read.
-            Err(away) => Ok(reply::error(away.code(), &away.to_string(), &away.hint(), Value::Null).into()),
-        }
+            Err(away) => reply::error(away.code(), &away.to_string(), &away.hint(), Value::Null),
+        };
+        // Claude Code shows its model the structured content instead of the text where there are both, and the text is what is written
+        // for a model.
+        result.structured_content = None;
+        Ok(result.into())
     }
 }
 

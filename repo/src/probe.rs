@@ -59,7 +59,8 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError>
         git_dir: utf8(&found.git_dir)?,
         base_branch,
         base_sha: sha(base),
-        branches,
+        // What we made ourselves is nothing to start from.
+        branches: branches.into_iter().filter(|name| !name.starts_with("vibe-relay/") && !name.starts_with("vr/")).collect(),
         identity: identity.map(|identity| format!("{} <{}>", identity.name, identity.email)),
     })
 }

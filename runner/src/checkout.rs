@@ -63,7 +63,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T,
 /// # Errors
 /// When the repository cannot be served or the base branch is gone.
 pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha), CheckoutError> {
-
+    let _naming = NAMING.lock().await;
     // Read again: whoever held the lock before may have named it.
     let project = db.project(&project.id).await?;
     let (git_dir, wanted) = (PathBuf::from(&project.git_dir), project.integration_branch);

@@ -50,20 +50,22 @@ impl Socket {
     /// # Errors
     /// None comes in time, or the server says that some were left out.
     pub async fn event(&mut self) -> io::Result<Option<Envelope>> {
-        loop {
-            match self.frame().await? {
-                Some(Frame::Event { event }) => return Ok(Some(*event)),
-                Some(Frame::Activity { .. }) => {}
-                Some(other) => return Err(io::Error::other(format!("{other:?}"))),
-                None => return Ok(None),
+        let next = async {
+            loop {
+                match self.frame().await? {
+                    Some(Frame::Event { event }) => return Ok(Some(*event)),
+                    Some(Frame::Activity { .. }) => {}
+                    Some(other) => return Err(io::Error::other(format!("{other:?}"))),
+                    None => return Ok(None),
+                }
             }
-        }
+        };
+        tokio::time::timeout(PATIENCE, next).await?
     }
 
     async fn frame(&mut self) -> io::Result<Option<Frame>> {
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.stream.next()).await?;
-            match message {
+            match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(Some(serde_json::from_str(&text)?)),
                 Some(Ok(Message::Close(_))) | None => return Ok(None),
                 // A killed server says no goodbye.

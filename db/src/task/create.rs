@@ -60,6 +60,8 @@ impl Db {
                         let parent = read::card(&mut tx.connection, parent).await?;
                         may_have_children(tx, &caller, &parent).await?;
                         held_by = held_by_plan(tx, &parent).await?;
+                    } else if held_by.is_some() && plan_waits(tx, parent).await? {
+                        held_by = Some(HeldBy::Plan);
                     }
                 }
                 let row = Row {
@@ -180,6 +182,15 @@ async fn plan_of(tx: &mut Tx, run: &RunCaller) -> Result<TaskId> {
 async fn held_by_plan(tx: &mut Tx, parent: &Card) -> Result<Option<HeldBy>> {
     let asks = project::read(&mut tx.connection, &parent.project_id).await?.plan_approval == PlanApproval::Ask;
     Ok((asks && parent.status.is_open()).then_some(HeldBy::Plan))
+}
+
+/// Whether the children of `parent` wait for the plan's approval, so that one more waits with them.
+async fn plan_waits(tx: &mut Tx, parent: &TaskId) -> Result<bool> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tasks WHERE parent_task_id = $1 AND held_by = 'plan' AND status = 'backlog' LIMIT 1")
+        .bind(parent.as_str())
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
 }
 
 fn phase_of(given: Option<Phase>) -> Result<Phase, Refusal> {

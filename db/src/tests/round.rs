@@ -117,3 +117,13 @@ async fn the_database_knows_each_round_once() {
     assert!(matches!(&error, crate::Error::Storage(source) if source.to_string().contains("UNIQUE")), "{error:?}");
     assert_eq!(rounds(&store).await.len(), 1);
 }
+
+#[tokio::test]
+async fn what_a_round_adds_does_not_wait_for_the_person() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let children = store.planned(&planner, &["One"]).await;
+    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    store.complete(&children[0]).await;
+    let added = orchestrate(&store, &planner, &["More"]).await;
+    assert_eq!(store.card(&added[0]).await.held_by, None, "the plan was approved already");
+}

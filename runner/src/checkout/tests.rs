@@ -26,16 +26,19 @@ async fn the_project_branch_is_made_once() {
     assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn runs_that_start_at_once_share_the_project_branch() {
     let sample = Sample::new();
     sample.set_branch("vibe-relay/PROJ-001", &sample.repository().ref_sha("main").unwrap().unwrap());
     let board = Board::on(sample).await;
-    // All begin with what the project was before any of them.
-    let make = || project_branch(&board.db, &board.project);
-    let made = tokio::join!(make(), make(), make(), make());
-    for made in [made.0, made.1, made.2, made.3] {
-        assert_eq!(made.unwrap().0, "vibe-relay/PROJ-001-2");
+    let mut starts = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        // All begin with what the project was before any of them.
+        let (db, project) = (board.db.clone(), board.project.clone());
+        starts.spawn(async move { project_branch(&db, &project).await.unwrap().0 });
+    }
+    for name in starts.join_all().await {
+        assert_eq!(name, "vibe-relay/PROJ-001-2");
     }
     assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2"]);
     assert_eq!(board.project().await.integration_branch, "vibe-relay/PROJ-001-2");

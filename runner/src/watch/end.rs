@@ -21,6 +21,8 @@ use crate::watch::{Ending, moved};
 /// When a reason to park is looked at again, if nothing says better.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 const RATE_LIMIT_GUESS: Duration = Duration::from_secs(300);
+/// No limit is known to last longer than a week.
+const LONGEST_RATE_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 const STDERR_BYTES: u64 = 4096;
 /// Between two looks at whether a run that was killed is gone.
 const BURIAL_PAUSE: Duration = Duration::from_millis(100);
@@ -86,7 +88,10 @@ async fn park(context: &Context, failure: FailureClass, limited_until: Option<i6
     let Some(reason) = failure.parks() else { return Ok(EndClass::Failed) };
     let now = db::now();
     let until = match (reason, limited_until) {
-        (ParkReason::RateLimited, Some(seconds)) => Timestamp::from_milliseconds(seconds.saturating_mul(1000)).max(now.after(Duration::from_secs(5))),
+        (ParkReason::RateLimited, Some(seconds)) => {
+            let told = Timestamp::from_milliseconds(seconds.saturating_mul(1000));
+            told.clamp(now.after(Duration::from_secs(5)), now.after(LONGEST_RATE_LIMIT))
+        }
         (ParkReason::RateLimited, None) => now.after(RATE_LIMIT_GUESS),
         _ => now.after(LOOK_AGAIN),
     };
@@ -119,7 +124,7 @@ fn error_text(judged: &claude::RunEnd) -> Option<String> {
 /// # Errors
 /// When the store fails.
 pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, error: String) -> db::Result<()> {
-    drop(exit(run_dir).await);
+    put_down(run_dir).await;
     let end = RunEnd { failure: Some(FailureClass::Lost), error: Some(error), ..plain(context, EndClass::Failed) };
     close(context, run, end).await
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod demo_site;
+mod lost_answer;
 mod pipeline;
 mod recovery;
 mod scene;
