@@ -25,7 +25,7 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd;
 
-use crate::run_dir::{Exit, ExitError, ExitErrorKind, RunDir, RunDirError};
+use crate::run_dir::{Exit, ExitError, ExitErrorKind, RunDir, RunDirError, RunState};
 
 #[derive(Debug, thiserror::Error)]
 enum ShimError {
@@ -71,6 +71,12 @@ pub fn bury(run_dir: &RunDir) -> Result<Option<Exit>, RunDirError> {
     let exit = Exit { code: None, signal: None, ended_at: now(), swept, error: Some(ExitError { kind: ExitErrorKind::Lost, detail }) };
     run_dir.record_exit(&exit)?;
     Ok(Some(exit))
+}
+
+/// Whether nothing was ever started in a run's folder: nobody holds its lock, which the starter takes before there is a shim, no end is
+/// on record, and no shim came to bind its socket, which it does before it starts the agent.
+pub fn never_began(run_dir: &RunDir) -> bool {
+    matches!(run_dir.state(), Ok(RunState::Lost)) && !run_dir.file(socket::NAME).exists()
 }
 
 fn run(path: &Path) -> Result<(), ShimError> {

@@ -25,6 +25,7 @@ use crate::backend::stream::{RunLine, parse};
 use crate::prompt;
 use crate::run::Context;
 use crate::run_dir::RunDir;
+use crate::shim;
 use crate::shim::control::{Control, ControlError, SignalName};
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
@@ -65,7 +66,7 @@ pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<
     let run = context.db.run(run).await?;
     let path = context.db.run_dir(&run.id).await?;
     match RunDir::open(&path) {
-        Ok(run_dir) if run_dir.file("spec.json").exists() => {
+        Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::never_began(&run_dir) => {
             tracing::info!(run = %run.id, "taken over");
             watch(context, run, run_dir, poke).await
         }

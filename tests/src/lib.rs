@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 
 pub mod agent;
 pub mod bench;
+pub mod browser;
 pub mod claude;
 pub mod git;
 pub mod mcp;

@@ -45,6 +45,8 @@ pub struct Relay {
     setting: Setting,
     server: Option<Child>,
     pub url: String,
+    /// The link that signs a browser in, once.
+    pub sign_in: String,
     pub token: String,
     client: reqwest::Client,
 }
@@ -70,7 +72,7 @@ impl Relay {
         change(&mut setting, &place);
         std::fs::create_dir_all(place.join("home"))?;
         std::fs::write(place.join("config.json"), serde_json::to_string(&setting.config)?)?;
-        let mut relay = Self { folder, setting, server: None, url: String::new(), token: String::new(), client: reqwest::Client::new() };
+        let mut relay = Self { folder, setting, server: None, url: String::new(), sign_in: String::new(), token: String::new(), client: reqwest::Client::new() };
         relay.serve().await?;
         Ok(relay)
     }
@@ -94,10 +96,14 @@ impl Relay {
         let mut server = command.stdout(Stdio::piped()).spawn()?;
         let lines = server.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
         let mut lines = lines.ok_or_else(|| io::Error::other("no output"))?;
-        self.url = loop {
+        // The link comes right after the address.
+        self.sign_in = loop {
             let line = lines.next_line().await?.ok_or_else(|| io::Error::other("the server ended before it listened"))?;
             if let Some(url) = line.strip_prefix("listening on ") {
-                break url.to_owned();
+                self.url = url.to_owned();
+            }
+            if let Some(link) = line.strip_prefix("open ") {
+                break link.to_owned();
             }
         };
         self.server = Some(server);

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+mod browser;
 mod demo_site;
+mod intervention;
 mod lost_answer;
 mod pipeline;
 mod recovery;

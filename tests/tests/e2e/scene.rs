@@ -8,7 +8,11 @@ use std::path::Path;
 
 use cli::scripted::scenario::Scenario;
 use domain::board::Board;
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::project::ProjectStatus;
+use domain::task::{Card, Status};
+use domain::wire::TaskView;
+use serde_json::json;
 use tests::claude;
 use tests::model::ScriptedModel;
 use tests::relay::{Relay, Setting, all_done};
@@ -60,6 +64,24 @@ pub(crate) async fn reached(relay: &Relay, gate: &str) {
 /// Lets whoever waits at a gate go on, now or when they come to it.
 pub(crate) fn open(relay: &Relay, gate: &str) {
     std::fs::write(relay.place().join(format!("{gate}.open")), "").unwrap();
+}
+
+/// Adds a task that may start at once.
+pub(crate) async fn add(relay: &Relay, project: &ProjectId, title: &str) -> TaskId {
+    let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": title, "start": true})).await.unwrap();
+    view.task.card.id
+}
+
+/// Waits until a task is at its gate, and says which run brought it there.
+pub(crate) async fn at_work(relay: &Relay, task: &TaskId) -> RunId {
+    reached(relay, task.as_str()).await;
+    relay.task(task).await.unwrap().task.card.run.unwrap().id
+}
+
+/// Waits until a task is done and none of its agents is left.
+pub(crate) async fn done(relay: &Relay, project: &ProjectId, task: &TaskId) {
+    let finished = |card: &Card| card.status == Status::Done && card.run.is_none();
+    relay.until(project, &format!("{task} is done"), |board| board.card(task).is_some_and(finished)).await;
 }
 
 /// Whether nothing is left to do and nobody works.
