@@ -199,7 +199,7 @@ impl Browser {
     /// # Panics
     /// There is no such field.
     pub async fn fill(&self, selector: &str, text: &str) {
-        let keys = format!("{}a{}{text}", char::from(Key::Control), char::from(Key::Null));
+        let keys = format!("{}a{}{text}", Key::Control, Key::Null);
         let fill = async || self.client.find(Locator::Css(selector)).await?.send_keys(&keys).await;
         self.wait(&format!("{selector} is filled"), fill).await;
     }
@@ -264,7 +264,7 @@ impl Browser {
         let elements = self.wait(selector, async || self.client.find_all(Locator::Css(selector)).await).await;
         let mut names = Vec::new();
         for element in elements {
-            let name = self.ask(&format!("element/{}/computedlabel", *element.element_id()), None).await;
+            let name = self.ask(&format!("element/{}/computedlabel", element.element_id()), None).await;
             names.push(name.as_str().unwrap_or_default().to_owned());
         }
         names

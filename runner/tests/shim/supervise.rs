@@ -15,6 +15,7 @@ use domain::run::Run;
 use domain::task::{Card, NewTask, Status};
 use domain::wire::NewProject;
 use repo::testing::{Sample, commit_all_in, write_in};
+use runner::run_dir::RunDir;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -282,25 +283,30 @@ async fn an_agent_that_cannot_be_watched_is_ended() {
     server.stop().await;
 }
 
+/// The server was killed after it reserved the run, or when all was ready and only the shim was missing.
 #[tokio::test]
 async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
-    let bench = Bench::new().await;
-    let task = bench.task("Add a").await;
-    let reserved = db::NewRun {
-        task,
-        phase: domain::task::Phase::Coder,
-        status: Status::Backlog,
-        sha: None,
-        worktree_path: None,
-        run_dirs: bench.sample.beside("store/runs"),
-        port: None,
-    };
-    bench.db.reserve_run(reserved).await.unwrap();
-    let server = bench.serve();
-    let run = bench.end_of_the_run().await;
-    assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None));
-    super::run::wait_for("the next run's agent", || bench.lines("told").len() == 1).await;
-    server.stop().await;
+    for ready in [false, true] {
+        let bench = Bench::new().await;
+        let wish = db::NewRun {
+            task: bench.task("Add a").await,
+            phase: domain::task::Phase::Coder,
+            status: Status::Backlog,
+            sha: None,
+            worktree_path: None,
+            run_dirs: bench.sample.beside("store/runs"),
+            port: None,
+        };
+        let reserved = bench.db.reserve_run(wish).await.unwrap();
+        if ready {
+            RunDir::create(&reserved.run_dir, &super::run::Run::new("exit 1").spec).unwrap();
+        }
+        let server = bench.serve();
+        let run = bench.end_of_the_run().await;
+        assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None), "ready: {ready}");
+        super::run::wait_for("the next run's agent", || bench.lines("told").len() == 1).await;
+        server.stop().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

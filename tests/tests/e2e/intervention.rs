@@ -137,17 +137,13 @@ async fn message_is_taken(relay: &Relay, project: &ProjectId) {
     let task = add(relay, project, "Slow errand").await;
     let run = at_work(relay, &task).await;
     let _: Run = relay.post(&format!("/api/runs/{run}/message"), &json!({"content": "Use the blue paint."})).await.unwrap();
-    // The board changes with every event, so this looks again after each.
-    let mut delivered = false;
-    while !delivered {
-        delivered = relay.events(project).await.unwrap().iter().any(|envelope| envelope.event == Event::MessageDelivered {});
-    }
+    scene::happens(relay, project, &Event::MessageDelivered {}).await;
     scene::open(relay, task.as_str());
     done(relay, project, &task).await;
     let lines = relay.output(&run).await.unwrap().lines;
-    let place = |wanted: &str| lines.iter().position(|line| line.text.contains(wanted) || line.detail.iter().any(|text| text.contains(wanted)));
+    let begun = lines.iter().position(|line| line.text == "I begin.");
     let message = lines.iter().position(|line| line.kind == OutputKind::Message && format!("{line:?}").contains("Use the blue paint."));
-    assert!(message > place("I begin.") && message.is_some(), "{lines:#?}");
+    assert!(message > begun, "{lines:#?}");
     assert_eq!(phases(&relay.runs(&task).await.unwrap()), [CODED, REVIEWED], "it went on in the same run");
     let gone = relay.request(reqwest::Method::POST, &format!("/api/runs/{run}/message")).json(&json!({"content": "Too late."}));
     assert_eq!(relay.refusal(gone).await.unwrap().code, "no-live-run");

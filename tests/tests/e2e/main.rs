@@ -3,9 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod browser;
+mod asking;
 mod demo_site;
+mod failing;
 mod intervention;
+mod landing;
 mod lost_answer;
+mod parking;
 mod pipeline;
 mod recovery;
 mod scene;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use cli::scripted::scenario::Scenario;
 use domain::board::Board;
+use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::project::ProjectStatus;
 use domain::task::{Card, Status};
@@ -16,6 +17,7 @@ use serde_json::json;
 use tests::claude;
 use tests::model::ScriptedModel;
 use tests::relay::{Relay, Setting, all_done};
+use tests::socket::Socket;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 
@@ -82,6 +84,13 @@ pub(crate) async fn at_work(relay: &Relay, task: &TaskId) -> RunId {
 pub(crate) async fn done(relay: &Relay, project: &ProjectId, task: &TaskId) {
     let finished = |card: &Card| card.status == Status::Done && card.run.is_none();
     relay.until(project, &format!("{task} is done"), |board| board.card(task).is_some_and(finished)).await;
+}
+
+/// Waits until something has happened in a project.
+pub(crate) async fn happens(relay: &Relay, project: &ProjectId, wanted: &Event) {
+    let epoch = relay.board(project).await.unwrap().epoch;
+    let mut log = Socket::open(relay, project, Some((0, &epoch))).await.unwrap();
+    while log.event().await.unwrap().unwrap().event != *wanted {}
 }
 
 /// Whether nothing is left to do and nobody works.
