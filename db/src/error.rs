@@ -11,9 +11,12 @@ pub enum Error {
     /// The request is understood and not legal; nothing was changed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("{path} is in use by another vibe-relay ({owner})")]
+    #[error("{path} is in use by another vibe-relay ({owner}): use that one, end it first, or name another \"db_path\" in the configuration")]
     Locked { path: PathBuf, owner: String },
-    #[error("the database {path} was written by a newer vibe-relay (schema {found}, this one knows {known})")]
+    #[error(
+        "the database {path} was written by a newer vibe-relay (schema {found}, this one knows {known}) and was not touched: run that version, \
+         or name another \"db_path\" in the configuration"
+    )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
     OldSqlite { found: String, needed: &'static str },

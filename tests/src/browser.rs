@@ -21,7 +21,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::Instant;
 
 /// How long a page may take: machines are slow, and only a test that fails waits so long.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(25);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the pointer takes for a way, so that it passes what lies between.
 const GLIDE: Duration = Duration::from_millis(100);

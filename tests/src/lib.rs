@@ -11,6 +11,7 @@ pub mod agent;
 pub mod bench;
 pub mod browser;
 pub mod claude;
+pub mod client;
 pub mod git;
 pub mod mcp;
 pub mod model;

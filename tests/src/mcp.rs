@@ -6,6 +6,7 @@ use domain::id::RunId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::relay::Relay;
 
 const VERSION: &str = "2026-07-28";
@@ -35,11 +36,11 @@ pub fn token_of(relay: &Relay, run: &RunId) -> io::Result<String> {
 ///
 /// # Errors
 /// The board does not answer, or not with a tool's result.
-pub async fn call(relay: &Relay, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
+pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}});
     let request = reqwest::Client::new()
-        .request(Method::POST, format!("{}/mcp", relay.url))
+        .request(Method::POST, format!("{}/mcp", board.url))
         .bearer_auth(token)
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", VERSION)

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::relay::Relay;
+use crate::client::Client;
 
 /// How long an event may take to come: reached only by a test that fails.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,11 +30,11 @@ impl Socket {
     ///
     /// # Errors
     /// The server refuses, or greets otherwise than it should.
-    pub async fn open(relay: &Relay, project: &ProjectId, after: Option<(Seq, &str)>) -> io::Result<Self> {
+    pub async fn open(client: &Client, project: &ProjectId, after: Option<(Seq, &str)>) -> io::Result<Self> {
         let after = after.map(|(seq, epoch)| format!("&after={seq}&epoch={epoch}")).unwrap_or_default();
-        let url = format!("{}/api/ws?project={project}{after}", relay.url.replacen("http", "ws", 1));
+        let url = format!("{}/api/ws?project={project}{after}", client.url.replacen("http", "ws", 1));
         let mut request = url.into_client_request().map_err(io::Error::other)?;
-        let token = format!("Bearer {}", relay.token).parse().map_err(io::Error::other)?;
+        let token = format!("Bearer {}", client.token).parse().map_err(io::Error::other)?;
         request.headers_mut().insert("authorization", token);
         let (stream, _) = connect_async(request).await.map_err(io::Error::other)?;
         let mut socket = Self { stream, epoch: String::new() };

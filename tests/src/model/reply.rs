@@ -1,6 +1,8 @@
 //! Writes answers of the Messages API: a message as plain JSON or as a stream, or an error. It must not know why it is answered so.
 
-use axum::http::{StatusCode, header};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cli::scripted::player::Step;
 use serde_json::{Value, json};
@@ -30,7 +32,15 @@ pub(super) fn error(status: StatusCode, retry_after: Option<u64>, message: &str)
     let body = json!({"type": "error", "error": {"type": kind, "message": message}});
     let mut response = (status, axum::Json(body)).into_response();
     if let Some(seconds) = retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, seconds.into());
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            // What the limit of a subscription looks like; with an API key the program leaves it unread.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+            headers.insert("anthropic-ratelimit-unified-status", HeaderValue::from_static("rejected"));
+            headers.insert("anthropic-ratelimit-unified-reset", (now + seconds).into());
+            headers.insert("anthropic-ratelimit-unified-representative-claim", HeaderValue::from_static("five_hour"));
+        }
     }
     response
 }

@@ -4,10 +4,14 @@
 
 mod browser;
 mod asking;
+mod bad_input;
+mod bad_start;
+mod demo;
 mod demo_site;
 mod failing;
 mod intervention;
 mod landing;
+mod live;
 mod lost_answer;
 mod parking;
 mod pipeline;

@@ -59,8 +59,13 @@ async fn a_rate_limit_parks_everybody_until_it_is_lifted() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_of_the_real_program_pays_no_attempt() {
-    let (relay, model) = scene::real_with(SCENARIO, |setting, _| setting.config.max_attempts = 1).await;
+async fn the_limit_of_a_subscription_parks_the_real_program_until_it_is_lifted() {
+    let change = |setting: &mut tests::relay::Setting, _: &Path| {
+        setting.config.max_attempts = 1;
+        setting.environment.retain(|(name, _)| name != "ANTHROPIC_API_KEY");
+        setting.environment.push(("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "scripted".to_owned()));
+    };
+    let (relay, model) = scene::real_with(SCENARIO, change).await;
     let project = relay.project("Errands", None).await.unwrap().id;
     let task = add(&relay, &project, "Spent").await;
     let (card, parking) = parked(&relay, &project, &task, ParkReason::RateLimited).await;
@@ -68,7 +73,8 @@ async fn a_rate_limit_of_the_real_program_pays_no_attempt() {
     let runs = relay.runs(&task).await.unwrap();
     let told: Vec<_> = runs.iter().map(|run| (run.end_class, run.failure)).collect();
     assert_eq!(told, [(Some(EndClass::Parked), Some(FailureClass::RateLimited))]);
-    assert!(parking.until > runs[0].completed_at.unwrap());
+    let wait = parking.until.since(runs[0].started_at);
+    assert!(wait.as_secs().abs_diff(7200) < 120, "until the time that the service named, not {wait:?}");
     assert_eq!(model.requests_of("coder").len(), 1, "the service is left in peace");
 }
 

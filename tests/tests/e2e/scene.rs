@@ -107,9 +107,14 @@ pub(crate) fn nothing_left(relay: &Relay) -> bool {
 
 /// The command lines of processes that work below the relay's folder, the server aside.
 pub(crate) fn agents_of(relay: &Relay) -> Vec<String> {
-    let place = relay.place().display().to_string();
+    processes_of(&relay.place()).into_iter().filter(|command| !command.contains(" serve ")).collect()
+}
+
+/// The command lines of processes that name a folder.
+pub(crate) fn processes_of(folder: &Path) -> Vec<String> {
+    let folder = folder.display().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
     let commands = processes.filter_map(command).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
-    commands.filter(|command| command.contains(&place) && !command.contains(" serve ")).collect()
+    commands.filter(|command| command.contains(&folder)).collect()
 }

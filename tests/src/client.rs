@@ -1,0 +1,157 @@
+//! A client of a running board that asks it what a person would ask. It must not know how the board was started.
+
+use std::io;
+use std::time::Duration;
+
+use domain::board::Board;
+use domain::event::Envelope;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::output::Output;
+use domain::project::Project;
+use domain::run::Run;
+use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
+use reqwest::{Method, RequestBuilder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// How long a story may take: machines are slow, and only a test that fails waits so long.
+const PATIENCE: Duration = Duration::from_secs(180);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The person at a board.
+#[derive(Debug, Default)]
+pub struct Client {
+    pub url: String,
+    pub token: String,
+    client: reqwest::Client,
+}
+
+impl Client {
+    /// The person at the board that is served at `url`.
+    pub fn new(url: &str, token: &str) -> Self {
+        Self { url: url.to_owned(), token: token.trim().to_owned(), client: reqwest::Client::new() }
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn get<A: DeserializeOwned>(&self, path: &str) -> io::Result<A> {
+        answer(self.request(Method::GET, path).send().await).await
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
+        answer(self.request(Method::POST, path).json(body).send().await).await
+    }
+
+    /// # Errors
+    /// The server does not answer, or answers otherwise than with success and an `A`.
+    pub async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
+        answer(self.request(Method::PATCH, path).json(body).send().await).await
+    }
+
+    /// A request with the person's token.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)
+    }
+
+    /// What the server says to a request that it does not carry out.
+    ///
+    /// # Errors
+    /// It carries it out, or does not answer as it should.
+    pub async fn refusal(&self, request: RequestBuilder) -> io::Result<Problem> {
+        let response = request.send().await.map_err(io::Error::other)?;
+        let (status, body) = (response.status(), response.text().await.map_err(io::Error::other)?);
+        let problem: Problem = serde_json::from_str(&body).map_err(|error| io::Error::other(format!("{status}: {error}: {body}")))?;
+        if problem.status == status.as_u16() { Ok(problem) } else { Err(io::Error::other(format!("{status}: {body}"))) }
+    }
+
+    /// Creates a project on the repository, with a goal.
+    ///
+    /// # Errors
+    /// The server refuses.
+    pub async fn project(&self, title: &str, goal: Option<&str>) -> io::Result<Project> {
+        let new = NewProject { title: title.to_owned(), description: goal.map(str::to_owned), ..NewProject::default() };
+        self.post("/api/projects", &new).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn board(&self, project: &ProjectId) -> io::Result<Board> {
+        self.get(&format!("/api/projects/{project}/board")).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn task(&self, task: &TaskId) -> io::Result<TaskView> {
+        self.get(&format!("/api/tasks/{task}")).await
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn runs(&self, task: &TaskId) -> io::Result<Vec<Run>> {
+        Ok(self.get::<List<Run>>(&format!("/api/tasks/{task}/runs")).await?.items)
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn comments(&self, task: &TaskId) -> io::Result<Vec<CommentView>> {
+        Ok(self.get::<List<CommentView>>(&format!("/api/tasks/{task}/comments")).await?.items)
+    }
+
+    /// What happened in a project, oldest first.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub async fn events(&self, project: &ProjectId) -> io::Result<Vec<Envelope>> {
+        let mut events: Vec<Envelope> = Vec::new();
+        let mut after = Some(0);
+        while let Some(seq) = after {
+            let page: List<Envelope> = self.get(&format!("/api/events?project={project}&limit=1000&after={seq}")).await?;
+            events.extend(page.items);
+            after = page.next;
+        }
+        Ok(events)
+    }
+
+    /// # Errors
+    /// The server does not answer.
+    pub async fn output(&self, run: &RunId) -> io::Result<Output> {
+        self.get(&format!("/api/runs/{run}/output?offset=0")).await
+    }
+
+    /// Waits until the board is as `holds` says, and gives it back.
+    ///
+    /// # Panics
+    /// It does not become so; the board is shown.
+    pub async fn until(&self, project: &ProjectId, what: &str, holds: impl Fn(&Board) -> bool) -> Board {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            // A server that is being started again does not answer; the state is waited for all the same.
+            let board = self.board(project).await;
+            match board {
+                Ok(board) if holds(&board) => return board,
+                board if tokio::time::Instant::now() > deadline => panic!("waited until {what}; the board is {}", shown(&board)),
+                _ => tokio::time::sleep(LOOK_EVERY).await,
+            }
+        }
+    }
+}
+
+fn shown(board: &io::Result<Board>) -> String {
+    match board {
+        Ok(board) => board.cards.iter().map(|card| format!("\n{card:?}")).collect(),
+        Err(error) => error.to_string(),
+    }
+}
+
+async fn answer<A: DeserializeOwned>(response: reqwest::Result<reqwest::Response>) -> io::Result<A> {
+    let response = response.map_err(io::Error::other)?;
+    let status = response.status();
+    let body = response.bytes().await.map_err(io::Error::other)?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(io::Error::other);
+    }
+    let problem: Problem = serde_json::from_slice(&body).map_err(|error| io::Error::other(format!("{status}: {error}")))?;
+    Err(io::Error::other(format!("{status} {}: {} {}", problem.code, problem.detail, problem.hint)))
+}
