@@ -36,11 +36,17 @@ pub struct Relay {
     pub folder: TempDir,
     setting: Setting,
     server: Option<Child>,
-    pub url: String,
     /// The link that signs a browser in, once.
     pub sign_in: String,
-    pub token: String,
-    client: reqwest::Client,
+    client: Client,
+}
+
+impl Deref for Relay {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 impl Relay {
@@ -64,7 +70,7 @@ impl Relay {
         change(&mut setting, &place);
         std::fs::create_dir_all(place.join("home"))?;
         std::fs::write(place.join("config.json"), serde_json::to_string(&setting.config)?)?;
-        let mut relay = Self { folder, setting, server: None, url: String::new(), sign_in: String::new(), token: String::new(), client: reqwest::Client::new() };
+        let mut relay = Self { folder, setting, server: None, sign_in: String::new(), client: Client::default() };
         relay.serve().await?;
         Ok(relay)
     }
@@ -92,7 +98,7 @@ impl Relay {
         self.sign_in = loop {
             let line = lines.next_line().await?.ok_or_else(|| io::Error::other("the server ended before it listened"))?;
             if let Some(url) = line.strip_prefix("listening on ") {
-                self.url = url.to_owned();
+                self.client.url = url.to_owned();
             }
             if let Some(link) = line.strip_prefix("open ") {
                 break link.to_owned();

@@ -212,6 +212,22 @@ async fn a_run_whose_supervision_was_killed_is_buried_with_all_its_processes() {
 }
 
 #[tokio::test]
+async fn a_run_that_never_began_is_told_from_one_that_was_lost() {
+    let waiting = Run::new("exit 0");
+    assert!(runner::shim::never_began(&waiting.dir), "its shim was not started");
+    let lost = Run::started("echo ready > ready; sleep 1000");
+    lost.file("ready").await;
+    assert!(!runner::shim::never_began(&lost.dir), "it lives");
+    kill(lost.shim_pid());
+    wait_for("the lock", || lost.dir.state().unwrap() == RunState::Lost).await;
+    assert!(!runner::shim::never_began(&lost.dir), "it was lost at work");
+    runner::shim::bury(&lost.dir).unwrap();
+    let ended = Run::started("exit 0");
+    ended.ended().await;
+    assert!(!runner::shim::never_began(&ended.dir), "it ended");
+}
+
+#[tokio::test]
 async fn an_agent_that_cannot_be_started_has_an_end_that_says_why() {
     let run = Run::with(|spec| spec.argv = vec!["/nonexistent/claude".to_owned()]);
     run.start();

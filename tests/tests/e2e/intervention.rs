@@ -90,6 +90,9 @@ async fn stop_holds_the_card_until_start_resumes_its_session() {
     let runs = relay.runs(&task).await.unwrap();
     assert_eq!(phases(&runs), [STOPPED, CODED, REVIEWED]);
     resumed(&runs[0], &runs[1]);
+    let finished = mcp::token_of(&relay, &runs[1].id).unwrap();
+    let late = mcp::call(&relay, &finished, "get_task", json!({"task_id": task})).await.unwrap();
+    assert_eq!(late.code.as_deref(), Some("stale-run"), "a finished run is over: {late:?}");
 }
 
 #[tokio::test]

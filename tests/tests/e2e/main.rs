@@ -8,6 +8,7 @@ mod bad_input;
 mod bad_start;
 mod demo;
 mod demo_site;
+mod door;
 mod failing;
 mod intervention;
 mod landing;

@@ -1,0 +1,179 @@
+//! The figures that the project promises, measured in one run: `cargo bench -p tests --bench figures`. It must reach the product only as its
+//! users do, and says of each figure what was measured from where to where.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command for people, which ends where something unexpected happens")]
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use domain::id::TaskId;
+use domain::task::Status;
+use domain::wire::{CommentView, TaskView};
+use serde_json::json;
+use tests::relay::Relay;
+use tests::socket::Socket;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
+const FILES: &[(&str, &str)] = &[("README.md", "A test.\n")];
+const WRITES: usize = 500;
+const STARTS: usize = 20;
+/// What one commit of the database appends at least.
+const BLOCK: [u8; 4096] = [7; 4096];
+
+/// A coder that asks for the board and then works until it is stopped.
+const SCENARIO: &str = r#"{"parts": [{"phase": "coder", "turns": [
+    {"text": "I look.", "calls": [{"tool": "mcp__vibe-relay__get_board"}, {"tool": "Bash", "input": {"command": "touch ../../../{{task_id}}.looked; until [ -e never ]; do sleep 1; done"}}]},
+    {"text": "Never said."}
+]}]}"#;
+
+#[tokio::main]
+async fn main() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{cores} cores; {}; durability full; median, 99th percentile and largest", if cfg!(debug_assertions) { "debug" } else { "release" });
+    writes().await;
+    cold_start().await;
+    agents().await;
+}
+
+/// Sorted measurements.
+struct Series(Vec<Duration>);
+
+impl Series {
+    fn new(mut times: Vec<Duration>) -> Self {
+        times.sort();
+        Self(times)
+    }
+
+    fn percentile(&self, percent: usize) -> Duration {
+        self.0[(self.0.len() * percent / 100).min(self.0.len() - 1)]
+    }
+
+    fn print(&self, what: &str) {
+        let [half, most, all] = [50, 99, 100].map(|percent| milliseconds(self.percentile(percent)));
+        println!("{what:<58} p50 {half:>7.2}  p99 {most:>7.2}  max {all:>7.2} ms  (n = {})", self.0.len());
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// From sending a comment to its event in another client, and between two of them a synced block in the same folder.
+async fn writes() {
+    let relay = start(&[]).await;
+    let project = relay.project("Figures", None).await.unwrap().id;
+    let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "Talk"})).await.unwrap();
+    let task = view.task.card.id;
+    // The runner says once why nobody works on the card.
+    relay.until(&project, "the card is judged", |board| board.cards[0].why.is_some()).await;
+    let mut socket = Socket::open(&relay, &project, None).await.unwrap();
+    let mut file = File::create(relay.place().join("data/block")).unwrap();
+    let (mut seen, mut answered, mut synced) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..WRITES {
+        let began = Instant::now();
+        let post = async {
+            let path = format!("/api/tasks/{task}/comments");
+            let _: CommentView = relay.post(&path, &json!({"content": format!("Comment {number}")})).await.unwrap();
+            began.elapsed()
+        };
+        let event = async {
+            socket.event().await.unwrap().unwrap();
+            began.elapsed()
+        };
+        let (answer, event) = tokio::join!(post, event);
+        seen.push(event);
+        answered.push(answer);
+        let began = Instant::now();
+        file.write_all(&BLOCK).unwrap();
+        file.sync_data().unwrap();
+        synced.push(began.elapsed());
+    }
+    let (seen, synced) = (Series::new(seen), Series::new(synced));
+    seen.print("write: POST sent → event at another WebSocket");
+    Series::new(answered).print("write: POST sent → its answer");
+    synced.print("fdatasync of 4 KiB in the same folder, between the writes");
+    for percent in [50, 99] {
+        let (ours, disk) = (milliseconds(seen.percentile(percent)), milliseconds(synced.percentile(percent)));
+        println!("  p{percent}: fdatasync {:+.2} ms, {:.2} × (goal: at most +2 ms and 3 ×)", ours - disk, ours / disk);
+    }
+}
+
+/// From starting the program without a database to the first 200 of its health.
+async fn cold_start() {
+    let mut relay = start(&[]).await;
+    relay.end().await.unwrap();
+    let port = relay.url.rsplit(':').next().unwrap().to_owned();
+    let health = format!("{}/api/health", relay.url);
+    let mut times = Vec::new();
+    for _ in 0..STARTS {
+        std::fs::remove_dir_all(relay.place().join("data")).unwrap();
+        let began = Instant::now();
+        let mut server = relay.command(&["serve", "--no-open", "--port", &port]).stdout(std::process::Stdio::null()).spawn().unwrap();
+        while !reqwest::get(&health).await.is_ok_and(|answer| answer.status().is_success()) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        times.push(began.elapsed());
+        server.kill().await.unwrap();
+    }
+    Series::new(times).print("cold start: process begun, no database → first 200");
+    println!("  goal: at most 300 ms");
+}
+
+/// From asking for a task to be started to the first act of its agent's process, and what a bridge holds in memory meanwhile.
+async fn agents() {
+    let script = r#"date +%s%N > "PLACE/$(basename "$PWD").started""#;
+    let relay = start(&[script]).await;
+    let project = relay.project("Figures", None).await.unwrap().id;
+    let (mut times, mut bridges) = (Vec::new(), Vec::new());
+    for number in 0..STARTS {
+        let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": format!("Task {number}")})).await.unwrap();
+        let task = view.task.card.id;
+        let asked = SystemTime::now();
+        let _: TaskView = relay.post(&format!("/api/tasks/{task}/start"), &json!({})).await.unwrap();
+        let looked = relay.place().join(format!("{task}.looked"));
+        tests::wait_for("the agent has looked at the board", || looked.exists()).await;
+        let stamp = std::fs::read_to_string(relay.place().join(format!("{task}.started"))).unwrap();
+        let began = SystemTime::UNIX_EPOCH + Duration::from_nanos(stamp.trim().parse().unwrap());
+        times.push(began.duration_since(asked).unwrap());
+        bridges.push(memory_of_bridge(&relay, &task));
+        let _: TaskView = relay.post(&format!("/api/tasks/{task}/cancel"), &json!({"reason": "obsolete"})).await.unwrap();
+        let gone = |board: &domain::board::Board| board.card(&task).is_some_and(|card| card.status == Status::Cancelled && card.run.is_none());
+        relay.until(&project, "its agent is gone", gone).await;
+    }
+    Series::new(times).print("agent: POST start sent → first act of its process");
+    println!("  goal: p50 at most 150 ms; `date`, which takes the time, is counted in");
+    let [resident, own] = [0, 1].map(|index| bridges.iter().map(|memory| memory[index]).fold(0.0, f64::max));
+    println!("{:<58} {resident:.1} MB resident, {own:.1} MB of it its own (largest of {})", "bridge after a call", bridges.len());
+    println!("  goal: at most 8 MB");
+}
+
+/// Resident memory and the anonymous part of it, in MB, of the bridge of a task.
+fn memory_of_bridge(relay: &Relay, task: &TaskId) -> [f64; 2] {
+    let place = relay.place().display().to_string();
+    let text = |path: PathBuf| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is_ours = |process: &PathBuf| text(process.join("cmdline")).contains(&format!(" mcp --task-id {task}")) && text(process.join("environ")).contains(&place);
+    let bridge = processes.into_iter().find(is_ours).unwrap();
+    let status = text(bridge.join("status"));
+    ["VmRSS:", "RssAnon:"].map(|name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+    })
+}
+
+/// A relay whose agents run `before` and then play the scenario.
+async fn start(before: &[&str]) -> Relay {
+    let start = Relay::start(Path::new(PROGRAM), FILES, |setting, place| {
+        let (scenario, agent) = (place.join("scenario.json"), place.join("agent.sh"));
+        std::fs::write(&scenario, SCENARIO).unwrap();
+        let before = before.join("\n").replace("PLACE", &place.display().to_string());
+        let script = format!("#!/bin/sh\n{before}\nexec {PROGRAM} scripted-agent --scenario {} \"$@\"\n", scenario.display());
+        std::fs::write(&agent, script).unwrap();
+        std::fs::set_permissions(&agent, PermissionsExt::from_mode(0o755)).unwrap();
+        setting.config.agent_command = vec![agent.display().to_string()];
+    });
+    start.await.unwrap()
+}
