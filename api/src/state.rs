@@ -31,6 +31,8 @@ pub struct AppState {
 pub struct DemoHooks {
     /// Where a person finds the page that the agents change: `/demo/site/`, or the same with an origin.
     pub page_url: String,
+    /// Whether agents are played from a scenario, so that nothing is paid.
+    pub scripted: bool,
     /// The project whose branch that page is served from, once it was made.
     pub project: OnceLock<ProjectId>,
     /// Kills the server. Does not return when it succeeds.

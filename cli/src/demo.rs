@@ -40,7 +40,11 @@ pub(crate) async fn run(options: &Demo) -> Result<ExitCode, CliError> {
 async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
     let mut ended = Ended::listen()?;
     let mut server = Server::start(stage, None).await?;
-    output::line("Scripted agents, no model, no account; git, worktrees, reviews and merges are real.");
+    output::line(if options.real {
+        "Claude Code works here with your account; it costs money until you end this."
+    } else {
+        "Scripted agents, no model, no account; git, worktrees, reviews and merges are real."
+    });
     let mut player = Player::begin(Client::of(stage.config())?, stage, options.exit).await?;
     output::line(&server.link);
     if !options.no_open

@@ -42,7 +42,13 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
-        Command::Serve(options) => many_threaded()?.block_on(serve::run(config, &options))?,
+        Command::Serve(options) => {
+            let runtime = many_threaded()?;
+            let served = runtime.block_on(serve::run(config, &options));
+            // Work on a repository may take long and can be repeated: the end does not wait for it.
+            runtime.shutdown_background();
+            served?;
+        }
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
         Command::Init { path } => init::run(&path)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),

@@ -45,7 +45,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
 
     let sign_in = SignIn::new(&token);
     let (activity, _) = broadcast::channel(ACTIVITY_BACKLOG);
-    let demo = options.demo.then(demo_hooks);
+    let demo = options.demo.then(|| demo_hooks(config.agent_command.iter().any(|part| part == "scripted-agent")));
     if let Some(hooks) = &demo {
         tokio::spawn(find_demo_project(db.clone(), Arc::clone(hooks)));
     }
@@ -134,9 +134,10 @@ fn end_on_signals(shutdown: &CancellationToken) -> Result<(), CliError> {
 }
 
 /// What the demonstration adds: its page, and a button that ends this very process the hard way. Whoever started it starts it again.
-fn demo_hooks() -> Arc<DemoHooks> {
+fn demo_hooks(scripted: bool) -> Arc<DemoHooks> {
     Arc::new(DemoHooks {
         page_url: "/demo/site/".to_owned(),
+        scripted,
         project: OnceLock::new(),
         pull_the_plug: Box::new(|| {
             runner::process::kill_self();

@@ -5,7 +5,7 @@ use domain::event::Event;
 use domain::id::{QuestionId, RunId, TaskId};
 use domain::question::Question;
 use domain::refusal::Refusal;
-use domain::task::{Phase, Task};
+use domain::task::{Phase, Status, Task};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -38,6 +38,11 @@ impl Db {
                 if run.phase == Phase::Reviewer {
                     let hint = "Judge what is there: approve it, or send it back with a comment.".to_owned();
                     return Err(Refusal::NotYourRole { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
+                }
+                let card = read::card(&mut tx.connection, &run.task_id).await?;
+                if card.status != Status::InProgress {
+                    let (problem, hint) = ("its work is handed in".to_owned(), "End your turn; add a comment instead.".to_owned());
+                    return Err(Refusal::NotNow { task: card.id, status: card.status, problem, hint }.into());
                 }
                 if open(&mut tx.connection, &run.task_id).await?.is_some() {
                     return Err(Refusal::invalid(

@@ -166,11 +166,13 @@ pub struct Server {
     pub demo: Option<Demo>,
 }
 
-/// The demonstration: scripted agents, no model, no account; git, worktrees, reviews and merges are real.
+/// The demonstration: git, worktrees, reviews and merges are real; agents are scripted unless real ones were asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Demo {
     /// The page that the agents change, served from the project branch.
     pub page_url: String,
+    /// Whether agents are played from a scenario: no model is called and nothing is paid.
+    pub scripted: bool,
 }
 
 /// What the server sends over the WebSocket.

@@ -77,6 +77,10 @@ impl Notices {
             return Ok(Vec::new());
         }
         let run = db.run(&caller.run_id).await?;
+        if !run.is_live() {
+            // Its refusal says all that it may know.
+            return Ok(Vec::new());
+        }
         let comments = db.comments(&caller.task_id).await?;
         let messages: Vec<String> = db.undelivered(&caller.run_id).await?.into_iter().map(|message| message.content).collect();
         let comment = comments.last().map_or(0, |comment| comment.id.number());

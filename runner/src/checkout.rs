@@ -26,6 +26,8 @@ pub(crate) enum CheckoutError {
     Repository { error: RepoError },
     #[error("the branch {branch} is gone; send the card back with a comment, and the work begins anew")]
     BranchGone { branch: String },
+    #[error("{} holds what git cannot keep: {}; move these files elsewhere", path.display(), names.join(", "))]
+    NotKept { path: PathBuf, names: Vec<String> },
     #[error(transparent)]
     Store(#[from] db::Error),
     #[error("the work on the repository was broken off")]

@@ -104,7 +104,8 @@ impl<'a> Planner<'a> {
         for known in &self.state.tasks {
             let card = &known.task.card;
             let left_over = !card.status.is_open() && known.task.worktree_path.is_some();
-            if left_over && card.run.is_none() && !self.busy.contains(&card.id) {
+            let untouched = card.run.is_none() && card.attention.is_none();
+            if left_over && untouched && !self.busy.contains(&card.id) {
                 self.plan.actions.push(Action::Clean { task: card.id.clone() });
             }
         }

@@ -116,10 +116,13 @@ impl Supervisor {
         if !whys.is_empty() {
             self.context.db.set_whys(whys).await?;
         }
-        let starts = actions.iter().any(|action| matches!(action, Action::Start { .. }));
-        let startable = starts && self.startable().await?;
-        for action in actions {
-            if startable || !matches!(action, Action::Start { .. }) {
+        // What is at work goes before what may begin, which asks a program first.
+        let (starts, others): (Vec<_>, Vec<_>) = actions.into_iter().partition(|action| matches!(action, Action::Start { .. }));
+        for action in others {
+            self.act(action).await?;
+        }
+        if !starts.is_empty() && self.startable().await? {
+            for action in starts {
                 self.act(action).await?;
             }
         }
@@ -156,7 +159,16 @@ impl Supervisor {
             }
             Action::Clean { task } => {
                 let id = task.clone();
-                self.spawn(task, async move { clean(&db, &id).await.map_err(|error| error.to_string()) });
+                self.spawn(task, async move {
+                    let error = match clean(&db, &id).await {
+                        Ok(()) => return Ok(()),
+                        Err(CheckoutError::Store(error)) => return Err(error.to_string()),
+                        Err(error) => error,
+                    };
+                    let detail = format!("Its checkout could not be removed: {error}. Mend it and press Retry.");
+                    let told = db.need_person(&id, AttentionKind::Repository, &detail).await;
+                    told.map_err(|told| format!("{error}; {told}"))
+                });
                 Ok(())
             }
         }

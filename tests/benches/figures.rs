@@ -155,7 +155,9 @@ fn memory_of_bridge(relay: &Relay, task: &TaskId) -> [f64; 2] {
     let place = relay.place().display().to_string();
     let text = |path: PathBuf| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default();
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let is_ours = |process: &PathBuf| text(process.join("cmdline")).contains(&format!(" mcp --task-id {task}")) && text(process.join("environ")).contains(&place);
+    let is_ours = |process: &PathBuf| {
+        text(process.join("cmdline")).contains(&format!(" mcp --task-id {task}")) && text(process.join("environ")).contains(&place)
+    };
     let bridge = processes.into_iter().find(is_ours).unwrap();
     let status = text(bridge.join("status"));
     ["VmRSS:", "RssAnon:"].map(|name| {

@@ -17,6 +17,8 @@ use leptos::prelude::*;
 pub(crate) struct Totals {
     pub(crate) cards: usize,
     pub(crate) done: usize,
+    /// Coders' tasks whose work is in the project branch.
+    pub(crate) merged: usize,
     pub(crate) running: usize,
     pub(crate) needs_you: usize,
     pub(crate) cost_micro_usd: i64,
@@ -163,6 +165,7 @@ fn totals(cards: &[Card]) -> Totals {
     Totals {
         cards: cards.iter().filter(|card| card.status.is_open() || card.satisfies_dependents()).count(),
         done: cards.iter().filter(|card| card.satisfies_dependents()).count(),
+        merged: cards.iter().filter(|card| card.status == Status::Done && card.approved_sha.is_some()).count(),
         running: cards.iter().filter(|card| card.run.is_some()).count(),
         needs_you: cards.iter().filter(|card| card.attention.is_some()).count(),
         cost_micro_usd: cards.iter().map(|card| card.cost_micro_usd).sum(),

@@ -18,7 +18,7 @@ pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<Server>> 
         epoch: state.db.epoch().to_owned(),
         repo_path: state.config.repo_path.as_ref().map(|path| path.display().to_string()),
         parked: state.db.parkings().await?,
-        demo: state.demo.as_ref().map(|demo| Demo { page_url: demo.page_url.clone() }),
+        demo: state.demo.as_ref().map(|demo| Demo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))
 }
 

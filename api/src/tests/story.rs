@@ -53,7 +53,7 @@ impl Story {
 
 #[tokio::test]
 async fn every_route_does_its_work() {
-    let demo = Arc::new(DemoHooks { page_url: "/demo/site/".into(), project: OnceLock::new(), pull_the_plug: Box::new(|| {}) });
+    let demo = Arc::new(DemoHooks { page_url: "/demo/site/".into(), scripted: true, project: OnceLock::new(), pull_the_plug: Box::new(|| {}) });
     let hooks = demo.clone();
     let mut story = Story { bench: Bench::with(|state| state.demo = Some(hooks)).await, used: BTreeSet::new() };
 

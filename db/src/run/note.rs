@@ -7,6 +7,7 @@ use domain::run::Usage;
 use domain::task::Phase;
 
 use crate::caller::Caller;
+use crate::comment;
 use crate::error::Result;
 use crate::open::Db;
 use crate::run::read;
@@ -158,6 +159,10 @@ impl Db {
                     .bind(id.as_str())
                     .execute(&mut tx.connection)
                     .await?;
+                if let Some(reference) = &rescue {
+                    let words = format!("What was not merged is kept as `{reference}`; `git branch NAME {reference}` brings it back.");
+                    comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &words).await?;
+                }
                 tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutRemoved { rescue });
                 Ok(())
             })

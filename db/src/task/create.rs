@@ -165,6 +165,10 @@ async fn may_have_children(tx: &mut Tx, caller: &Caller, parent: &Card) -> Resul
         if parent.id != right {
             return Err(Refusal::NotYourTask { task: parent.id.clone(), own: right }.into());
         }
+        let own = read::card(&mut tx.connection, &run.task_id).await?;
+        if own.status != Status::InProgress {
+            return Err(not_now(&own, "its work is handed in", "End your turn; say in a comment what else should be done.").into());
+        }
     }
     if parent.status == Status::Cancelled {
         return Err(not_now(parent, "it gets no more children", "Move it back to backlog first.").into());

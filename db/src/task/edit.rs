@@ -46,7 +46,8 @@ impl Db {
         self.release(caller, id, "starting tasks").await
     }
 
-    /// Lets the runner try a task again at once, with all its attempts ahead of it.
+    /// Lets the runner try a task again at once, with all its attempts ahead of it. On a finished card it says that the person has
+    /// seen what was asked of them.
     ///
     /// # Errors
     /// When it is done or cancelled.
@@ -60,6 +61,12 @@ impl Db {
             Box::pin(async move {
                 caller.human_only(action)?;
                 let task = read::task(&mut tx.connection, &id).await?;
+                if !task.card.status.is_open() && task.card.attention.is_some() {
+                    // Nothing to start: the person has seen what was asked of them.
+                    settle::need_nobody(tx, &caller, &task.card.project_id, &id).await?;
+                    settle::project(tx, &caller, &task.card.project_id).await?;
+                    return read::task(&mut tx.connection, &id).await;
+                }
                 if !task.card.status.is_open() {
                     let hint = match task.card.status {
                         Status::Cancelled => "Move it back to backlog first.",

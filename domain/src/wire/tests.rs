@@ -146,13 +146,13 @@ fn the_server_says_what_it_is() {
         epoch: "e".to_owned(),
         repo_path: None,
         parked: vec![parking],
-        demo: Some(Demo { page_url: "/demo".to_owned() }),
+        demo: Some(Demo { page_url: "/demo".to_owned(), scripted: true }),
     };
     let health = Health { status: "ok".to_owned(), version: "0.1.0".to_owned() };
     let landed = Landed { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo"}}
+    {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

@@ -103,6 +103,7 @@ fn created(caller: &Caller, tasks: &[Task]) -> Answer {
     let held = tasks.first().and_then(|task| task.card.held_by);
     let next = match (caller, held) {
         (Caller::Run(_), Some(HeldBy::Plan)) => "They wait for the person's approval once you call complete_task.",
+        (Caller::Run(run), _) if run.phase == Phase::Orchestrator => "The runner starts them as soon as there is room.",
         (Caller::Run(_), _) => "They start when you call complete_task.",
         (_, Some(_)) => "It waits until it is started on the board.",
         (_, None) => "The runner starts what can start.",

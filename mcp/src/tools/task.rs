@@ -108,6 +108,7 @@ async fn moved(call: &Call, id: &TaskId, wish: Move) -> Result<Answer, Failure> 
     // Nothing is looked up for a run that is over: its move is refused, or was made before and is answered from memory.
     let found = match call.db.admit_reader(&call.caller).await {
         Ok(()) => {
+            call.within(&call.db.card(id).await?.project_id, id)?;
             let look = call.db.look(&call.caller, id, wish.to).await?;
             tokio::task::spawn_blocking(move || repo::look(&look)).await??
         }

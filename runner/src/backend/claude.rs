@@ -222,7 +222,7 @@ fn failed_turn(result: &TurnResult, evidence: &Evidence<'_>) -> RunEnd {
         ("error_max_budget_usd", _) => RunEnd::Budget,
         _ if errors.contains(NO_CONVERSATION) => RunEnd::NoConversation,
         (_, Some(429)) => RunEnd::RateLimited { until_unix: evidence.limited_until },
-        (_, Some(401 | 403)) => RunEnd::SignedOut,
+        (_, Some(401)) => RunEnd::SignedOut,
         _ if evidence.api_error == Some("authentication_failed") || text.contains(NOT_LOGGED_IN) => RunEnd::SignedOut,
         (_, Some(status)) => RunEnd::ApiError { status: Some(status), text: text.to_owned() },
         _ if result.terminal_reason.as_deref() == Some("api_error") => RunEnd::ApiError { status: None, text: text.to_owned() },

@@ -44,7 +44,12 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Opt
     blocking(move || {
         let repository = Repository::open(&git_dir)?;
         let mut rescued = None;
-        if path.is_dir() && repository.rescue(&uncommitted, &path, &found.start)?.is_some() {
+        if path.is_dir()
+            && let Some(rescue) = repository.rescue(&uncommitted, &path, &found.start)?
+        {
+            if !rescue.skipped.is_empty() {
+                return Ok(Err(CheckoutError::NotKept { path, names: rescue.skipped }));
+            }
             rescued = Some(uncommitted);
         }
         for (name, sha) in commits {
@@ -56,11 +61,11 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Opt
         repository.remove_worktree(&name, &path)?;
         match repository.delete_branch(&branch, &kept_by) {
             // Somebody looks at it in a checkout of their own: it stays for them.
-            Err(RepoError::CheckedOut { .. }) => Ok(rescued),
-            deleted => deleted.map(|_| rescued),
+            Err(RepoError::CheckedOut { .. }) => Ok(Ok(rescued)),
+            deleted => deleted.map(|_| Ok(rescued)),
         }
     })
-    .await
+    .await?
 }
 
 fn look(repository: &Repository, branch: &str, path: &Path, base: &Sha) -> Result<Found, RepoError> {

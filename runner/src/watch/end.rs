@@ -63,6 +63,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         end.class = EndClass::Asked;
     } else if failure.is_none() && matches!(judged, claude::RunEnd::NoConversation | claude::RunEnd::SessionInUse) {
         context.db.forget_sessions(&run.task_id, run.phase).await?;
+        end.error = Some("its session is not known any more: a new one is begun".to_owned());
         end.class = EndClass::Parked;
     } else {
         let failure = failure.unwrap_or(FailureClass::NoMove);

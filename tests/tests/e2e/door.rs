@@ -23,7 +23,16 @@ async fn without_the_persons_token_nothing_of_the_board_answers() {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys().filter(|_| !OPEN.contains(&path.as_str())) {
             let method: Method = method.to_uppercase().parse().unwrap();
-            let filled = path.replace("{id}", if path.contains("/runs/") { "RUN-001" } else if path.contains("/tasks/") { "TASK-001" } else { "PROJ-001" });
+            let filled = path.replace(
+                "{id}",
+                if path.contains("/runs/") {
+                    "RUN-001"
+                } else if path.contains("/tasks/") {
+                    "TASK-001"
+                } else {
+                    "PROJ-001"
+                },
+            );
             let request = || stranger.request(method.clone(), format!("{}{filled}", relay.url)).json(&json!({}));
             let nobody = relay.refusal(request()).await.unwrap();
             assert_eq!((nobody.status, nobody.code.as_str()), (401, "unauthorized"), "{method} {path} without a token");

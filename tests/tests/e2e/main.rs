@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
-mod browser;
 mod asking;
 mod bad_input;
 mod bad_start;
+mod browser;
 mod demo;
 mod demo_site;
 mod door;

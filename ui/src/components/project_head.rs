@@ -141,9 +141,8 @@ fn Land() -> impl IntoView {
     let landing = RwSignal::new(Landing::Closed);
     // Something was merged that the base branch does not have.
     let fresh = Memo::new(move |_| {
-        store.project.with(|project| {
-            project.as_ref().is_some_and(|project| project.integration_head.is_some() && project.integration_head != project.landed_sha)
-        })
+        store.totals.with(|totals| totals.merged > 0)
+            && store.project.with(|project| project.as_ref().is_some_and(|project| project.integration_head != project.landed_sha))
     });
     let branches = move || {
         store.project.with_untracked(|project| {

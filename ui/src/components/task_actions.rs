@@ -2,6 +2,7 @@
 //!
 //! Which moves are legal is the transition table's business; the rest is offered by what the card carries and judged by the server.
 
+use domain::attention::AttentionKind;
 use domain::id::TaskId;
 use domain::task::{CancelReason, Card};
 use domain::transition::{Mover, columns};
@@ -35,7 +36,11 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
     // A question is settled by its answer.
     let asked = Memo::new(move |_| view.with(|view| view.as_ref().is_some_and(|view| view.question.is_some())));
-    let stuck = Memo::new(move |_| !asked.get() && card.with(|card| card.attention.is_some()));
+    // A lost dependency is settled by dropping it, by taking it up again, or by giving this task up too.
+    let stuck = Memo::new(move |_| {
+        !asked.get() && card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.kind != AttentionKind::DependencyCancelled))
+    });
+    let again = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
     let movable = Memo::new(move |_| card.with(|card| !columns(card.phase, card.status, Mover::Human).is_empty()));
     let closable = Memo::new(move |_| {
@@ -56,7 +61,7 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                 <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
             </Show>
             <Show when=move || stuck.get()>
-                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>"Retry"</button>
+                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>{again}</button>
             </Show>
             {move || run.get().map(|(run, stopping)| view! {
                 <button type="button" class="button" disabled=stopping on:click=move |_| {

@@ -104,7 +104,11 @@ fn DemoBanner(demo: Demo) -> impl IntoView {
     view! {
         <div class="banner" data-tone="info" role="note">
             <strong>"Demonstration"</strong>
-            <span>"Scripted agents, no model, no account; git, worktrees, reviews and merges are real."</span>
+            <span>{if demo.scripted {
+                "Scripted agents, no model, no account; git, worktrees, reviews and merges are real."
+            } else {
+                "Claude Code works here with your account, which costs money."
+            }}</span>
             <span class="row push">
                 <a class="button small" href=demo.page_url target="_blank" rel="noopener">"See the page they build"</a>
                 <button type="button" class="button small danger" disabled=move || pulling.get() on:click=pull>

@@ -60,7 +60,7 @@ pub(crate) fn ProjectsPage(
         .into_any(),
         Listing::Known(projects) if projects.is_empty() => view! { <Welcome creating=creating /> }.into_any(),
         Listing::Known(projects) => {
-            let rows = projects.into_iter().rev().map(|project| view! { <li><ProjectRow project=project /></li> }).collect_view();
+            let rows = projects.into_iter().map(|project| view! { <li><ProjectRow project=project /></li> }).collect_view();
             view! { <ul class="projects">{rows}</ul> }.into_any()
         }
     };
