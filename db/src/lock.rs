@@ -3,8 +3,14 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+
+/// How often the lock is asked for, and the pause between. A process that was killed while it started another program leaves it in the
+/// hands of that other until its own program begins: measured up to 64 ms.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Held as long as the process lives; the operating system releases it, however the process ends.
 #[derive(Debug)]
@@ -14,7 +20,17 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Takes the lock file beside `database`.
-    pub(crate) fn take(database: &Path) -> Result<Self> {
+    pub(crate) async fn take(database: &Path) -> Result<Self> {
+        for _ in 1..ATTEMPTS {
+            match Self::attempt(database) {
+                Err(Error::Locked { .. }) => tokio::time::sleep(PAUSE).await,
+                outcome => return outcome,
+            }
+        }
+        Self::attempt(database)
+    }
+
+    fn attempt(database: &Path) -> Result<Self> {
         let path = database.with_extension("lock");
         let failed = |attempted: &str, source| Error::File { attempted: format!("{attempted} {}", path.display()), source };
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|error| failed("open", error))?;

@@ -43,7 +43,7 @@ impl Db {
         if let Some(folder) = path.parent() {
             make_private_folder(folder)?;
         }
-        let lock = Lock::take(path)?;
+        let lock = Lock::take(path).await?;
         // Before SQLite opens it: the files beside it are made with the mode of the database.
         make_private(path)?;
         let options = SqliteConnectOptions::new()

@@ -123,7 +123,9 @@ struct Watch<'a> {
     terminate_at: Option<Instant>,
     silent_at: Instant,
     terminated: bool,
+    /// When the card last showed what the agent does, and what it shows next.
     last_activity: Option<Instant>,
+    activity: Option<String>,
 }
 
 impl<'a> Watch<'a> {
@@ -148,6 +150,7 @@ impl<'a> Watch<'a> {
             silent_at: Instant::now() + SILENCE,
             terminated: false,
             last_activity: None,
+            activity: None,
         })
     }
 
@@ -174,6 +177,9 @@ impl<'a> Watch<'a> {
                 () = sleep_until(self.terminate_at.unwrap_or_else(Instant::now)), if self.terminate_at.is_some() => {
                     self.terminate_at = None;
                     self.terminate().await;
+                }
+                () = sleep_until(self.last_activity.map_or_else(Instant::now, |last| last + ACTIVITY_PAUSE)), if self.activity.is_some() => {
+                    self.show_now();
                 }
                 () = sleep_until(self.silent_at), if !self.terminated && self.ending != Ending::Silent => {
                     self.ending = Ending::Silent;
@@ -233,12 +239,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Shows on the card what the agent does.
+    /// Shows on the card what the agent does, after a pause when it showed something just now.
     fn show(&mut self, item: &RunLine) {
-        if self.last_activity.is_some_and(|last| last.elapsed() < ACTIVITY_PAUSE) {
-            return;
-        }
         if let Some(line) = activity::activity(item, &self.checkout) {
+            self.activity = Some(line);
+            if self.last_activity.is_none_or(|last| last.elapsed() >= ACTIVITY_PAUSE) {
+                self.show_now();
+            }
+        }
+    }
+
+    fn show_now(&mut self) {
+        if let Some(line) = self.activity.take() {
             self.last_activity = Some(Instant::now());
             // Nobody may be looking.
             drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));

@@ -84,13 +84,25 @@ impl Relay {
         self.place().join("repo")
     }
 
+    /// The server's port; 0 before the first start.
+    pub fn port(&self) -> u16 {
+        self.url.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0)
+    }
+
     /// Starts the server, on the port that it had before.
     ///
     /// # Errors
     /// It did not say that it listens.
     pub async fn serve(&mut self) -> io::Result<()> {
-        let port = self.url.rsplit(':').next().unwrap_or_default().to_owned();
-        let mut command = self.command(&["serve", "--no-open", "--port", if port.is_empty() { "0" } else { &port }]);
+        self.serve_on(self.port()).await
+    }
+
+    /// Starts the server on a port; 0 is a free one.
+    ///
+    /// # Errors
+    /// It did not say that it listens.
+    pub async fn serve_on(&mut self, port: u16) -> io::Result<()> {
+        let mut command = self.command(&["serve", "--no-open", "--port", &port.to_string()]);
         let mut server = command.stdout(Stdio::piped()).spawn()?;
         let lines = server.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
         let mut lines = lines.ok_or_else(|| io::Error::other("no output"))?;

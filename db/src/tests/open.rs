@@ -45,6 +45,17 @@ async fn the_second_to_open_is_told_who_was_first() {
 }
 
 #[tokio::test]
+async fn a_lock_that_is_let_go_in_a_moment_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+    let held = std::fs::File::create(config.db_path.with_extension("lock")).unwrap();
+    held.lock().unwrap();
+    // The first comes as far as it can, to the lock, before the second begins.
+    let (opened, ()) = tokio::join!(Db::open(&config), async { drop(held) });
+    opened.unwrap();
+}
+
+#[tokio::test]
 async fn a_write_under_way_keeps_the_file_owned() {
     let store = Store::board().await;
     let (release, released) = tokio::sync::oneshot::channel::<()>();

@@ -91,3 +91,29 @@ async fn only_the_person_decides_about_a_plan() {
     assert_eq!(store.dump().await, before);
     assert_eq!(code(store.move_with(&agent.caller, &planner, Status::Backlog, None, Found::Nothing).await), "illegal-move");
 }
+
+#[tokio::test]
+async fn a_planner_that_handed_in_adds_and_asks_nothing() {
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let planning = store.agent(&planner, Phase::Planner).await;
+    store.db.create_subtasks(&planning.caller, &planner, parts(&["One"])).await.unwrap();
+    store.move_to(&planning.caller, &planner, Status::Done).await.unwrap();
+    let before = store.dump().await;
+    assert_eq!(code(store.db.create_subtasks(&planning.caller, &planner, parts(&["Two"])).await), "not-now", "it would start without approval");
+    assert_eq!(code(store.db.ask(&planning.caller, "Why?", Vec::new(), None).await), "not-now");
+    assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn an_empty_plan_can_be_accepted() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let planning = store.agent(&planner, Phase::Planner).await;
+    store.move_with(&planning.caller, &planner, Status::Done, Some("nothing to do"), Found::Nothing).await.unwrap();
+    store.finish(&planning).await;
+    assert!(store.card(&planner).await.attention.is_some());
+    assert_eq!(store.project().await.status, ProjectStatus::Active);
+    assert_eq!(store.db.retry_task(&Caller::Human, &planner).await.unwrap().card.attention, None);
+    assert_eq!(store.project().await.status, ProjectStatus::Complete);
+    assert_eq!(code(store.db.retry_task(&Caller::Human, &planner).await), "not-now");
+    store.check_fold().await;
+}

@@ -233,6 +233,8 @@ async fn checkouts_are_written_down_before_and_after() {
     assert_eq!((found.branch.as_deref(), found.worktree_path.as_deref()), (Some("vr/TASK-001/work"), Some("trees/1")));
     store.db.checkout_removed(&task, Some("refs/vibe-relay/rescue/TASK-001".to_owned())).await.unwrap();
     assert_eq!(store.db.task(&task).await.unwrap().branch, None);
-    assert_eq!(store.kinds_since(seq).await, ["checkout_made", "checkout_removed"]);
+    assert_eq!(store.kinds_since(seq).await, ["checkout_made", "comment_added", "checkout_removed"]);
+    let told = store.db.comments(&task).await.unwrap().remove(0).content;
+    assert!(told.contains("git branch NAME refs/vibe-relay/rescue/TASK-001"), "{told}");
     store.check_fold().await;
 }

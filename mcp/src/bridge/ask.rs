@@ -73,8 +73,6 @@ impl Bridge {
         let target = Target { url: &server.url, token: &self.token, method, name };
         match post::post(&target, body.to_owned()).await {
             Ok(answer) => Ok(answer),
-            // Our board knows this token as long as it exists: another one listens where ours did, until ours is back.
-            Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) => Err(Attempt::Again("another server has its port".to_owned())),
             Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),
             Err(PostError::Status { status, problem }) => Err(Attempt::Final(refused(status, problem))),
             Err(error @ (PostError::Connection { .. } | PostError::Foreign { .. })) => Err(Attempt::Again(error.to_string())),

@@ -103,10 +103,13 @@ async fn two_people_see_one_board() {
 
     // What the table allows and the facts do not.
     scene::reached(&relay, "TASK-002").await;
+    for draft in ["one.txt", "two.txt"] {
+        std::fs::write(relay.place().join("worktrees/PROJ-001/TASK-002").join(draft), "not committed").unwrap();
+    }
     bob.press("Move TASK-002").await;
     bob.press("In review").await;
-    bob.shows(".toast", "TASK-002 has no commit beyond").await;
-    bob.shows(".toast", "Commit your work in the worktree").await;
+    bob.shows(".toast", "TASK-002 has 2 files that are not committed: one.txt, two.txt").await;
+    bob.shows(".toast", "Commit what belongs to the task, remove or ignore the rest, then move the task again.").await;
     bob.has("[data-status=in_progress] [data-task=TASK-002]").await;
 
     // A move that asks for a reason.
@@ -131,16 +134,15 @@ async fn a_board_heals_after_its_server_died() {
     browser.shows(".connection", "Connection lost: trying again").await;
 
     // Things happen where the browser does not look.
-    let address = std::mem::take(&mut relay.url);
-    relay.serve().await.unwrap();
+    let port = relay.port();
+    relay.serve_on(0).await.unwrap();
     cancel(&relay, "TASK-001").await;
     add(&relay, &project, "Write gamma").await;
     assert!(relay.end().await.unwrap().success());
     browser.shows(".connection", "Connection lost").await;
     browser.has("[data-status=backlog] [data-task=TASK-001]").await;
 
-    relay.url = address;
-    relay.serve().await.unwrap();
+    relay.serve_on(port).await.unwrap();
     browser.shows(".connection", "Live").await;
     browser.has("[data-status=cancelled] [data-task=TASK-001]").await;
     browser.shows("[data-status=backlog] [data-task=TASK-003]", "Write gamma").await;
@@ -242,6 +244,62 @@ async fn a_person_talks_to_an_agent() {
     browser.click(".attempt:nth-child(3) summary").await;
     browser.shows(".attempt:nth-child(3) .say", "Violet it is.").await;
     same_page(&browser, &[]).await;
+}
+
+#[tokio::test]
+async fn everything_has_a_name_and_fits_a_phone() {
+    let relay = scene::scripted(SCENARIO).await;
+    let project = empty_board(&relay, &["Write alpha", "A title that goes on for longer than a phone is wide, with averyveryverylongwordwithoutanyspace"]).await;
+    let goal = NewProject {
+        title: "Planned".to_owned(),
+        description: Some("Write alpha, beta and gamma.".to_owned()),
+        plan_approval: Some(PlanApproval::Ask),
+        ..NewProject::default()
+    };
+    let planned: Project = relay.post("/api/projects", &goal).await.unwrap();
+    relay.until(&planned.id, "the plan waits", |board| board.plan().len() == 3).await;
+    cancel(&relay, "TASK-002").await;
+    let started = add(&relay, &project, "Choose the colour").await;
+    relay.post::<TaskView>(&format!("/api/tasks/{started}/start"), &serde_json::json!({})).await.unwrap();
+
+    let browser = signed_in(&relay).await;
+    browser.resize(390, 844).await;
+    fits(&browser, "the list").await;
+    browser.press("New project").await;
+    browser.shows("#project-found", "Agents start from main").await;
+    fits(&browser, "the dialog for a project").await;
+
+    open_board(&browser, &relay, &project).await;
+    browser.shows(&format!("[data-task={started}] .badge"), "Needs you: question").await;
+    fits(&browser, "the board").await;
+    browser.press("Move TASK-001").await;
+    fits(&browser, "the menu").await;
+    browser.keys(&Key::Escape).await;
+    browser.press("New task").await;
+    fits(&browser, "the dialog for a task").await;
+    browser.press("Cancel").await;
+    browser.press("Choose the colour").await;
+    browser.has(".question").await;
+    fits(&browser, "the sheet").await;
+    browser.click("#tab-Attempts").await;
+    browser.has(".attempt .log .say").await;
+    fits(&browser, "the attempts").await;
+    browser.click("#tab-Changes").await;
+    fits(&browser, "the changes").await;
+
+    open_board(&browser, &relay, &planned.id).await;
+    browser.press("Read the plan").await;
+    browser.has(".plan li").await;
+    fits(&browser, "the plan").await;
+    same_page(&browser, &[]).await;
+}
+
+/// No page is wider than the window, and whatever can be operated says what it is.
+async fn fits(browser: &Browser, what: &str) {
+    let width = browser.read("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)").await;
+    assert!(width.as_u64() <= Some(390), "{what} is {width} pixels wide");
+    let names = browser.names("button, a, input, textarea, select, summary, dialog, [role=menu], [role=menuitem], [role=tab], [role=region]").await;
+    assert!(names.len() > 3 && names.iter().all(|name| !name.is_empty()), "{what}: {names:?}");
 }
 
 /// A browser that the server knows, at its list of projects.

@@ -114,7 +114,7 @@ async fn a_browser_that_comes_and_goes_misses_nothing_of_a_thousand_writes() {
 async fn write(relay: &Relay, board: &Board, number: usize) {
     let task = &board.cards[number % TASKS].id;
     // Half of the tasks get comments, half get new titles.
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let comment = json!({"content": format!("Comment {number}")});
         relay.request(reqwest::Method::POST, &format!("/api/tasks/{task}/comments")).json(&comment).send().await.unwrap().error_for_status().unwrap();
     } else {

@@ -20,7 +20,8 @@ pub(crate) fn Attempts(task: TaskId, runs: Memo<RunState>) -> impl IntoView {
     let client = Client::here();
     let list = RwSignal::new(None::<Vec<Run>>);
     Effect::new(move || {
-        runs.track();
+        // Read and not only tracked: a memo follows nothing before it was read.
+        runs.with(|_| ());
         let request = client.runs(task.clone());
         spawn_local(async move {
             if let Ok(found) = request.await {

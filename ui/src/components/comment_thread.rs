@@ -18,7 +18,8 @@ pub(crate) fn CommentThread(
     let client = Client::here();
     let thread = RwSignal::new(Vec::<CommentView>::new());
     Effect::new(move || {
-        comments.track();
+        // Read and not only tracked: a memo follows nothing before it was read.
+        comments.with(|_| ());
         let request = client.comments(task.clone());
         spawn_local(async move {
             if let Ok(list) = request.await {

@@ -23,7 +23,8 @@ pub(crate) fn Changes(
     let client = Client::here();
     let diff = RwSignal::new(None::<Result<Diff, String>>);
     Effect::new(move || {
-        version.track();
+        // Read and not only tracked: a memo follows nothing before it was read.
+        version.with(|_| ());
         let request = client.diff(task.clone());
         spawn_local(async move {
             let answer = match request.await {

@@ -90,7 +90,7 @@ fn Progress() -> impl IntoView {
         <span class="row small-text soft tabular">
             {move || {
                 let count = totals.with(|totals| totals.needs_you);
-                (count > 0).then(|| view! { <Badge word=format!("{count} need you") tone=Tone::Warn /> })
+                (count > 0).then(|| view! { <Badge word=format!("{count} {} you", if count == 1 { "needs" } else { "need" }) tone=Tone::Warn /> })
             }}
             <span>{words}</span>
             <span class="progress" aria-hidden="true">

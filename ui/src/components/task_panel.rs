@@ -60,7 +60,8 @@ fn Sheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl Int
     Effect::new({
         let task = task.clone();
         move || {
-            changed.track();
+            // Read and not only tracked: a memo follows nothing before it was read.
+            changed.with(|_| ());
             let request = client.task(task.clone());
             spawn_local(async move {
                 match request.await {
