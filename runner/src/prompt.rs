@@ -107,6 +107,11 @@ pub fn message(content: &str) -> String {
     format!("<message from=\"human\">\n{}\n</message>", fenced(content))
 }
 
+/// The person's words in what [`message`] made of them; nothing when the agent was told something else.
+pub fn words(told: &str) -> Option<&str> {
+    told.strip_prefix("<message from=\"human\">\n")?.strip_suffix("\n</message>")
+}
+
 /// Content within a field: no line of it begins where a field or a comment begins.
 fn indented(content: &str) -> String {
     fenced(content).replace('\n', "\n  ")

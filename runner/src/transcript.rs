@@ -12,6 +12,7 @@ use domain::output::{OutputKind, OutputLine};
 use domain::text::excerpt;
 
 use crate::backend::stream::RunLine;
+use crate::prompt;
 
 /// The transcript's file in the run's folder.
 pub const FILE: &str = "transcript.jsonl";
@@ -102,7 +103,10 @@ fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
             let kind = if *is_error { OutputKind::ToolError } else { OutputKind::ToolResult };
             entry(kind, excerpt(text, 160), Some(text.clone()).filter(|text| text.trim().lines().count() > 1 || text.len() > 160))
         }
-        RunLine::UserReplay { text, .. } => entry(OutputKind::Message, excerpt(text, 160), Some(text.clone())),
+        RunLine::UserReplay { text, .. } => match prompt::words(text) {
+            Some(words) => entry(OutputKind::Message, words.to_owned(), None),
+            None => entry(OutputKind::Message, name_of(text), Some(text.clone())),
+        },
         RunLine::Result(result) if result.is_error => {
             let said = result.text.clone().or_else(|| result.errors.first().cloned());
             entry(OutputKind::Error, said.unwrap_or_else(|| result.subtype.clone()), None)
@@ -113,6 +117,15 @@ fn readable(offset: u64, line: &RunLine, checkout: &str) -> Option<OutputLine> {
         RunLine::RateLimit { status, .. } if status != "allowed" => entry(OutputKind::Note, format!("rate limit: {status}"), None),
         RunLine::Foreign { text } => entry(OutputKind::Note, excerpt(text, 400), None),
         RunLine::Text { .. } | RunLine::Thinking { .. } | RunLine::RateLimit { .. } | RunLine::Usage { .. } | RunLine::Other { .. } => None,
+    }
+}
+
+/// What a prompt is, in a line: its fields are for agents.
+fn name_of(prompt: &str) -> String {
+    match prompt {
+        _ if prompt.starts_with("<issue>") => "the task with its comments".to_owned(),
+        _ if prompt.starts_with("<reminder>") => "a reminder".to_owned(),
+        _ => excerpt(prompt, 160),
     }
 }
 

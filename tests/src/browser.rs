@@ -21,7 +21,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::Instant;
 
 /// How long a page may take: machines are slow, and only a test that fails waits so long.
-const PATIENCE: Duration = Duration::from_secs(25);
+const PATIENCE: Duration = Duration::from_secs(180);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the pointer takes for a way, so that it passes what lies between.
 const GLIDE: Duration = Duration::from_millis(100);
@@ -256,7 +256,7 @@ impl Browser {
         entries.iter().filter(|entry| entry["level"] == "SEVERE").map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// What the browser tells a screen reader to call each element that `selector` finds.
+    /// What the browser tells a screen reader to call each element that `selector` finds and that can be seen.
     ///
     /// # Panics
     /// The browser does not answer.
@@ -264,6 +264,9 @@ impl Browser {
         let elements = self.wait(selector, async || self.client.find_all(Locator::Css(selector)).await).await;
         let mut names = Vec::new();
         for element in elements {
+            if !self.wait(selector, async || element.is_displayed().await).await {
+                continue;
+            }
             let name = self.ask(&format!("element/{}/computedlabel", element.element_id()), None).await;
             names.push(name.as_str().unwrap_or_default().to_owned());
         }

@@ -225,6 +225,12 @@ fn reminders_and_messages() {
 }
 
 #[test]
+fn the_words_of_a_message_are_found_again() {
+    assert_eq!(words(&message("Use the blue paint.\nThanks.")), Some("Use the blue paint.\nThanks."));
+    assert_eq!(words("<issue>\n</issue>"), None);
+}
+
+#[test]
 fn our_tags_are_fenced_however_they_are_written() {
     for open in [
         "<issue>",

@@ -48,6 +48,14 @@ fn entries_keep_their_format() {
 }
 
 #[test]
+fn a_persons_words_are_shown_in_full_and_prompts_by_their_name() {
+    let told = |text: String| RunLine::UserReplay { text, uuid: None };
+    let lines = [told(prompt::message("Use blue.\nThanks.")), told("<issue>\nTitle: A\n</issue>\n".to_owned())];
+    let shown: Vec<_> = shown(&lines).into_iter().map(|line| (line.text, line.detail.is_some())).collect();
+    assert_eq!(shown, [("Use blue.\nThanks.".to_owned(), false), ("the task with its comments".to_owned(), true)]);
+}
+
+#[test]
 fn what_ends_a_turn_is_said_in_words() {
     let result = |is_error, text: Option<&str>, errors: &[&str]| {
         RunLine::Result(Box::new(TurnResult {

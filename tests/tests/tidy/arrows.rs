@@ -30,7 +30,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("pulldown-cmark", &["api"]),
     ("rmcp", &["mcp", "tests"]),
     ("schemars", &["mcp"]),
-    ("sqlx", &["db"]),
+    // The tests forge a database of a newer version.
+    ("sqlx", &["db", "tests"]),
     ("wasm-bindgen-cli-support", &["ui/embed"]),
     ("web-sys", &["ui"]),
 ];

@@ -8,7 +8,7 @@ use domain::diff::FileChange;
 use domain::failure::EndClass;
 use domain::project::ProjectStatus;
 use domain::stage::Stage;
-use domain::task::{CancelReason, Card, Phase, Status};
+use domain::task::{CancelReason, Card, HeldBy, Phase, Status};
 use leptos::prelude::*;
 
 /// A family of colours, as the style sheet knows them.
@@ -181,7 +181,7 @@ pub(crate) const fn cancel_word(reason: CancelReason) -> (&'static str, &'static
     }
 }
 
-/// The one badge of a card: what a person must settle comes first, then the stage.
+/// The one badge of a card: what a person must settle comes first, then what became of its run, then the stage.
 pub(crate) fn card_look(card: &Card) -> (String, Tone) {
     if let Some(attention) = &card.attention {
         return (format!("Needs you: {}", attention_word(attention.kind)), Tone::Warn);
@@ -189,6 +189,7 @@ pub(crate) fn card_look(card: &Card) -> (String, Tone) {
     match &card.run {
         Some(run) if run.stopping => ("Stopping".to_owned(), Tone::Neutral),
         Some(run) if run.phase != card.phase => (format!("{} at work", phase_word(run.phase)), Tone::Live),
+        None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
             let (word, tone) = stage_look(Stage::of(card));
             (word.to_owned(), tone)
