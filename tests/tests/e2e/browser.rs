@@ -120,6 +120,10 @@ async fn two_people_see_one_board() {
     bob.shows("dialog", "Move TASK-003 to Cancelled").await;
     bob.press("Move to Cancelled").await;
     ada.shows("[data-status=cancelled] [data-task=TASK-003] .badge", "Abandoned").await;
+    for task in ["TASK-001", "TASK-002"] {
+        scene::open(&relay, task);
+    }
+    ada.shows("[data-status=done] .count", "2").await;
     same_page(&ada, &[]).await;
     same_page(&bob, &["/api/tasks/TASK-002"]).await;
 }
