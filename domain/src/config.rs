@@ -88,7 +88,7 @@ impl Default for Config {
     }
 }
 
-/// A configuration that is not taken. The last good one stays in force.
+/// A configuration that is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadConfig {
     #[error("the configuration is no JSON: {0}")]

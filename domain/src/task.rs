@@ -111,6 +111,11 @@ impl Card {
         self.status == Status::InReview && self.approved_sha.is_some()
     }
 
+    /// Whether its work is in the project branch.
+    pub fn is_merged(&self) -> bool {
+        self.status == Status::Done && self.approved_sha.is_some()
+    }
+
     /// Whether the task counts as done for those that depend on it.
     pub fn satisfies_dependents(&self) -> bool {
         self.status == Status::Done || (self.status == Status::Cancelled && self.cancel_reason.is_some_and(CancelReason::counts_as_done))

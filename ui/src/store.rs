@@ -165,7 +165,7 @@ fn totals(cards: &[Card]) -> Totals {
     Totals {
         cards: cards.iter().filter(|card| card.status.is_open() || card.satisfies_dependents()).count(),
         done: cards.iter().filter(|card| card.satisfies_dependents()).count(),
-        merged: cards.iter().filter(|card| card.status == Status::Done && card.approved_sha.is_some()).count(),
+        merged: cards.iter().filter(|card| card.is_merged()).count(),
         running: cards.iter().filter(|card| card.run.is_some()).count(),
         needs_you: cards.iter().filter(|card| card.attention.is_some()).count(),
         cost_micro_usd: cards.iter().map(|card| card.cost_micro_usd).sum(),

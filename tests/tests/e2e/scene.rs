@@ -4,7 +4,7 @@
 //! Agents work two folders below their relay's worktrees, so a scenario reaches the relay's folder as `../../..`. A gate is a pair of files
 //! there: an agent makes `NAME.reached` and waits for `NAME.open`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cli::scripted::scenario::Scenario;
 use domain::board::Board;
@@ -15,6 +15,7 @@ use domain::task::{Card, Status};
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::claude;
+use tests::git::git;
 use tests::model::ScriptedModel;
 use tests::relay::{Relay, Setting, all_done};
 use tests::socket::Socket;
@@ -98,23 +99,29 @@ pub(crate) fn complete(board: &Board) -> bool {
     board.project.status == ProjectStatus::Complete && all_done(board)
 }
 
-/// Whether no checkout and no agent's process is left.
+/// Whether no checkout, no branch of a task and no agent's process is left.
 pub(crate) fn nothing_left(relay: &Relay) -> bool {
     let folders = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().count();
     let projects = std::fs::read_dir(relay.place().join("worktrees")).into_iter().flatten().flatten();
-    projects.map(|entry| folders(&entry.path())).sum::<usize>() == 0 && agents_of(relay).is_empty()
+    let checkouts: usize = projects.map(|entry| folders(&entry.path())).sum();
+    checkouts == 0 && git(&relay.repository(), &["branch", "--list", "vr/*"]).unwrap().is_empty() && agents_of(relay).is_empty()
 }
 
-/// The command lines of processes that work below the relay's folder, the server aside.
+/// The command lines of processes that belong to the relay, the server aside.
 pub(crate) fn agents_of(relay: &Relay) -> Vec<String> {
     processes_of(&relay.place()).into_iter().filter(|command| !command.contains(" serve ")).collect()
 }
 
-/// The command lines of processes that name a folder.
+/// The command lines of processes that have to do with a folder: by their arguments, their environment or where they work.
 pub(crate) fn processes_of(folder: &Path) -> Vec<String> {
-    let folder = folder.display().to_string();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let command = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
-    let commands = processes.filter_map(command).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
-    commands.filter(|command| command.contains(&folder)).collect()
+    let name = folder.display().to_string();
+    let text = |path: PathBuf| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default();
+    let command = |process: PathBuf| {
+        let command = text(process.join("cmdline"));
+        let works_there = || std::fs::read_link(process.join("cwd")).is_ok_and(|path| path.starts_with(folder));
+        // A process that has ended and was not waited for yet has no arguments.
+        let has_to_do = command.contains(&name) || text(process.join("environ")).contains(&name) || works_there();
+        (has_to_do && !command.is_empty()).then_some(command)
+    };
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| command(entry.path())).collect()
 }
