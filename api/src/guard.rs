@@ -2,6 +2,8 @@
 //!
 //! `door` stands before everything, `person` before everything but the open routes. Knows no route by name.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -9,8 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use db::Caller;
 use domain::refusal::Refusal;
-use http_body_util::Limited;
+use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
+use tokio::time::timeout;
 
 use crate::error::{Error, Result};
 use crate::sign_in::cookie_name;
@@ -18,6 +21,10 @@ use crate::state::AppState;
 
 /// The most bytes of a request's body.
 pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
+/// As much of a body that is too large is taken in all the same, at most for so long, before it is refused: a client that is cut off while
+/// it sends does not get to read why.
+const REST_LIMIT: usize = 16 * BODY_LIMIT;
+const REST_PATIENCE: Duration = Duration::from_secs(5);
 /// The most bytes of a path with its parameters.
 const ADDRESS_LIMIT: usize = 8 * 1024;
 /// The names that a loopback server goes by. A page that rebinds its own name to this address still says its own.
@@ -30,7 +37,13 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wa
 pub(crate) async fn door(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let mut response = match admit(&request, state.port) {
         Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, BODY_LIMIT)))).await,
-        Err(error) => error.into_response(),
+        Err(error) => {
+            if matches!(error, Error::TooLarge { .. }) {
+                // Whoever sends more, or more slowly, is cut off.
+                drop(timeout(REST_PATIENCE, take_in(request.into_body())).await);
+            }
+            error.into_response()
+        }
     };
     let headers = response.headers_mut();
     let defaults = [
@@ -43,6 +56,11 @@ pub(crate) async fn door(State(state): State<AppState>, request: Request, next: 
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+async fn take_in(body: Body) {
+    let mut rest = Limited::new(body, REST_LIMIT);
+    while let Some(Ok(_)) = rest.frame().await {}
 }
 
 fn admit(request: &Request, port: u16) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A running vibe-relay with a place of its own: a process, its folder, a repository, and a client of it. It must reach the product only over
 //! HTTP and signals.
 
+use std::fs::DirEntry;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::time::Duration;
 use domain::board::Board;
 use domain::config::Config;
 use domain::task::{Card, Status};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -30,7 +33,7 @@ pub struct Setting {
     pub environment: Vec<(String, String)>,
 }
 
-/// The server and everything around it. Dropping it ends the server the hard way.
+/// The server and everything around it. Dropping it ends all of it the hard way.
 #[derive(Debug)]
 pub struct Relay {
     pub folder: TempDir,
@@ -152,9 +155,31 @@ impl Relay {
         tokio::time::timeout(PATIENCE, server.wait()).await?
     }
 
+    /// Processes whose command line names the folder.
+    fn processes(&self) -> Vec<Pid> {
+        let Ok(place) = self.folder.path().canonicalize() else { return Vec::new() };
+        let place = place.display().to_string();
+        let id = |entry: DirEntry| entry.file_name().to_str()?.parse().ok().map(Pid::from_raw);
+        let names_place =
+            |entry: &DirEntry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(&place));
+        std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(names_place).filter_map(id).collect()
+    }
+
     /// The server's process id, while it runs.
     pub fn server_id(&self) -> Option<u32> {
         self.server.as_ref().and_then(Child::id)
+    }
+}
+
+/// Agents outlive their server, but no test.
+impl Drop for Relay {
+    fn drop(&mut self) {
+        if let Some(server) = &mut self.server {
+            let _ended_already = server.start_kill();
+        }
+        for process in self.processes() {
+            let _ended_meanwhile = kill(process, Signal::SIGKILL);
+        }
     }
 }
 
