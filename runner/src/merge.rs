@@ -9,6 +9,7 @@ use domain::task::{Card, Task};
 use repo::{MergeOutcome, RepoError, Repository};
 
 use crate::checkout::{CheckoutError, blocking, project_branch};
+use crate::prompt;
 
 /// What the repository said.
 enum Outcome {
@@ -61,10 +62,7 @@ fn conflict(sha: &str, branch: &str, paths: &[String]) -> String {
     if paths.len() > PATHS_NAMED {
         named.push(format!("- and {} more", paths.len() - PATHS_NAMED));
     }
-    format!(
-        "Merging {sha} into {branch} conflicts in:\n\n{}\n\nMerge {branch} into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.",
-        named.join("\n")
-    )
+    prompt::conflict(sha, branch, &named.join("\n"))
 }
 
 async fn in_repository(project: &Project, task: &Task, into: &str, sha: &str) -> Result<Outcome, CheckoutError> {

@@ -74,7 +74,8 @@ pub fn prompt(material: &Material<'_>) -> String {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
     }
     if material.resumes {
-        text += "\n<reminder>\nYou have worked on this before in this session. Read the newest comments, go on from what is in the worktree, and finish the task as your role says.\n</reminder>\n";
+        text.push('\n');
+        text += include_str!("../../agents/reminder/resume.md");
     }
     text
 }
@@ -88,18 +89,20 @@ fn attempt(run: &Run) -> Option<String> {
 
 /// What is said to an agent that ended its turn and left its card where it was.
 pub fn nudge(phase: Phase, task: &Task) -> String {
-    let id = &task.card.id;
     let next = match phase {
-        Phase::Planner => format!("call create_subtasks for {id} and then complete_task, or complete_task with a reason why there is nothing to do"),
-        Phase::Coder => format!("commit your work and call update_task_status with task_id {id} and status in_review"),
-        Phase::Reviewer => {
-            format!("call update_task_status with task_id {id} and status done, or add_comment and then update_task_status with status in_progress")
-        }
-        Phase::Orchestrator => format!("call complete_task with task_id {id}, after create_subtasks if more is to be done"),
+        Phase::Planner => include_str!("../../agents/reminder/planner.md"),
+        Phase::Coder => include_str!("../../agents/reminder/coder.md"),
+        Phase::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
+        Phase::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
     };
-    format!(
-        "<reminder>\nYour turn ended and {id} has not moved, so nothing of it counts yet. If you are finished, {next}. If you cannot go on, say why with add_comment first.\n</reminder>"
-    )
+    let words = include_str!("../../agents/reminder/unmoved.md").trim_end().replace("{next}", next.trim_end());
+    words.replace("{task}", task.card.id.as_str())
+}
+
+/// What a coder is told whose branch cannot be merged. `paths` is a list in Markdown.
+pub fn conflict(sha: &str, branch: &str, paths: &str) -> String {
+    let words = include_str!("../../agents/reminder/conflict.md").trim_end();
+    words.replace("{sha}", sha).replace("{branch}", branch).replace("{paths}", paths)
 }
 
 /// A person's message to a running agent.
