@@ -139,8 +139,26 @@ fn refused(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
-        Refusal::HumanOnly { .. } | Refusal::NotYourRole { .. } | Refusal::NotYourTask { .. } | Refusal::NotYou { .. } => StatusCode::FORBIDDEN,
-        Refusal::StaleRun { .. } => StatusCode::CONFLICT,
+        // Somebody else might.
+        Refusal::HumanOnly { .. }
+        | Refusal::NotYourRole { .. }
+        | Refusal::NotYourTask { .. }
+        | Refusal::NotYou { .. }
+        | Refusal::NotRegistered
+        | Refusal::LeadOnly { .. }
+        | Refusal::Unverified { .. }
+        | Refusal::NotAssignee { .. }
+        | Refusal::NotIndependent { .. }
+        | Refusal::NotAsked { .. } => StatusCode::FORBIDDEN,
+        // It stands in the way of what is there already.
+        Refusal::StaleRun { .. }
+        | Refusal::DeadAgent { .. }
+        | Refusal::NameTaken { .. }
+        | Refusal::Unread { .. }
+        | Refusal::HatConflict { .. }
+        | Refusal::AcknowledgedBefore { .. }
+        | Refusal::GoalOpen { .. }
+        | Refusal::NoMinion { .. } => StatusCode::CONFLICT,
         Refusal::IllegalMove { .. }
         | Refusal::Invalid { .. }
         | Refusal::NotClean { .. }
@@ -160,6 +178,9 @@ fn refused(refusal: &Refusal) -> StatusCode {
         | Refusal::NoQuestion { .. }
         | Refusal::NoPlanWaiting
         | Refusal::NothingToLand { .. }
+        | Refusal::UnknownAgent { .. }
+        | Refusal::AmbiguousAgent { .. }
+        | Refusal::IllegalStage { .. }
         | Refusal::Repository { .. } => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }

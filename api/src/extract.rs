@@ -31,6 +31,29 @@ where
     }
 }
 
+/// The number in a path of something that is only counted: written without anything around it, from 1.
+pub(crate) struct Number(pub(crate) i64);
+
+impl<S: Send + Sync> FromRequestParts<S> for Number {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let Id(Counted(number)) = Id::from_request_parts(parts, state).await?;
+        Ok(Self(number))
+    }
+}
+
+struct Counted(i64);
+
+impl FromStr for Counted {
+    type Err = BadId;
+
+    fn from_str(given: &str) -> Result<Self, BadId> {
+        let number = given.parse().ok().filter(|number: &i64| *number > 0 && number.to_string() == given);
+        number.map(Self).ok_or_else(|| BadId { given: given.chars().take(60).collect(), kind: "a numbered", example: "1" })
+    }
+}
+
 /// The parameters behind the question mark.
 pub(crate) struct Parameters<T>(pub(crate) T);
 

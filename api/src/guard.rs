@@ -114,7 +114,9 @@ pub(crate) async fn person(State(state): State<AppState>, request: Request, next
     };
     match state.db.caller(&token).await? {
         Some(Caller::Human) => {}
-        Some(Caller::Run(_) | Caller::Runner) => return Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into()),
+        Some(Caller::Run(_) | Caller::Agent(_) | Caller::Room(_) | Caller::Runner) => {
+            return Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into());
+        }
         None => return Err(Refusal::Unauthorized.into()),
     }
     json_only(&request)?;

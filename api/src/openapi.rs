@@ -49,6 +49,7 @@ fn operation<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operati
     match method {
         "get" => item.get.as_mut(),
         "post" => item.post.as_mut(),
+        "put" => item.put.as_mut(),
         "patch" => item.patch.as_mut(),
         _ => None,
     }

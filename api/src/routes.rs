@@ -2,11 +2,18 @@
 //!
 //! The files below it are named after the noun; each function reads its request, asks `db` or `repo`, and wraps the answer.
 
+mod agent;
 mod comment;
+mod contract;
 mod demo;
 mod event;
+mod gate;
+mod goal;
+mod handshake;
+mod hat;
 mod health;
 mod land;
+mod message;
 mod plan;
 mod project;
 mod question;
@@ -14,6 +21,7 @@ mod repository;
 mod run;
 mod server;
 mod sign_in;
+mod spawn;
 mod task;
 
 use axum::http::{Method, Uri};
@@ -91,6 +99,28 @@ routes! {
         post "/api/projects/{id}/plan/approve" plan::approve
         post "/api/projects/{id}/plan/revise" plan::revise
         post "/api/projects/{id}/land" land::land
+        get "/api/projects/{id}/agents" agent::list
+        post "/api/projects/{id}/agents/remove" agent::remove
+        post "/api/projects/{id}/tokens" agent::token
+        post "/api/projects/{id}/room-token" agent::room_token
+        get "/api/projects/{id}/messages" message::list
+        post "/api/projects/{id}/messages" message::create
+        get "/api/projects/{id}/inbox" message::inbox
+        post "/api/projects/{id}/inbox/read" message::read
+        get "/api/projects/{id}/goals" goal::list
+        post "/api/projects/{id}/goals" goal::create
+        get "/api/goals/{id}" goal::show
+        post "/api/goals/{id}/verify" goal::verify
+        get "/api/projects/{id}/handshakes" handshake::list
+        post "/api/projects/{id}/handshakes" handshake::create
+        post "/api/handshakes/{id}/acknowledge" handshake::acknowledge
+        get "/api/projects/{id}/contracts" contract::list
+        post "/api/projects/{id}/contracts" contract::create
+        get "/api/contracts/{id}/versions" contract::versions
+        get "/api/projects/{id}/spawn-policies" spawn::policies
+        put "/api/projects/{id}/spawn-policies" spawn::set
+        get "/api/projects/{id}/minions" spawn::minions
+        get "/api/projects/{id}/hats" hat::list
         get "/api/tasks/{id}" task::show
         patch "/api/tasks/{id}" task::change
         post "/api/tasks/{id}/start" task::start
@@ -98,6 +128,11 @@ routes! {
         post "/api/tasks/{id}/stop" task::stop
         post "/api/tasks/{id}/cancel" task::cancel
         post "/api/tasks/{id}/answer" question::answer
+        post "/api/tasks/{id}/assign" gate::assign
+        post "/api/tasks/{id}/approve" gate::approve
+        post "/api/tasks/{id}/verify" gate::verify
+        post "/api/tasks/{id}/reject-verification" gate::reject_verification
+        post "/api/tasks/{id}/goal" goal::link
         get "/api/tasks/{id}/comments" comment::list
         post "/api/tasks/{id}/comments" comment::create
         get "/api/tasks/{id}/runs" run::list

@@ -6,3 +6,4 @@ mod land;
 mod live;
 mod page;
 mod story;
+mod team;

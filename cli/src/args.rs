@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
+use domain::agent::Role;
 
 /// A local-first kanban board on which coding agents do the work.
 #[derive(Debug, Parser)]
@@ -33,6 +35,9 @@ pub(crate) enum Command {
     /// Tasks on the running board.
     #[command(subcommand)]
     Task(Task),
+    /// Let agents of your own take part: make the token that one of them connects with.
+    #[command(subcommand)]
+    Token(Token),
     /// Bring what a project merged to its base branch.
     Land {
         /// Such as PROJ-001.
@@ -48,6 +53,9 @@ pub(crate) enum Command {
     },
     #[command(hide = true)]
     Shim { run_dir: PathBuf },
+    /// Started by Claude Code about an agent's own helpers.
+    #[command(hide = true)]
+    Hook { mcp_config: PathBuf },
     #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
     ScriptedAgent {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -173,4 +181,66 @@ pub(crate) enum Task {
         /// Such as TASK-001.
         task: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Token {
+    /// Make an agent that you vouch for and print its token; an earlier token of the same name is worth nothing from then on.
+    New {
+        /// Its name.
+        #[arg(long, value_name = "NAME")]
+        agent: String,
+        /// What it does; several with commas, or by repeating it.
+        #[arg(long = "role", value_name = "ROLE", required = true, value_delimiter = ',', value_parser = role())]
+        roles: Vec<Role>,
+        /// Its team, which stands before its name.
+        #[arg(long, value_name = "TEAM")]
+        team: Option<String>,
+        /// Such as PROJ-001; else the only project, or the one of this folder's repository.
+        #[arg(long)]
+        project: Option<String>,
+    },
+    /// Print a token with which agents join under names of their own; the project's earlier one lets nobody in any more.
+    Room {
+        /// Such as PROJ-001; else the only project, or the one of this folder's repository.
+        #[arg(long)]
+        project: Option<String>,
+    },
+}
+
+fn role() -> impl TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, String> {
+        Args::try_parse_from(line.split(' ')).map(|args| args.command.unwrap_or_default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn roles_are_listed_or_repeated() {
+        let Ok(Command::Token(Token::New { agent, roles, team, project })) =
+            parse("vibe-relay token new --agent mara --role builder,pen --role shipper --team platform --project PROJ-002")
+        else {
+            panic!("no token");
+        };
+        assert_eq!((agent.as_str(), team.as_deref(), project.as_deref()), ("mara", Some("platform"), Some("PROJ-002")));
+        assert_eq!(roles, [Role::Builder, Role::Pen, Role::Shipper]);
+    }
+
+    #[test]
+    fn an_agent_has_a_name_and_a_known_role() {
+        assert!(parse("vibe-relay token new --agent mara").unwrap_err().contains("--role <ROLE>"));
+        assert!(parse("vibe-relay token new --role builder").unwrap_err().contains("--agent <NAME>"));
+        let unknown = parse("vibe-relay token new --agent mara --role bilder").unwrap_err();
+        assert!(unknown.contains("'bilder'") && unknown.contains("'builder'"), "{unknown}");
+    }
+
+    #[test]
+    fn a_room_needs_nothing() {
+        assert!(matches!(parse("vibe-relay token room"), Ok(Command::Token(Token::Room { project: None }))));
+    }
 }

@@ -15,6 +15,8 @@ pub(crate) enum CliError {
     Config { path: PathBuf, source: BadConfig },
     #[error("the configuration file {} does not exist; run `vibe-relay init`, or leave --config away", path.display())]
     ConfigMissing { path: PathBuf },
+    #[error("{what} is not what a hook of vibe-relay is given; leave this command to the agents' program")]
+    NotOurs { what: String, source: serde_json::Error },
     #[error("HOME is not set, so there is no place for the board; set HOME, or \"db_path\" and \"worktrees_path\" in a configuration file")]
     NoHome,
     #[error(transparent)]
@@ -31,6 +33,10 @@ pub(crate) enum CliError {
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]
     Problem { problem: Box<Problem> },
+    #[error("there is no project yet; make one with `vibe-relay project new`")]
+    NoProject,
+    #[error("which project is meant? Name one with --project: {}", projects.join(", "))]
+    WhichProject { projects: Vec<String> },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
     #[error(transparent)]

@@ -2,9 +2,11 @@
 
 mod args;
 mod client;
+mod dead_drop;
 mod demo;
 mod doctor;
 mod error;
+mod hook;
 mod init;
 mod land;
 mod logging;
@@ -15,6 +17,7 @@ pub mod scripted;
 mod serve;
 mod setting;
 mod task;
+mod token;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         // Small processes that live beside every agent: no more threads than they need.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
+        Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
         Command::Serve(options) => {
             let runtime = many_threaded()?;
@@ -54,6 +58,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
         Command::Project(command) => single_threaded()?.block_on(project::run(config, command))?,
         Command::Task(command) => single_threaded()?.block_on(task::run(config, command))?,
+        Command::Token(command) => single_threaded()?.block_on(token::run(config, command))?,
         Command::Land { project } => single_threaded()?.block_on(land::run(config, &project))?,
     }
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use domain::id::TaskId;
 use mcp::BridgeOptions;
 
 use crate::error::CliError;
-use crate::{logging, setting};
+use crate::{dead_drop, logging, output, setting};
 
 /// Bridges standard input and output to the board until the agent closes them.
 ///
@@ -20,5 +20,7 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Resul
         Some(path) => PathBuf::from(path),
         None => setting::config(config)?.db_path,
     };
-    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token: std::env::var("VIBE_RELAY_TOKEN").ok() }).await?)
+    let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable);
+    hint.into_iter().for_each(output::hint);
+    Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token }).await?)
 }

@@ -7,6 +7,11 @@ pub(crate) fn line(text: impl std::fmt::Display) {
     drop(writeln!(stdout(), "{text}"));
 }
 
+/// What a person should know beside the answer, out of the way of whoever reads standard output.
+pub(crate) fn hint(text: impl std::fmt::Display) {
+    drop(writeln!(stderr(), "{text}"));
+}
+
 /// A failed command's reason, with everything that led to it.
 pub(crate) fn error(error: &dyn std::error::Error) {
     let mut text = format!("vibe-relay: {error}");

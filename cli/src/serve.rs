@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
 use crate::error::CliError;
-use crate::{logging, output, setting};
+use crate::{dead_drop, logging, output, setting};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
@@ -32,13 +32,15 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     if config.repo_path.is_none() {
         config.repo_path = repository_here();
     }
+    let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
+    hint.into_iter().for_each(output::hint);
     let config = Arc::new(config);
     let shutdown = CancellationToken::new();
     end_on_signals(&shutdown)?;
     let db = Db::open(&config).await.map_err(|error| taken(error, &config))?;
     let token = setting::token(&config)?;
     db.set_human_token(&token).await?;
-    let listener = listen(options.port).await?;
+    let listener = listen(port).await?;
     let port = listener.local_addr().map_err(CliError::io("find out the port"))?.port();
     let url = format!("http://127.0.0.1:{port}");
     let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id() };

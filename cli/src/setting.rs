@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use domain::config::Config;
 
+use crate::dead_drop;
 use crate::error::CliError;
 
 /// The configuration file's name.
@@ -25,6 +26,9 @@ pub(crate) fn config(named: Option<&Path>) -> Result<Config, CliError> {
     };
     let Some(path) = file else {
         let mut config = Config::default();
+        if let Some(path) = dead_drop::variable(dead_drop::DB_PATH) {
+            config.db_path = path.into();
+        }
         config.place(&here, &home);
         return Ok(config);
     };

@@ -21,7 +21,19 @@ pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliE
     let client = Client::find(config)?;
     let done: TaskView = match command {
         Task::Add { project, title, description, start } => {
-            let new = NewTask { title, description, phase: None, parent_task_id: None, depends_on: Vec::new(), priority: None, model: None, start };
+            let new = NewTask {
+                title,
+                description,
+                phase: None,
+                parent_task_id: None,
+                depends_on: Vec::new(),
+                priority: None,
+                model: None,
+                start,
+                assigned_to: None,
+                role_hat: None,
+                goal_id: None,
+            };
             client.post(&format!("/api/projects/{}/tasks", project.parse::<ProjectId>()?), &new).await?
         }
         Task::Show { task } => return show(&client, &task.parse()?).await,

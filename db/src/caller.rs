@@ -1,6 +1,7 @@
 //! Who calls a use-case. Decided by a token, never by an argument.
 
 use domain::actor::Actor;
+use domain::agent::{PERSON, RUNNER};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Run;
@@ -12,6 +13,9 @@ pub enum Caller {
     Human,
     Runner,
     Run(RunCaller),
+    Agent(AgentCaller),
+    /// Somebody who shows a project's room token and has no name yet.
+    Room(ProjectId),
 }
 
 /// An agent that we run, through its run's token.
@@ -25,34 +29,75 @@ pub struct RunCaller {
     pub call_id: Option<String>,
 }
 
+/// An agent from outside, through its own token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCaller {
+    pub project_id: ProjectId,
+    /// With its team in front where it has one.
+    pub name: String,
+    /// What the client calls this request. A repeated one gets the stored answer.
+    pub call_id: Option<String>,
+}
+
 impl Caller {
     pub fn actor(&self) -> Actor {
+        self.name().map_or(Actor::Human, Actor::from)
+    }
+
+    /// The name under which the caller takes part; none before it registered.
+    pub fn name(&self) -> Option<String> {
         match self {
-            Self::Human => Actor::Human,
-            Self::Runner => Actor::Runner,
-            Self::Run(run) => Actor::Agent(Run::agent_name(run.phase, &run.task_id)),
+            Self::Human => Some(PERSON.to_owned()),
+            Self::Runner => Some(RUNNER.to_owned()),
+            Self::Run(run) => Some(Run::agent_name(run.phase, &run.task_id)),
+            Self::Agent(agent) => Some(agent.name.clone()),
+            Self::Room(_) => None,
         }
     }
 
-    pub fn mover(&self) -> Mover {
+    /// The only project that the caller belongs to; none where it may be any.
+    pub fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Human => Mover::Human,
-            Self::Runner => Mover::Runner,
-            Self::Run(run) => run.phase.into(),
+            Self::Human | Self::Runner => None,
+            Self::Run(run) => Some(&run.project_id),
+            Self::Agent(agent) => Some(&agent.project_id),
+            Self::Room(project) => Some(project),
         }
     }
 
     pub fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(run) => Some(&run.run_id),
-            Self::Human | Self::Runner => None,
+            Self::Human | Self::Runner | Self::Agent(_) | Self::Room(_) => None,
         }
     }
 
-    pub(crate) fn call(&self) -> Option<(&RunId, &str)> {
+    /// Names the request, so that a repeated one gets the stored answer. The person and the runner repeat nothing.
+    pub fn with_call_id(mut self, call_id: Option<String>) -> Self {
+        match &mut self {
+            Self::Run(run) => run.call_id = call_id,
+            Self::Agent(agent) => agent.call_id = call_id,
+            Self::Human | Self::Runner | Self::Room(_) => {}
+        }
+        self
+    }
+
+    /// Under which key the answers to repeated calls are kept, and the call.
+    pub(crate) fn call(&self) -> Option<(String, &str)> {
         match self {
-            Self::Run(run) => run.call_id.as_deref().map(|call| (&run.run_id, call)),
-            Self::Human | Self::Runner => None,
+            Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
+            Self::Agent(agent) => agent.call_id.as_deref().map(|call| (format!("{}/{}", agent.project_id, agent.name), call)),
+            Self::Human | Self::Runner | Self::Room(_) => None,
+        }
+    }
+
+    /// As whom the caller moves tasks wherever they stand. An agent from outside moves as what it is to the task.
+    pub(crate) fn mover(&self) -> Option<Mover> {
+        match self {
+            Self::Human => Some(Mover::Human),
+            Self::Runner => Some(Mover::Runner),
+            Self::Run(run) => Some(run.phase.into()),
+            Self::Agent(_) | Self::Room(_) => None,
         }
     }
 
@@ -60,7 +105,7 @@ impl Caller {
     pub(crate) fn human_only(&self, action: &str) -> Result<(), Refusal> {
         match self {
             Self::Human => Ok(()),
-            Self::Runner | Self::Run(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
+            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Room(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{self, optional, parsed};
 use crate::tx::{Quiet, Tx};
+use crate::voice;
 
 impl Db {
     /// Adds to a task's thread. `claimed` is the role that the caller says it speaks in.
@@ -42,6 +43,8 @@ impl Db {
                     if only_own && run.task_id != task {
                         return Err(Refusal::NotYourTask { task, own: run.task_id.clone() }.into());
                     }
+                } else {
+                    voice::of(&mut tx.connection, &caller, &card.project_id).await?;
                 }
                 let comment = insert(tx, &caller, &card.project_id, &task, &content).await?;
                 tx.remember(&caller, &comment).await?;
@@ -97,6 +100,7 @@ fn role(caller: &Caller) -> AuthorRole {
             Phase::Reviewer => AuthorRole::Reviewer,
             Phase::Orchestrator => AuthorRole::Orchestrator,
         },
+        Caller::Agent(_) | Caller::Room(_) => AuthorRole::Agent,
     }
 }
 
@@ -106,14 +110,16 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
         task_id: task.clone(),
         author_role: role(caller),
+        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
         run_id: caller.run().cloned(),
         content: text::body("content", content)?,
         created_at: tx.now,
     };
-    sqlx::query("INSERT INTO comments (id, task_id, author_role, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+    sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")
         .bind(comment.id.as_str())
         .bind(comment.task_id.as_str())
         .bind(comment.author_role.as_str())
+        .bind(&comment.author_name)
         .bind(comment.run_id.as_ref().map(RunId::as_str))
         .bind(&comment.content)
         .bind(comment.created_at.to_string())
@@ -129,6 +135,7 @@ fn comment_of(row: &SqliteRow) -> Result<Comment> {
         id: parsed(row, "id")?,
         task_id: parsed(row, "task_id")?,
         author_role: parsed(row, "author_role")?,
+        author_name: row.try_get("author_name")?,
         run_id: optional(row, "run_id")?,
         content: row.try_get("content")?,
         created_at: parsed(row, "created_at")?,

@@ -5,33 +5,44 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
 mod board;
 mod caller;
 mod comment;
+mod contract;
 mod depend;
 mod error;
 mod feed;
+mod goal;
+mod hand;
+mod handshake;
+mod hat;
 mod lock;
 mod merge;
 mod message;
 mod open;
 mod park;
 mod plan;
+mod presence;
 mod project;
 mod question;
 mod reference;
 mod run;
+mod spawn;
 mod state;
 mod task;
 mod token;
 mod tx;
+mod voice;
 mod writer;
 
-pub use caller::{Caller, RunCaller};
+pub use agent::Registered;
+pub use caller::{AgentCaller, Caller, RunCaller};
 pub use error::{Error, Result};
-pub use message::Message;
+pub use message::HistoryQuery;
 pub use open::Db;
-pub use run::{NewRun, Reserved, RunEnd};
+pub use presence::Connected;
+pub use run::{NewRun, Reserved, RunEnd, RunMessage};
 pub use state::{State, TaskState};
 pub use task::Move;
 pub use token::new_token;

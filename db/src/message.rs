@@ -1,91 +1,156 @@
-//! Messages of the person to a running agent: queued, then delivered once over its standard input.
+//! Messages between agents and the person: sent by the rules of the inbox, each copy a row of its own.
 
+mod delivery;
+mod history;
+mod inbox;
+mod taken;
+
+pub(crate) use delivery::confirm_last;
+pub use history::HistoryQuery;
+
+use domain::agent::ALL;
 use domain::event::Event;
-use domain::id::RunId;
+use domain::id::{ProjectId, TaskId};
+use domain::message::{Message, NewMessage, Sent};
 use domain::refusal::Refusal;
 use domain::text;
 use sqlx::Row;
 
+use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::read;
-use crate::tx::Quiet;
-use crate::{comment, run};
+use crate::task::in_project;
+use crate::task::read::optional;
+use crate::tx::{Quiet, Tx};
+use crate::voice::{self, Voice};
 
-/// A message that its agent has not been given yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
-    pub id: i64,
-    pub content: String,
+/// A message of which everything was checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Post<'a> {
+    pub(crate) project: &'a ProjectId,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
+    pub(crate) content: &'a str,
+    pub(crate) task: Option<&'a TaskId>,
+    pub(crate) reply_to: Option<i64>,
 }
 
 impl Db {
-    /// Queues words for a running agent. They join the thread too, so that later runs know them.
+    /// Sends to one, to `all`, or to the person; every lead who is neither sender nor recipient gets a copy. What the sender was given
+    /// before counts as read from then on.
     ///
     /// # Errors
-    /// When the words are not acceptable or the run is over.
-    pub async fn message_run(&self, caller: &Caller, id: &RunId, content: &str) -> Result<()> {
-        let (caller, id, content) = (caller.clone(), id.clone(), content.to_owned());
+    /// When the sender has unread messages, a recipient is unknown or gone, the content is not acceptable, or the message replied to is
+    /// not one of the sender's.
+    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
+        let (caller, project) = (caller.clone(), project.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("messaging agents")?;
-                let content = text::body("content", &content)?;
-                let run = run::read(&mut tx.connection, &id).await?;
-                if !run.is_live() || run.stop_requested_at.is_some() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
-                }
-                let card = read::card(&mut tx.connection, &run.task_id).await?;
-                sqlx::query("INSERT INTO run_messages (run_id, content, created_at) VALUES ($1, $2, $3)")
-                    .bind(id.as_str())
-                    .bind(&content)
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
-                comment::insert(tx, &caller, &card.project_id, &card.id, &content).await?;
-                tx.record_for_run(&caller, &card.project_id, &card.id, &id, Event::MessageQueued {});
-                Ok(())
-            })
-        })
-        .await
-    }
-
-    /// What a run has not been told yet, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn undelivered(&self, id: &RunId) -> Result<Vec<Message>> {
-        let rows = sqlx::query("SELECT id, content FROM run_messages WHERE run_id = $1 AND delivered_at IS NULL ORDER BY id")
-            .bind(id.as_str())
-            .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(|row| Ok(Message { id: row.try_get("id")?, content: row.try_get("content")? })).collect()
-    }
-
-    /// Marks a message as given to its agent.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn message_delivered(&self, id: &RunId, message: i64) -> Result<()> {
-        let id = id.clone();
-        self.write(move |tx| {
-            Box::pin(async move {
-                let changed = sqlx::query("UPDATE run_messages SET delivered_at = $3 WHERE id = $1 AND run_id = $2 AND delivered_at IS NULL")
-                    .bind(message)
-                    .bind(id.as_str())
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
-                if changed.rows_affected() == 0 {
+                if let Some(sent) = tx.replayed(&caller).await? {
                     tx.quiet(Quiet::NothingChanged);
-                    return Ok(());
+                    return Ok(sent);
                 }
-                let run = run::read(&mut tx.connection, &id).await?;
-                let card = read::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::MessageDelivered {});
-                Ok(())
+                tx.admit(&caller).await?;
+                let roster = Roster::read(tx, &project).await?;
+                let voice = voice::among(tx, &caller, &roster).await?;
+                let content = text::body("message", &new.content)?;
+                let to = roster.recipient(tx, &voice.name, &new.to).await?;
+                let mut copies: Vec<String> = Vec::new();
+                for name in &new.cc {
+                    copies.push(copy(roster.recipient(tx, &voice.name, name).await?)?);
+                }
+                // The person sees what is new without asking, and the runner only says what happened.
+                if !matches!(caller, Caller::Human | Caller::Runner) {
+                    delivery::gate(tx, &project, &voice.name).await?;
+                }
+                let inherited = match new.reply_to {
+                    Some(id) => replied_to(tx, &voice, id).await?,
+                    None => None,
+                };
+                let task = new.task_id.or(inherited);
+                if let Some(task) = &task {
+                    in_project(tx, &project, task).await?;
+                }
+                let post = Post { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to: new.reply_to };
+                let sent = post_with_copies(tx, &caller, &roster, post, copies).await?;
+                tx.remember(&caller, &sent).await?;
+                Ok(sent)
             })
         })
         .await
     }
+}
+
+/// A copy is for one: who wants to tell everybody writes to everybody.
+fn copy(to: String) -> Result<String, Refusal> {
+    if to == ALL { Err(Refusal::invalid("cc", "nobody is called so", "Write to all instead: then everybody gets it.")) } else { Ok(to) }
+}
+
+/// The task of the message that is replied to, which the speaker must have written or been given.
+async fn replied_to(tx: &mut Tx, voice: &Voice, id: i64) -> Result<Option<TaskId>> {
+    let row = sqlx::query("SELECT from_agent, to_agent, task_id FROM messages WHERE id = $1 AND project_id = $2")
+        .bind(id)
+        .bind(voice.project.as_str())
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    let row = row.ok_or_else(|| Refusal::not_found("message", id))?;
+    let is = |column: &str, name: &str| Ok::<_, sqlx::Error>(row.try_get::<&str, _>(column)? == name);
+    if voice.leads || is("from_agent", &voice.name)? || is("to_agent", &voice.name)? || is("to_agent", ALL)? {
+        return optional(&row, "task_id");
+    }
+    Err(Refusal::invalid("reply_to", format!("message {id} was not written to you"), "Reply to one from your inbox, or leave reply_to out.").into())
+}
+
+/// Sends a message that was checked, with a copy to each of `copies` and to every lead. A broadcast reaches everybody as it is.
+pub(crate) async fn post_with_copies(tx: &mut Tx, caller: &Caller, roster: &Roster, post: Post<'_>, copies: Vec<String>) -> Result<Sent> {
+    let message = self::post(tx, caller, post).await?;
+    let mut cc: Vec<String> = Vec::new();
+    for name in copies.into_iter().chain(roster.leads().map(str::to_owned)) {
+        if post.to == ALL || name == post.to || name == post.from || cc.contains(&name) {
+            continue;
+        }
+        insert(tx, caller, Post { to: &name, ..post }, Some(post.to)).await?;
+        cc.push(name);
+    }
+    Ok(Sent { message, cc })
+}
+
+/// Sends one message that was checked, to nobody else. Nobody's unread messages keep the rules themselves from speaking.
+pub(crate) async fn post(tx: &mut Tx, caller: &Caller, post: Post<'_>) -> Result<Message> {
+    insert(tx, caller, post, None).await
+}
+
+async fn insert(tx: &mut Tx, caller: &Caller, post: Post<'_>, cc_original_to: Option<&str>) -> Result<Message> {
+    let id: i64 = sqlx::query_scalar(
+        "INSERT INTO messages (project_id, from_agent, to_agent, content, is_cc, cc_original_to, task_id, reply_to, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
+    )
+    .bind(post.project.as_str())
+    .bind(post.from)
+    .bind(post.to)
+    .bind(post.content)
+    .bind(cc_original_to.is_some())
+    .bind(cc_original_to)
+    .bind(post.task.map(TaskId::as_str))
+    .bind(post.reply_to)
+    .bind(tx.now.to_string())
+    .fetch_one(&mut tx.connection)
+    .await?;
+    let is_cc = cc_original_to.is_some();
+    let event = Event::MessageSent { message: id, from: post.from.to_owned(), to: post.to.to_owned(), is_cc };
+    tx.record_among_agents(caller, post.project, post.task, event);
+    Ok(Message {
+        id,
+        project_id: post.project.clone(),
+        from_agent: post.from.to_owned(),
+        to_agent: post.to.to_owned(),
+        content: post.content.to_owned(),
+        is_cc,
+        cc_original_to: cc_original_to.map(str::to_owned),
+        task_id: post.task.cloned(),
+        reply_to: post.reply_to,
+        timestamp: tx.now,
+        read: false,
+    })
 }

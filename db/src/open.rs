@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::error::{Error, Result};
 use crate::lock::Lock;
+use crate::presence::Presence;
 use crate::tx::Tx;
 use crate::writer::{Work, Writer};
 use crate::{new_uuid, now};
@@ -29,6 +30,7 @@ pub struct Db {
     pub(crate) readers: SqlitePool,
     pub(crate) writer: Writer,
     pub(crate) committed: watch::Receiver<Seq>,
+    pub(crate) presence: Presence,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
@@ -67,10 +69,12 @@ impl Db {
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
         let readers = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true).create_if_missing(false)).await?;
         let (sender, committed) = watch::channel(seq);
+        let presence = Presence::default();
         Ok(Self {
             readers,
-            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, now()), sender, lock),
+            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), now()), sender, lock),
             committed,
+            presence,
             epoch: epoch.into(),
             path: path.into(),
         })

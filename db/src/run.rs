@@ -1,9 +1,11 @@
 //! Runs: reserved before anything is started, ended once, and fenced the moment a person steps in.
 
 mod end;
+mod message;
 mod note;
 
 pub use end::RunEnd;
+pub use message::RunMessage;
 
 use std::path::PathBuf;
 
@@ -16,12 +18,15 @@ use domain::task::{Card, Phase, Status, Task};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::agent;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::goal;
+use crate::hand::{self, Part};
 use crate::open::Db;
 use crate::task::read::{self, count, optional, parsed};
 use crate::task::{Move, apply, not_now};
-use crate::token;
+use crate::token::{self, Owner};
 use crate::tx::Tx;
 
 /// A run that the plan decided on.
@@ -67,6 +72,8 @@ impl Db {
                     return Err(not_now(card, "it changed since the runner looked", "The runner looks again.").into());
                 }
                 let works = match card.status {
+                    // Whoever it is assigned to does it.
+                    _ if card.hands.assigned_to.is_some() => None,
                     Status::Backlog | Status::InProgress => Some(card.phase),
                     Status::InReview if card.approved_sha.is_none() => Some(Phase::Reviewer),
                     Status::InReview | Status::Done | Status::Cancelled => None,
@@ -81,11 +88,19 @@ impl Db {
                     apply(tx, &Caller::Runner, &task, &Move::to(Status::InProgress), &Found::Nothing).await?;
                 }
                 let id = insert(tx, &new).await?;
-                token::insert(tx, &token::hash(&token), "run", Some(&id)).await?;
+                token::insert(tx, &token::hash(&token), Owner::Run(&id)).await?;
                 sqlx::query("UPDATE tasks SET why = NULL WHERE id = $1").bind(card.id.as_str()).execute(&mut tx.connection).await?;
                 let run = read(&mut tx.connection, &id).await?;
+                agent::join_run(tx, card, &run).await?;
+                if run.phase == Phase::Coder {
+                    hand::lend(tx, &card.id, &Run::agent_name(run.phase, &card.id), Part::Built).await?;
+                }
                 let event = Event::RunStarted { phase: run.phase, attempt: run.attempt };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
+                if card.goal_id.is_some() {
+                    let cards = read::cards_of_project(&mut tx.connection, &card.project_id).await?;
+                    goal::follow(tx, &Caller::Runner, &card.project_id, &cards).await?;
+                }
                 Ok(Reserved { run_dir: new.run_dirs.join(id.as_str()), run, token })
             })
         })

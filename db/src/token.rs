@@ -1,11 +1,11 @@
 //! Tokens: who calls. Only hashes are kept, so a stolen database opens no door.
 
 use domain::event::Event;
-use domain::id::RunId;
+use domain::id::{ProjectId, RunId};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 
-use crate::caller::{Caller, RunCaller};
+use crate::caller::{AgentCaller, Caller, RunCaller};
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::parsed;
@@ -29,7 +29,7 @@ impl Db {
                     return Ok(());
                 }
                 sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
-                insert(tx, &hash, "human", None).await?;
+                insert(tx, &hash, Owner::Human).await?;
                 tx.record(&Caller::Human, Event::TokenMade {});
                 Ok(())
             })
@@ -44,23 +44,25 @@ impl Db {
     /// When the store fails.
     pub async fn caller(&self, token: &str) -> Result<Option<Caller>> {
         let row = sqlx::query(
-            "SELECT k.kind, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
+            "SELECT k.kind, k.project_id AS own_project, k.agent_name, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
              LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1",
         )
         .bind(hash(token))
         .fetch_optional(&self.readers)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        if row.try_get::<&str, _>("kind")? == "human" {
-            return Ok(Some(Caller::Human));
-        }
-        Ok(Some(Caller::Run(RunCaller {
-            run_id: parsed(&row, "run_id")?,
-            task_id: parsed(&row, "task_id")?,
-            project_id: parsed(&row, "project_id")?,
-            phase: parsed(&row, "phase")?,
-            call_id: None,
-        })))
+        Ok(Some(match row.try_get("kind")? {
+            "human" => Caller::Human,
+            "room" => Caller::Room(parsed(&row, "own_project")?),
+            "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
+            _ => Caller::Run(RunCaller {
+                run_id: parsed(&row, "run_id")?,
+                task_id: parsed(&row, "task_id")?,
+                project_id: parsed(&row, "project_id")?,
+                phase: parsed(&row, "phase")?,
+                call_id: None,
+            }),
+        }))
     }
 
     /// Refuses a run that is over: for reads, which no use-case guards.
@@ -88,13 +90,57 @@ pub(crate) fn hash(token: &str) -> String {
     Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(crate) async fn insert(tx: &mut Tx, hash: &str, kind: &str, run: Option<&RunId>) -> Result<()> {
-    sqlx::query("INSERT INTO tokens (hash, kind, run_id, created_at) VALUES ($1, $2, $3, $4)")
+/// Whose a token is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Owner<'a> {
+    Human,
+    Run(&'a RunId),
+    Agent(&'a ProjectId, &'a str),
+    Room(&'a ProjectId),
+}
+
+pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: Owner<'_>) -> Result<()> {
+    let (kind, run, project, agent) = match owner {
+        Owner::Human => ("human", None, None, None),
+        Owner::Run(run) => ("run", Some(run), None, None),
+        Owner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
+        Owner::Room(project) => ("room", None, Some(project), None),
+    };
+    sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(hash)
         .bind(kind)
         .bind(run.map(RunId::as_str))
+        .bind(project.map(ProjectId::as_str))
+        .bind(agent)
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
+    Ok(())
+}
+
+/// Whether the token with this hash is the one of an agent.
+pub(crate) async fn opens(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<bool> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3")
+        .bind(hash)
+        .bind(project.as_str())
+        .bind(agent)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Makes an agent's earlier token worth nothing.
+pub(crate) async fn forget_agent(tx: &mut Tx, project: &ProjectId, agent: &str) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'agent' AND project_id = $1 AND agent_name = $2")
+        .bind(project.as_str())
+        .bind(agent)
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Makes a room's earlier token worth nothing.
+pub(crate) async fn forget_room(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'room' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
     Ok(())
 }

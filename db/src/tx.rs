@@ -13,6 +13,7 @@ use sqlx::SqliteConnection;
 
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::presence::Presence;
 use crate::{project, task};
 
 /// Rows that change without an event, and why that is right. There are no others.
@@ -22,6 +23,8 @@ pub(crate) enum Quiet {
     NothingChanged,
     /// Samples of an agent's context and tokens: shown when somebody looks, too frequent for the log.
     Samples,
+    /// Signs of life of agents: shown when somebody looks, too frequent for the log.
+    SignsOfLife,
     /// A reference is written down before it is made in the repository.
     References,
 }
@@ -35,6 +38,8 @@ pub(crate) struct Tx {
     pub(crate) seq: Seq,
     /// The most rounds of orchestration of a plan, as configured.
     pub(crate) max_rounds: u32,
+    /// Who is there this moment, which no row knows.
+    pub(crate) presence: Presence,
     pending: Vec<Pending>,
     quiet: Option<Quiet>,
 }
@@ -46,11 +51,13 @@ struct Pending {
     task_id: Option<TaskId>,
     run_id: Option<RunId>,
     event: Event,
+    /// Whether the event is about the project or the task itself, and shows it as it is afterwards.
+    shows: bool,
 }
 
 impl Tx {
-    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, now: Timestamp) -> Self {
-        Self { connection, now, seq, max_rounds, pending: Vec::new(), quiet: None }
+    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, now: Timestamp) -> Self {
+        Self { connection, now, seq, max_rounds, presence, pending: Vec::new(), quiet: None }
     }
 
     /// Forgets what the last use-case left.
@@ -73,6 +80,14 @@ impl Tx {
         self.push(caller, Some(project), Some(task), event);
     }
 
+    /// Something that happened among the agents of a project and changed neither the project nor a card.
+    pub(crate) fn record_among_agents(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
+        self.push(caller, Some(project), task, event);
+        if let Some(last) = self.pending.last_mut() {
+            last.shows = false;
+        }
+    }
+
     pub(crate) fn record(&mut self, caller: &Caller, event: Event) {
         self.push(caller, None, None, event);
     }
@@ -92,6 +107,7 @@ impl Tx {
             task_id: task.cloned(),
             run_id: caller.run().cloned(),
             event,
+            shows: true,
         });
     }
 
@@ -111,9 +127,9 @@ impl Tx {
 
     /// The stored answer, when this very call was carried out before.
     pub(crate) async fn replayed<T: DeserializeOwned>(&mut self, caller: &Caller) -> Result<Option<T>> {
-        let Some((run, call)) = caller.call() else { return Ok(None) };
-        let answer: Option<String> = sqlx::query_scalar("SELECT answer FROM calls WHERE run_id = $1 AND call_id = $2")
-            .bind(run.as_str())
+        let Some((owner, call)) = caller.call() else { return Ok(None) };
+        let answer: Option<String> = sqlx::query_scalar("SELECT answer FROM calls WHERE caller = $1 AND call_id = $2")
+            .bind(owner)
             .bind(call)
             .fetch_optional(&mut self.connection)
             .await?;
@@ -123,9 +139,9 @@ impl Tx {
 
     /// Keeps the answer for when the call is repeated.
     pub(crate) async fn remember<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
-        let Some((run, call)) = caller.call() else { return Ok(()) };
-        sqlx::query("INSERT INTO calls (run_id, call_id, answer) VALUES ($1, $2, $3)")
-            .bind(run.as_str())
+        let Some((owner, call)) = caller.call() else { return Ok(()) };
+        sqlx::query("INSERT INTO calls (caller, call_id, answer) VALUES ($1, $2, $3)")
+            .bind(owner)
             .bind(call)
             .bind(serde_json::to_string(answer)?)
             .execute(&mut self.connection)
@@ -154,11 +170,13 @@ impl Tx {
         let (mut tasks_seen, mut projects_seen) = (BTreeSet::new(), BTreeSet::new());
         for (place, pending) in pending.into_iter().enumerate().rev() {
             let card = match &pending.task_id {
-                Some(id) if tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
+                Some(id) if pending.shows && tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
                 _ => None,
             };
             let project = match &pending.project_id {
-                Some(id) if pending.task_id.is_none() && projects_seen.insert(id.clone()) => Some(project::read(&mut self.connection, id).await?),
+                Some(id) if pending.shows && pending.task_id.is_none() && projects_seen.insert(id.clone()) => {
+                    Some(project::read(&mut self.connection, id).await?)
+                }
                 _ => None,
             };
             envelopes.push(Envelope {

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use crate::word::words;
 
 words! {
-    /// In which role something was said. `runner` speaks for the machine: a conflict, a failed check.
+    /// In which role something was said. `runner` speaks for the machine: a conflict, a failed check; `agent` is one from outside.
     AuthorRole, "author role" {
         Planner = "planner",
         Coder = "coder",
@@ -16,6 +16,7 @@ words! {
         Orchestrator = "orchestrator",
         Human = "human",
         Runner = "runner",
+        Agent = "agent",
     }
 }
 
@@ -24,6 +25,9 @@ pub struct Comment {
     pub id: CommentId,
     pub task_id: TaskId,
     pub author_role: AuthorRole,
+    /// The name of an agent from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author_name: Option<String>,
     pub run_id: Option<RunId>,
     /// Markdown, as it was written.
     pub content: String,

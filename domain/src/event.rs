@@ -6,13 +6,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
+use crate::agent::Role;
 use crate::attention::Attention;
 use crate::comment::AuthorRole;
+use crate::contract::ContractType;
 use crate::evidence::Sha;
 use crate::failure::{EndClass, FailureClass};
-use crate::id::{CommentId, ProjectId, QuestionId, RunId, TaskId};
+use crate::goal::GoalStatus;
+use crate::id::{CommentId, GoalId, ProjectId, QuestionId, RunId, TaskId};
 use crate::park::{ParkReason, Parking};
 use crate::project::Project;
+use crate::spawn::MinionStatus;
 use crate::task::{Card, HeldBy, Phase, Status};
 use crate::time::Timestamp;
 use crate::why::Why;
@@ -108,6 +112,29 @@ events! {
     AgentsParked "agents_parked" { parking: Parking }
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenMade "token_made" {}
+    /// An agent joined, or said something new about itself.
+    AgentRegistered "agent_registered" { agent: String, roles: Vec<Role> }
+    AgentStatus "agent_status" { agent: String, status: Option<String> }
+    AgentLeft "agent_left" { agent: String }
+    /// A row of its own for each copy.
+    MessageSent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
+    /// Somebody was given messages.
+    InboxRead "inbox_read" { agent: String, messages: u32 }
+    TaskAssigned "task_assigned" { to: Option<String> }
+    HatAssigned "hat_assigned" { agent: String, hat: Role }
+    /// Its assignee handed something in.
+    ResultStored "result_stored" {}
+    TaskVerified "task_verified" { by: String }
+    /// It was given a goal, or taken from one.
+    TaskLinked "task_linked" { goal: Option<GoalId> }
+    GoalCreated "goal_created" { goal: GoalId }
+    GoalMoved "goal_moved" { goal: GoalId, from: GoalStatus, to: GoalStatus }
+    HandshakeBegun "handshake_begun" { handshake: i64 }
+    HandshakeAcknowledged "handshake_acknowledged" { handshake: i64, agent: String }
+    HandshakeCompleted "handshake_completed" { handshake: i64 }
+    ContractDeclared "contract_declared" { contract: i64, name: String, contract_type: ContractType, version: u32 }
+    SpawnPolicySet "spawn_policy_set" { scope: String }
+    MinionLogged "minion_logged" { minion: i64, status: MinionStatus }
 }
 
 #[cfg(test)]

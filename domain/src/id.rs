@@ -98,6 +98,10 @@ id!(
     CommentId, "NOTE", "a comment"
 );
 id!(
+    /// A goal that several tasks belong to.
+    GoalId, "GOAL", "a goal"
+);
+id!(
     /// A question that an agent put to the person.
     QuestionId, "ASK", "a question"
 );

@@ -2,8 +2,11 @@
 //!
 //! HTTP status and MCP wording are decided elsewhere, each in one place.
 
-use crate::id::{RunId, TaskId};
+use crate::agent::Role;
+use crate::id::{GoalId, RunId, TaskId};
+use crate::stage::Stage;
 use crate::task::{Phase, Status};
+use crate::time::Timestamp;
 use crate::transition::{Mover, Target, targets};
 
 /// A request that was understood and may not be carried out. Nothing was changed.
@@ -21,7 +24,7 @@ pub enum Refusal {
     NotYourRole { phase: Phase, action: String, hint: String },
     #[error("{task} is not the task of this run, which is {own}")]
     NotYourTask { task: TaskId, own: TaskId },
-    #[error("this run writes as {own}, not as {claimed}")]
+    #[error("this token writes as {own}, not as {claimed}")]
     NotYou { own: String, claimed: String },
     #[error("{task} has {count} files that are not committed: {}", paths.join(", "))]
     NotClean { task: TaskId, count: u32, paths: Vec<String> },
@@ -64,6 +67,38 @@ pub enum Refusal {
     Unauthorized,
     #[error("{action} is for the person only")]
     HumanOnly { action: String },
+    #[error("this token belongs to a room and to no agent yet")]
+    NotRegistered,
+    #[error("nobody here is called {name}")]
+    UnknownAgent { name: String, nearest: Vec<String> },
+    #[error("{name} could be {}", candidates.join(" or "))]
+    AmbiguousAgent { name: String, candidates: Vec<String> },
+    #[error("{name} is gone{}", since.map(|since| format!(" since {}", since.clock())).unwrap_or_default())]
+    DeadAgent { name: String, since: Option<Timestamp> },
+    #[error("the name {name} is taken")]
+    NameTaken { name: String },
+    #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
+    Unread { count: u32 },
+    #[error("{action} is for a lead, and {agent} is none")]
+    LeadOnly { agent: String, action: String },
+    #[error("{agent} joined with a room token, and {action} asks for an agent that the person vouches for")]
+    Unverified { agent: String, action: String },
+    #[error("{task} is assigned to {}, and {action} is for its assignee", assignee.as_deref().unwrap_or("nobody"))]
+    NotAssignee { task: TaskId, assignee: Option<String>, action: String },
+    #[error("{task} is {from}: {agent} may not make it {to}")]
+    IllegalStage { task: TaskId, from: Stage, to: Stage, agent: String, next: Vec<Stage> },
+    #[error("{agent} may not wear the hat {hat}: it wore {worn} for {task}")]
+    HatConflict { agent: String, hat: Role, worn: Role, task: TaskId },
+    #[error("{agent} {part} {task}, so somebody else must {action} it")]
+    NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str },
+    #[error("{agent} acknowledged handshake #{handshake} already")]
+    AcknowledgedBefore { handshake: i64, agent: String },
+    #[error("handshake #{handshake} does not ask {agent}")]
+    NotAsked { handshake: i64, agent: String },
+    #[error("{goal} has tasks that are not verified: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    GoalOpen { goal: GoalId, open: Vec<TaskId> },
+    #[error("{agent} may start no minion: {problem}")]
+    NoMinion { agent: String, problem: String },
 }
 
 impl Refusal {
@@ -105,6 +140,22 @@ impl Refusal {
             Self::Repository { code, .. } => code,
             Self::Unauthorized => "unauthorized",
             Self::HumanOnly { .. } => "human-only",
+            Self::NotRegistered => "not-registered",
+            Self::UnknownAgent { .. } => "unknown-agent",
+            Self::AmbiguousAgent { .. } => "ambiguous-agent",
+            Self::DeadAgent { .. } => "dead-agent",
+            Self::NameTaken { .. } => "name-taken",
+            Self::Unread { .. } => "unread",
+            Self::LeadOnly { .. } => "lead-only",
+            Self::Unverified { .. } => "unverified",
+            Self::NotAssignee { .. } => "not-assignee",
+            Self::IllegalStage { .. } => "illegal-stage",
+            Self::HatConflict { .. } => "hat-conflict",
+            Self::NotIndependent { .. } => "not-independent",
+            Self::AcknowledgedBefore { .. } => "acknowledged-before",
+            Self::NotAsked { .. } => "not-asked",
+            Self::GoalOpen { .. } => "goal-open",
+            Self::NoMinion { .. } => "no-minion",
         }
     }
 
@@ -146,6 +197,30 @@ impl Refusal {
                     .to_owned()
             }
             Self::HumanOnly { .. } => "Leave it to the person; tell them with add_comment.".to_owned(),
+            Self::NotRegistered => "Call register with a name of your own; what you do afterwards is done under it.".to_owned(),
+            Self::UnknownAgent { nearest, .. } if nearest.is_empty() => "Call who to see the names.".to_owned(),
+            Self::UnknownAgent { nearest, .. } => format!("Did you mean {}? Call who to see all names.", nearest.join(" or ")),
+            Self::AmbiguousAgent { candidates, .. } => {
+                format!("Write the whole name, like {}.", candidates.first().map_or("team/name", String::as_str))
+            }
+            Self::DeadAgent { .. } => "Call who to see who is there; what must not be lost belongs into a comment on the task.".to_owned(),
+            Self::NameTaken { .. } => "Choose another name, or show the token that the name's agent was given.".to_owned(),
+            Self::Unread { .. } => "Call check_inbox, read, then send again.".to_owned(),
+            Self::LeadOnly { .. } => "Ask a lead with send; who shows who leads.".to_owned(),
+            Self::Unverified { .. } => {
+                "Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Until then, leave it to others.".to_owned()
+            }
+            Self::NotAssignee { .. } => "Leave it to the assignee, or ask a lead to assign the task to you.".to_owned(),
+            Self::IllegalStage { next, .. } if next.is_empty() => "Nothing about it is yours to change now; ask a lead with send.".to_owned(),
+            Self::IllegalStage { next, .. } => {
+                format!("You may make it {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
+            }
+            Self::HatConflict { .. } => "Give the hat to another agent; hat_history shows who wore what.".to_owned(),
+            Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the person.".to_owned(),
+            Self::AcknowledgedBefore { .. } => "Nothing more is asked of you; handshake_status shows who is still waited for.".to_owned(),
+            Self::NotAsked { .. } => "Leave it to those who were asked; handshake_status names them.".to_owned(),
+            Self::GoalOpen { .. } => "Have these verified with verify_task first, by agents that neither built nor approved them.".to_owned(),
+            Self::NoMinion { .. } => "Do it yourself, or wait until a minion has ended and log it with log_minion.".to_owned(),
         }
     }
 }
@@ -154,6 +229,8 @@ fn example(what: &str) -> &'static str {
     match what {
         "project" => "PROJ-001",
         "run" => "RUN-001",
+        "goal" => "GOAL-001",
+        "message" | "handshake" | "contract" => "1",
         _ => "TASK-001",
     }
 }

@@ -1,7 +1,9 @@
-//! Stages: the finer statuses of other task systems, as a pure function of the card. A badge and a filter, never a second state.
+//! Stages: the finer statuses of other task systems, as a pure function of the card. A badge and a filter, never a second state: asking
+//! for a stage is asking for the status behind it, and the transition table says who may.
 
 use crate::attention::AttentionKind;
 use crate::task::{CancelReason, Card, Phase, Status};
+use crate::transition::{Mover, TABLE};
 use crate::why::Why;
 use crate::word::words;
 
@@ -40,19 +42,54 @@ impl Stage {
                 Some(CancelReason::Obsolete | CancelReason::Duplicate) => Self::Obsolete,
                 Some(CancelReason::Abandoned) | None => Self::Abandoned,
             },
-            Status::Done if card.verified_by.is_some() => Self::Verified,
+            Status::Done if card.hands.verified_by.is_some() => Self::Verified,
             Status::Done if card.phase == Phase::Coder => Self::Completed,
             Status::Done => Self::Closed,
             _ if matches!(stuck, Some(AttentionKind::Failed | AttentionKind::Protocol)) => Self::Failed,
             _ if stuck == Some(AttentionKind::Stalled) => Self::Stale,
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
-            Status::InProgress if card.run.is_some() => Self::InProgress,
+            Status::InProgress if card.run.is_some() || card.hands.assigned_to.is_some() => Self::InProgress,
             Status::InProgress => Self::Assigned,
             Status::Backlog if card.held_by.is_some() => Self::Pending,
             Status::Backlog if matches!(card.why, Some(Why::BlockedBy { .. } | Why::PlanOpen { .. })) => Self::Blocked,
+            Status::Backlog if card.hands.assigned_to.is_some() => Self::Assigned,
             Status::Backlog => Self::Ready,
         }
+    }
+
+    /// The status that `card` goes to when somebody makes it this stage; none where that makes no sense. A card that nobody has begun
+    /// stays in the backlog when it is given out.
+    pub fn asks(self, card: &Card) -> Option<Status> {
+        let retry = card.status == Status::Cancelled && card.cancel_reason == Some(CancelReason::Failed);
+        match self {
+            Self::Assigned if card.phase == Phase::Coder && (card.status == Status::Backlog || retry) => Some(Status::Backlog),
+            Self::InProgress if card.status != Status::InProgress => Some(Status::InProgress),
+            // What stays in review is approved by it, and what stays done verified.
+            Self::Review if card.status != Status::InReview => Some(Status::InReview),
+            Self::Failed if card.status.is_open() => Some(Status::Cancelled),
+            Self::Completed if card.status != Status::Done => Some(Status::Done),
+            Self::Verified if card.status == Status::Done => Some(Status::Done),
+            _ => None,
+        }
+    }
+
+    /// Who may make `card` this stage: those who may move it so, and for giving out what nobody has begun, whoever leads.
+    pub fn makers(self, card: &Card) -> Vec<Mover> {
+        match self.asks(card) {
+            None => Vec::new(),
+            Some(Status::Backlog) if card.status == Status::Backlog => vec![Mover::Human, Mover::Lead],
+            Some(to) => {
+                let rules = TABLE.iter().filter(|rule| rule.from == card.status && rule.to == to && rule.phases.contains(&card.phase));
+                rules.flat_map(|rule| rule.who.iter().copied()).collect()
+            }
+        }
+    }
+
+    /// The stages that somebody may make `card` who moves it as one of `movers`.
+    pub fn next(card: &Card, movers: &[Mover]) -> Vec<Self> {
+        let now = Self::of(card);
+        Self::ALL.iter().copied().filter(|stage| *stage != now && stage.makers(card).iter().any(|maker| movers.contains(maker))).collect()
     }
 }
 

@@ -5,9 +5,11 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::agent::Role;
 use crate::attention::Attention;
 use crate::evidence::Sha;
-use crate::id::{ProjectId, RunId, TaskId};
+use crate::id::{GoalId, ProjectId, RunId, TaskId};
+use crate::stage::Stage;
 use crate::time::Timestamp;
 use crate::why::Why;
 use crate::word::words;
@@ -89,8 +91,11 @@ pub struct Card {
     pub priority: i64,
     /// The commit that a reviewer or a person approved. It waits to be merged until the task is done.
     pub approved_sha: Option<Sha>,
-    /// Who verified the finished work.
-    pub verified_by: Option<String>,
+    #[serde(flatten)]
+    pub hands: Hands,
+    /// The goal that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal_id: Option<GoalId>,
     /// The planning task whose round of orchestration this is.
     pub round_of: Option<TaskId>,
     pub round: Option<u32>,
@@ -122,6 +127,25 @@ impl Card {
     }
 }
 
+/// Who has had a hand in a task, by name. Whoever verifies it has neither built nor approved it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Hands {
+    /// The agent from outside that it is given to: the runner starts no other for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned_to: Option<String>,
+    /// In which role the assignee works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_hat: Option<Role>,
+    /// Everybody who worked on it, the first to begin first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub built_by: Vec<String>,
+    /// Who approved it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// Who verified the finished work.
+    pub verified_by: Option<String>,
+}
+
 /// The part of a run that a card shows while it lasts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LiveRun {
@@ -151,6 +175,16 @@ pub struct Task {
     pub merged_sha: Option<Sha>,
     /// How often a reviewer, a conflict or a failed check sent it back.
     pub review_rounds: u32,
+    /// Who made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<String>,
+    /// What its assignee handed in: a text, or JSON with summary, files and test results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified_at: Option<Timestamp>,
 }
 
 /// What somebody wants done, before it has an id.
@@ -174,6 +208,14 @@ pub struct NewTask {
     /// Whether the runner may start it at once. A person's card is held until they press Start.
     #[serde(default)]
     pub start: bool,
+    /// An agent from outside that is to do it.
+    #[serde(default)]
+    pub assigned_to: Option<String>,
+    /// In which role.
+    #[serde(default)]
+    pub role_hat: Option<Role>,
+    #[serde(default)]
+    pub goal_id: Option<GoalId>,
 }
 
 /// One of the tasks that a planner or orchestrator creates together.
@@ -196,4 +238,29 @@ pub struct NewSubtask {
 pub enum Dependency {
     Index(u32),
     Task(TaskId),
+}
+
+/// What an agent wants changed about a task. What is left out stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskUpdate {
+    #[serde(default)]
+    pub stage: Option<Stage>,
+    /// Whom it is given to.
+    #[serde(default)]
+    pub assigned_to: Option<String>,
+    /// What came of it. With a stage that judges the work, the words that go with the judgement.
+    #[serde(default)]
+    pub result: Option<String>,
+}
+
+/// What an assignee hands in. This is the task's result as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    pub summary: String,
+    #[serde(default, rename = "files", alias = "files_changed")]
+    pub files_changed: Option<String>,
+    #[serde(default)]
+    pub test_results: Option<String>,
 }

@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use crate::task::{Phase, Status};
 use crate::word::words;
 
-use Mover::{Coder, Human, Orchestrator, Planner, Reviewer, Runner, Verifier};
-use Need::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Merged, Nothing, Reason, Verdict};
+use Mover::{Assignee, Coder, Human, Lead, Orchestrator, Planner, Reviewer, Runner, Verifier};
+use Need::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Independence, Merged, Nothing, Reason, Verdict};
 use Status::{Backlog, Cancelled, Done, InProgress, InReview};
 
 words! {
@@ -22,6 +22,11 @@ words! {
         Coder = "coder",
         Reviewer = "reviewer",
         Orchestrator = "orchestrator",
+        /// The agent from outside that the task is assigned to.
+        Assignee = "assignee",
+        /// An agent whom the person gave the lead.
+        Lead = "lead",
+        /// An agent that the person vouches for.
         Verifier = "verifier",
     }
 }
@@ -55,6 +60,8 @@ words! {
         Merged = "merged",
         /// A comment that says what to change.
         Comment = "comment",
+        /// Eyes that have neither built nor approved the task.
+        Independence = "independence",
         /// A reason.
         Reason = "reason",
     }
@@ -72,6 +79,7 @@ impl Need {
             Approval => "nothing: the newest commit is approved by the move and joins the merge queue",
             Merged => "the approved commit merged",
             Comment => "a comment that says what to change",
+            Independence => "somebody who has neither built nor approved it, and wore no conflicting hat",
             Reason => "a reason",
         }
     }
@@ -92,25 +100,32 @@ const ANY: &[Phase] = Phase::ALL;
 const CODER: &[Phase] = &[Phase::Coder];
 const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
 
-/// Every legal move. A move that stays in review is an approval.
+/// Every legal move. A move that stays in review is an approval, one that stays in done a verification.
 pub const TABLE: &[Rule] = &[
     Rule { from: Backlog, to: InProgress, who: &[Runner], phases: ANY, needs: DependenciesDone },
     Rule { from: Backlog, to: InProgress, who: &[Human], phases: ANY, needs: Nothing },
+    Rule { from: Backlog, to: InProgress, who: &[Assignee], phases: CODER, needs: DependenciesDone },
     Rule { from: InProgress, to: InReview, who: &[Coder, Human], phases: CODER, needs: Evidence },
+    // The assignee works in a checkout of its own, which nobody here can look at.
+    Rule { from: InProgress, to: InReview, who: &[Assignee], phases: CODER, needs: Nothing },
     Rule { from: InProgress, to: Done, who: &[Planner, Orchestrator, Human], phases: PLANNING, needs: ChildrenOrReason },
     Rule { from: InProgress, to: Done, who: &[Human], phases: CODER, needs: Approval },
     Rule { from: InReview, to: InReview, who: &[Reviewer, Human], phases: CODER, needs: Verdict },
     Rule { from: InReview, to: Done, who: &[Runner], phases: CODER, needs: Merged },
-    Rule { from: InReview, to: Done, who: &[Human], phases: CODER, needs: Approval },
-    Rule { from: InReview, to: InProgress, who: &[Reviewer, Human, Runner], phases: CODER, needs: Comment },
-    Rule { from: Done, to: InProgress, who: &[Verifier, Human], phases: CODER, needs: Reason },
+    Rule { from: InReview, to: Done, who: &[Human, Lead], phases: CODER, needs: Approval },
+    Rule { from: InReview, to: InProgress, who: &[Reviewer, Human, Runner, Lead], phases: CODER, needs: Comment },
+    Rule { from: Done, to: Done, who: &[Verifier, Orchestrator, Human], phases: CODER, needs: Independence },
+    Rule { from: Done, to: InProgress, who: &[Verifier, Orchestrator, Human], phases: CODER, needs: Reason },
     // A plan goes back to its planner with words.
     Rule { from: Done, to: InProgress, who: &[Human], phases: &[Phase::Planner], needs: Reason },
     Rule { from: InProgress, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
     Rule { from: Backlog, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
     Rule { from: InProgress, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
+    // It failed; a lead may give it out again.
+    Rule { from: InProgress, to: Cancelled, who: &[Assignee], phases: CODER, needs: Reason },
     Rule { from: InReview, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
     Rule { from: Cancelled, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
+    Rule { from: Cancelled, to: Backlog, who: &[Lead], phases: CODER, needs: Nothing },
 ];
 
 /// The rule under which `who` may move a task of `phase`, or none when the move is illegal.
@@ -145,7 +160,11 @@ pub fn markdown() -> String {
     let join = |words: Vec<&str>| words.join(", ");
     let mut page = String::from("| from | to | who | tasks of phase | needs |\n|---|---|---|---|---|\n");
     for rule in TABLE {
-        let to = if rule.from == rule.to { "in_review (approved)" } else { rule.to.as_str() };
+        let to = match (rule.from, rule.to) {
+            (InReview, InReview) => "in_review (approved)",
+            (Done, Done) => "done (verified)",
+            (_, to) => to.as_str(),
+        };
         let phases =
             if rule.phases.len() == Phase::ALL.len() { "any".to_owned() } else { join(rule.phases.iter().map(|phase| phase.as_str()).collect()) };
         let who = join(rule.who.iter().map(|who| who.as_str()).collect());

@@ -41,6 +41,10 @@ pub enum Why {
     MergeQueued,
     /// A run was told to end and its process is not gone yet.
     Stopping,
+    /// An agent from outside has it.
+    AssignedTo {
+        name: String,
+    },
     /// Its planning task is not finished.
     PlanOpen {
         task: TaskId,
@@ -66,6 +70,7 @@ impl Why {
             Self::NeedsYou => "needs you".to_owned(),
             Self::MergeQueued => "approved: waits to be merged".to_owned(),
             Self::Stopping => "stopping".to_owned(),
+            Self::AssignedTo { name } => format!("assigned to {name}"),
             Self::PlanOpen { task } => format!("waits for the plan {task}"),
         }
     }

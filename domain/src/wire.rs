@@ -1,5 +1,9 @@
 //! Bodies of the HTTP interface and frames of the WebSocket, where they are not the nouns themselves.
 
+mod agent;
+
+pub use agent::{Assign, LinkGoal, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, Token};
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -17,7 +21,7 @@ use crate::transition::Target;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     pub items: Vec<T>,
-    /// What to pass as `after` for the next page; none when this was the last.
+    /// What to pass as `after` for the next page, with messages as `before`; none when this was the last.
     pub next: Option<i64>,
 }
 

@@ -1,22 +1,32 @@
 //! The bridge: the MCP server that an agent starts (`vibe-relay mcp --task-id X`), a thin pipe to the server that owns the board.
 //!
 //! It answers either era of the protocol by itself and holds no session; each call is one POST, so the server may be restarted or replaced
-//! while agents work. It opens no database, and stdout carries the protocol alone.
+//! while agents work, and one more connection listens for what changes. It opens no database, and stdout carries the protocol alone.
 
 mod ask;
+mod listen;
+mod once;
 mod post;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use domain::id::TaskId;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerConfig};
-use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    SubscriptionFilter,
+};
+use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
 use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
-use crate::{handler, meta, reply};
+pub use once::{CallError, call_tool};
+
+use crate::handler::{self, REGISTER};
+use crate::{meta, reply};
 
 /// How long the first list of tools waits for a server: what clients allow a server to start up.
 const LIST_WAIT: Duration = Duration::from_secs(20);
@@ -30,7 +40,8 @@ pub struct BridgeOptions {
     pub task_id: Option<TaskId>,
     /// The database of the server, beside which `server.json` is.
     pub db_path: PathBuf,
-    /// The run's token; when missing, the person's own is read from the file `token` beside the database.
+    /// The token of a run, an agent or a room; when missing, the person's own is read from the file `token` beside the database. Whoever
+    /// registers with a room's goes on with the one that it is given.
     pub token: Option<String>,
 }
 
@@ -40,6 +51,8 @@ pub enum BridgeError {
     Token { path: PathBuf, source: std::io::Error },
     #[error("the MCP client did not begin as the protocol says: {0}")]
     Client(#[source] Box<ServerInitializeError>),
+    #[error("{} is gone, and with it the board: there is nothing left to bridge to", folder.display())]
+    Gone { folder: PathBuf },
     #[error("the bridge broke off: {0}")]
     Broken(#[from] tokio::task::JoinError),
 }
@@ -47,7 +60,7 @@ pub enum BridgeError {
 /// Serves the MCP client on stdin and stdout until it closes stdin.
 ///
 /// # Errors
-/// When there is no token, or the client does not speak MCP.
+/// When there is no token, the client does not speak MCP, or the folder of the database went away for good.
 pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
     serve(options, rmcp::transport::stdio_pipes()).await
 }
@@ -65,9 +78,12 @@ where
             text.trim().to_owned()
         }
     };
-    let bridge = Bridge { db_path: options.db_path, task_id: options.task_id, token };
-    match bridge.serve(client).await {
-        Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
+    let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token));
+    match Arc::clone(&bridge).serve(client).await {
+        Ok(service) => tokio::select! {
+            ended = service.waiting() => ended.map(|_| ()).map_err(BridgeError::from),
+            gone = bridge.listen_on() => Err(gone),
+        },
         // It went before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(BridgeError::Client(Box::new(error))),
@@ -78,12 +94,28 @@ where
 struct Bridge {
     db_path: PathBuf,
     task_id: Option<TaskId>,
-    token: String,
+    token: watch::Sender<String>,
+    /// How often the server said that the tools changed.
+    changes: watch::Sender<u64>,
 }
 
 impl ServerHandler for Bridge {
     fn get_info(&self) -> ServerConfig {
-        handler::info()
+        handler::info(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        tokio::spawn(listen::legacy(self.changes.subscribe(), context.peer));
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // The transport takes away what is not offered.
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        listen::modern(self.changes.subscribe(), &context).await;
+        Ok(())
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
@@ -116,6 +148,10 @@ impl ServerHandler for Bridge {
             // What only the model can do something about is for the model to read.
             Err(away) => reply::error(away.code(), &away.to_string(), &away.hint(), Value::Null),
         };
+        if let (REGISTER, Some(token)) = (request.name.as_ref(), handler::given_token(&result)) {
+            self.token.send_replace(token.to_owned());
+            self.tools_changed();
+        }
         // Claude Code shows its model the structured content instead of the text where there are both, and the text is what is written
         // for a model.
         result.structured_content = None;
@@ -124,14 +160,13 @@ impl ServerHandler for Bridge {
 }
 
 impl Bridge {
-    /// What every request carries: the era, and a name by which a repetition of it is known.
+    fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String) -> Self {
+        Self { db_path, task_id, token: watch::Sender::new(token), changes: watch::Sender::new(0) }
+    }
+
+    /// What every request for the client carries: the era, and a name by which a repetition of it is known.
     fn meta(&self, context: &RequestContext<RoleServer>) -> Value {
-        let mut values = json!({
-            "io.modelcontextprotocol/protocolVersion": post::VERSION,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "vibe-relay bridge", "version": env!("CARGO_PKG_VERSION")},
-            meta::CALL_ID: db::new_uuid(),
-        });
+        let mut values = basics(&db::new_uuid());
         if let Some(id) = meta::text(&context.meta, meta::TOOL_USE_ID) {
             values[meta::TOOL_USE_ID] = id.into();
         }
@@ -140,6 +175,21 @@ impl Bridge {
         }
         values
     }
+
+    /// Where the database and everything else of the board is.
+    fn folder(&self) -> &Path {
+        self.db_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+}
+
+/// What every request carries: the era, and a name by which a repetition of it is known.
+fn basics(call_id: &str) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": post::VERSION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "vibe-relay bridge", "version": env!("CARGO_PKG_VERSION")},
+        meta::CALL_ID: call_id,
+    })
 }
 
 /// The result in a JSON-RPC answer, or the error that it is.

@@ -1,6 +1,6 @@
 //! One call of a tool: who calls, within what, with which arguments; and how a function becomes a tool.
 //!
-//! Knows no tool by name.
+//! Knows no tool by name; the table of the tools knows them.
 
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::handler::Handler;
 use crate::reply::{self, Answer, Failure};
+use crate::tools;
 
 /// What a tool works with.
 #[derive(Debug, Clone)]
@@ -31,10 +32,10 @@ pub(crate) struct Call {
 impl Call {
     /// The project that `given` names, or the only one that can be meant.
     pub(crate) async fn project(&self, given: Option<ProjectId>) -> Result<ProjectId, Failure> {
-        if let Caller::Run(run) = &self.caller {
+        if let Some(own) = self.caller.project() {
             return match given {
-                Some(other) if other != run.project_id => Err(Refusal::not_found("project", other).into()),
-                _ => Ok(run.project_id.clone()),
+                Some(other) if other != *own => Err(Refusal::not_found("project", other).into()),
+                _ => Ok(own.clone()),
             };
         }
         if let Some(given) = given {
@@ -50,15 +51,29 @@ impl Call {
         let names: Vec<&str> = ids.iter().map(ProjectId::as_str).collect();
         let problem =
             if ids.is_empty() { "there is no project yet".to_owned() } else { format!("it is missing, and there are {}", names.join(", ")) };
-        Err(Refusal::invalid("project_id", problem, "Create a project on the board, or name one like PROJ-001.").into())
+        Err(Refusal::invalid("project", problem, "Create a project on the board, or name one like PROJ-001.").into())
     }
 
-    /// Refuses tasks of other projects as if they did not exist.
-    pub(crate) fn within(&self, project: &ProjectId, task: &TaskId) -> Result<(), Failure> {
-        match &self.caller {
-            Caller::Run(run) if run.project_id != *project => Err(Refusal::not_found("task", task).into()),
+    /// Refuses what belongs to another project as if it did not exist.
+    pub(crate) fn within(&self, project: &ProjectId, what: &'static str, id: impl ToString) -> Result<(), Failure> {
+        match self.caller.project() {
+            Some(own) if own != project => Err(Refusal::not_found(what, id).into()),
             _ => Ok(()),
         }
+    }
+
+    /// The same for a task that is about to be written to. Nothing is looked up for a run that is over: what it writes is refused by the
+    /// store, or was written before and is answered from memory.
+    pub(crate) async fn within_reach(&self, task: &TaskId) -> Result<(), Failure> {
+        if self.caller.project().is_none() || self.db.admit_reader(&self.caller).await.is_err() {
+            return Ok(());
+        }
+        self.within(&self.db.card(task).await?.project_id, "task", task)
+    }
+
+    /// The name under which the caller takes part.
+    pub(crate) fn name(&self) -> Result<String, Failure> {
+        self.caller.name().ok_or_else(|| Refusal::NotRegistered.into())
     }
 }
 
@@ -70,6 +85,8 @@ pub(crate) enum Effect {
 }
 
 /// Makes a tool of a function: its arguments' type is the schema, and arguments of another shape are answered with the field's name.
+///
+/// Arguments in which a caller may repeat its own name were judged before, so only a function that wants one has it among its arguments.
 pub(crate) fn tool<A, F, Fut>(name: &'static str, description: &'static str, effect: Effect, run: F) -> ToolRoute<Handler>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -80,13 +97,17 @@ where
         Effect::Reads => ToolAnnotations::new().read_only(true),
         Effect::Writes => ToolAnnotations::new().destructive(false),
     };
-    let definition = Tool::new(name, description, schema::<A>()).with_annotations(hints);
+    let mut schema = schema::<A>();
+    let judged: Vec<&str> = tools::identity(name).iter().copied().filter(|argument| mention(&mut schema, argument)).collect();
+    let definition = Tool::new(name, description, Arc::new(schema)).with_annotations(hints);
     ToolRoute::new_dyn(definition, move |context: ToolCallContext<'_, Handler>| {
-        let run = run.clone();
+        let (run, judged) = (run.clone(), judged.clone());
         Box::pin(async move {
             let call = context.request_context.extensions.get::<Call>().cloned();
             let Some(call) = call else { return Err(rmcp::ErrorData::internal_error("the call came without its caller", None)) };
-            let outcome = match parse::<A>(context.arguments.unwrap_or_default()) {
+            let mut arguments = context.arguments.unwrap_or_default();
+            arguments.retain(|argument, _| !judged.contains(&argument.as_str()));
+            let outcome = match parse::<A>(arguments) {
                 Ok(arguments) => run(call, arguments).await,
                 Err(failure) => Err(failure),
             };
@@ -102,8 +123,17 @@ fn parse<A: DeserializeOwned>(arguments: JsonObject) -> Result<A, Failure> {
     })
 }
 
+/// Adds the caller's own name to a schema that does not have it yet, and says whether it did.
+fn mention(schema: &mut JsonObject, argument: &str) -> bool {
+    let properties = schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    match properties.as_object_mut() {
+        Some(properties) if !properties.contains_key(argument) => properties.insert(argument.to_owned(), json!({"type": "string"})).is_none(),
+        _ => false,
+    }
+}
+
 /// The schema of a tool's arguments, without what only costs tokens or trips clients: definitions by reference, formats, null defaults.
-fn schema<A: JsonSchema>() -> Arc<JsonObject> {
+fn schema<A: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -112,7 +142,7 @@ fn schema<A: JsonSchema>() -> Arc<JsonObject> {
     RecursiveTransform(plain).transform(&mut schema);
     schema.remove("title");
     schema.remove("description");
-    Arc::new(schema.as_object().cloned().unwrap_or_default())
+    schema.as_object().cloned().unwrap_or_default()
 }
 
 fn plain(schema: &mut schemars::Schema) {

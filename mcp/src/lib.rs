@@ -9,13 +9,16 @@ mod call;
 mod handler;
 mod meta;
 mod notice;
+mod push;
 mod reply;
+mod resource;
 mod server;
 pub mod server_file;
+mod session;
 mod show;
 mod tools;
 
-pub use bridge::{BridgeError, BridgeOptions, bridge};
+pub use bridge::{BridgeError, BridgeOptions, CallError, bridge, call_tool};
 pub use server::{PATH, router};
 
 #[cfg(test)]

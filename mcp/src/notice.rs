@@ -1,25 +1,29 @@
-//! Notices: what a running agent should know and did not ask for, at the end of its next tool result.
+//! Notices: what an agent should know and did not ask for, at the end of its next tool result.
 //!
 //! Nothing else reaches a model in the middle of a turn. What was said is remembered in memory alone, and said again when a call is
 //! repeated: after a restart something may be said twice, never not at all.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use db::{Db, RunCaller};
+use db::{Caller, Db, RunCaller};
 use domain::comment::{AuthorRole, Comment};
 use domain::event::Seq;
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
+use domain::message::Unread;
 use domain::run::Run;
 use domain::text::excerpt;
 use serde::Serialize;
+
+use crate::handler::CHECK_INBOX;
+use crate::push::stream::unread;
 
 /// How many comments are told at once; the thread holds the others.
 const MOST: usize = 5;
 /// How much of a comment is told, in characters.
 const EXCERPT: usize = 300;
-/// How many runs are remembered. Far more than can be at work; the oldest go first.
-const RUNS: usize = 256;
+/// How many agents are remembered. Far more than can be at work; who was told longest ago goes first.
+const AGENTS: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -30,6 +34,8 @@ pub(crate) enum Notice {
     Message { content: String },
     /// More comments than are told at once.
     More { task: TaskId, count: usize },
+    /// Messages that the agent has not been given.
+    Unread { count: u32, from: Vec<String> },
     /// The person ended this run.
     Stopped,
 }
@@ -40,68 +46,106 @@ impl Notice {
             Self::Comment { task, author_role, content } => format!("new comment by {author_role} on {task}: {content}"),
             Self::Message { content } => format!("message from the person: {content}"),
             Self::More { task, count } => format!("{count} more new comments: call get_task with {task}"),
+            Self::Unread { count, from } => {
+                let messages = if *count == 1 { "message" } else { "messages" };
+                format!("{count} unread {messages} from {}: call {CHECK_INBOX}", from.join(", "))
+            }
             Self::Stopped => "this run was stopped by the person: end your turn now".to_owned(),
         }
     }
 }
 
-/// A place in the log, and the newest comment by then.
-#[derive(Debug, Clone, Copy)]
+/// A place in the log, the newest comment by then, and what waited in the inbox.
+#[derive(Debug, Clone, Default)]
 struct Seen {
     seq: Seq,
-    comment: u64,
+    /// None before the agent was told anything.
+    comment: Option<u64>,
+    unread: Unread,
 }
 
-/// Up to where a run has been told.
+/// Up to where an agent has been told.
 #[derive(Debug)]
 struct Told {
     /// Before its last call: where a repetition of that call, whose answer was lost, begins again.
-    before: Option<Seen>,
+    before: Seen,
     now: Seen,
     call: Option<String>,
 }
 
-/// What each run has been told, by the number of the run.
-#[derive(Debug, Default)]
-pub(crate) struct Notices {
-    told: Mutex<BTreeMap<u64, Told>>,
+/// Whom notices are for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Reader {
+    Run(u64),
+    Agent(ProjectId, String),
 }
 
+/// What each agent has been told.
+#[derive(Debug, Default)]
+pub(crate) struct Notices(Mutex<HashMap<Reader, Told>>);
+
 impl Notices {
-    /// What happened around the run since it was last told.
-    pub(crate) async fn take(&self, db: &Db, caller: &RunCaller) -> db::Result<Vec<Notice>> {
-        let before = self.before(caller);
-        let seq = db.latest();
-        if let Some(seen) = before.filter(|seen| seen.seq == seq) {
-            self.remember(caller, before, seen);
-            return Ok(Vec::new());
+    /// What happened around the caller since it was last told, for the result of `tool`. The person looks at the board.
+    pub(crate) async fn take(&self, db: &Db, caller: &Caller, tool: &str) -> db::Result<Vec<Notice>> {
+        let (reader, call) = match caller {
+            Caller::Run(run) => (Reader::Run(run.run_id.number()), run.call_id.clone()),
+            Caller::Agent(agent) => (Reader::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
+            Caller::Human | Caller::Runner | Caller::Room(_) => return Ok(Vec::new()),
+        };
+        let before = self.before(&reader, call.as_deref());
+        let mut now = Seen { seq: db.latest(), ..before.clone() };
+        let mut notices = Vec::new();
+        let is_news = now.seq != before.seq;
+        if let (true, Caller::Run(run)) = (is_news, caller) {
+            let Some(news) = around(db, run, &mut now).await? else { return Ok(Vec::new()) };
+            notices = news;
         }
-        let run = db.run(&caller.run_id).await?;
-        if !run.is_live() {
-            // Its refusal says all that it may know.
-            return Ok(Vec::new());
+        if tool == CHECK_INBOX {
+            // Its answer is what would be told. Whatever waits after it is new.
+            now.unread = Unread::default();
+        } else {
+            if is_news {
+                now.unread = unread(db, caller).await?;
+            }
+            if now.unread.count > 0 && (now.unread.urgent || now.unread != before.unread) {
+                notices.insert(0, Notice::Unread { count: now.unread.count, from: now.unread.senders.clone() });
+            }
         }
-        let comments = db.comments(&caller.task_id).await?;
-        let messages: Vec<String> = db.undelivered(&caller.run_id).await?.into_iter().map(|message| message.content).collect();
-        let comment = comments.last().map_or(0, |comment| comment.id.number());
-        self.remember(caller, before, Seen { seq, comment });
-        Ok(news(&run, &comments, &messages, before.map(|seen| seen.comment)))
+        self.remember(reader, Told { before, now, call });
+        Ok(notices)
     }
 
-    fn before(&self, caller: &RunCaller) -> Option<Seen> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = told.get(&caller.run_id.number())?;
-        let repeated = caller.call_id.is_some() && told.call == caller.call_id;
-        if repeated { told.before } else { Some(told.now) }
+    fn before(&self, reader: &Reader, call: Option<&str>) -> Seen {
+        let told = self.told();
+        let Some(told) = told.get(reader) else { return Seen::default() };
+        let repeated = call.is_some() && told.call.as_deref() == call;
+        if repeated { told.before.clone() } else { told.now.clone() }
     }
 
-    fn remember(&self, caller: &RunCaller, before: Option<Seen>, now: Seen) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(caller.run_id.number(), Told { before, now, call: caller.call_id.clone() });
-        if told.len() > RUNS {
-            told.pop_first();
+    fn remember(&self, reader: Reader, now: Told) {
+        let mut told = self.told();
+        told.insert(reader, now);
+        if told.len() > AGENTS {
+            let oldest = told.iter().min_by_key(|(_, told)| told.now.seq).map(|(reader, _)| reader.clone());
+            told.retain(|reader, _| Some(reader) != oldest.as_ref());
         }
     }
+
+    fn told(&self) -> MutexGuard<'_, HashMap<Reader, Told>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is new in the thread of a run's task; nothing at all for a run that is over, whose refusal says all that it may know.
+async fn around(db: &Db, caller: &RunCaller, seen: &mut Seen) -> db::Result<Option<Vec<Notice>>> {
+    let run = db.run(&caller.run_id).await?;
+    if !run.is_live() {
+        return Ok(None);
+    }
+    let comments = db.comments(&caller.task_id).await?;
+    let messages: Vec<String> = db.undelivered(&caller.run_id).await?.into_iter().map(|message| message.content).collect();
+    let told = seen.comment.replace(comments.last().map_or(0, |comment| comment.id.number()));
+    Ok(Some(news(&run, &comments, &messages, told)))
 }
 
 /// What is new for `run`, which has been told of the comments up to number `told`, or of those that were there when it began.

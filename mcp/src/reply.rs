@@ -16,6 +16,19 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// Always an object.
     pub(crate) data: Value,
+    /// What the reader must know beside a text that is JSON: a block of its own.
+    pub(crate) aside: Option<String>,
+}
+
+impl Answer {
+    pub(crate) fn new(text: impl Into<String>, data: Value) -> Self {
+        Self { text: text.into(), data, aside: None }
+    }
+
+    pub(crate) fn with_aside(mut self, aside: Option<String>) -> Self {
+        self.aside = aside;
+        self
+    }
 }
 
 /// Why a tool did nothing.
@@ -59,7 +72,8 @@ impl From<tokio::task::JoinError> for Failure {
 pub(crate) fn result(tool: &str, outcome: Result<Answer, Failure>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+            let blocks = [answer.text].into_iter().chain(answer.aside).map(ContentBlock::text);
+            let mut result = CallToolResult::success(blocks.collect());
             result.structured_content = Some(answer.data);
             result
         }

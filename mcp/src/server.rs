@@ -2,10 +2,10 @@
 //!
 //! Knows no tool. A request gets its caller here, from the token alone; possession of a session id proves nothing.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -15,12 +15,15 @@ use domain::refusal::Refusal;
 use domain::wire::Problem;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use crate::handler::Handler;
+use crate::push::{Push, stream};
+use crate::session::{Session, Sessions};
 
 /// Where the server is reached.
 pub const PATH: &str = "/mcp";
@@ -30,34 +33,42 @@ const SESSION: &str = "mcp-session-id";
 /// How long a legacy session lives without a request. An open stream does not count, and an agent can think for long.
 const SESSION_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Who sent a request, as its token says.
+/// Who sent a request, as its token says, and within which legacy session.
 #[derive(Debug, Clone)]
-pub(crate) struct Identity(pub(crate) Caller);
+pub(crate) struct Identity {
+    pub(crate) caller: Caller,
+    pub(crate) session: Option<Arc<Session>>,
+}
 
 #[derive(Clone)]
 struct Gate {
     db: Db,
     shutdown: CancellationToken,
-    sessions: Arc<LocalSessionManager>,
-    /// Who began each legacy session: nobody else may use it.
-    owners: Arc<Mutex<HashMap<String, Caller>>>,
+    push: Arc<Push>,
+    /// The transport's sessions, which end by themselves, and what we know of them.
+    transport: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
 }
 
 /// The MCP server at [`PATH`], to be merged into the program's router. `shutdown` ends open streams and sessions; what is asked after
 /// that is answered with 503, which tells the bridge to ask the next server.
+///
+/// # Panics
+/// Outside of a Tokio runtime: those who listen are told by a task.
 pub fn router(db: Db, shutdown: CancellationToken) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(SESSION_LIFE);
-    let sessions = Arc::new(sessions);
+    let mut transport = LocalSessionManager::default();
+    transport.session_config.keep_alive = Some(SESSION_LIFE);
+    let transport = Arc::new(transport);
     // No web page is a client: a request that names an origin is refused. The allowed hosts are the loopback ones by default.
     let config = StreamableHttpServerConfig::default()
         .enforce_origin_validation()
         .with_cancellation_token(shutdown.clone())
         // Also where sessions exist: a request of the modern era is answered with one JSON document.
         .with_json_response(true);
-    let handler = Handler::new(db.clone());
-    let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&sessions), config);
-    let gate = Gate { db, shutdown, sessions, owners: Arc::default() };
+    let push = Arc::new(Push::default());
+    let handler = Handler::new(db.clone(), Arc::clone(&push), &shutdown);
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&transport), config);
+    let gate = Gate { db, shutdown, push, transport, sessions: Arc::default() };
     Router::new().route_service(PATH, service).route_layer(from_fn_with_state(gate, identify))
 }
 
@@ -66,62 +77,79 @@ async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) ->
         return unavailable();
     }
     let Some(token) = bearer(request.headers()) else { return unauthorized() };
-    let caller = match gate.db.caller(token).await {
+    let bearer = match gate.db.caller(token).await {
         Ok(Some(caller)) => caller,
         Ok(None) => return unauthorized(),
-        Err(error) => {
-            tracing::error!(%error, "a token could not be looked up");
-            return problem(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "storage",
-                error.to_string(),
-                "Try again; if it stays so, see the server's log.".to_owned(),
-            );
-        }
+        Err(error) => return storage(&error),
     };
-    let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    if session.as_ref().is_some_and(|session| !gate.may_use(session, &caller)) {
-        return unknown_session();
-    }
-    let ends = session.filter(|_| request.method() == Method::DELETE);
-    request.extensions_mut().insert(Identity(caller.clone()));
+    let id = session_id(request.headers()).map(str::to_owned);
+    let session = id.as_deref().and_then(|id| gate.sessions.get(id));
+    let caller = match &session {
+        Some(session) if !session.is_of(&bearer) => return unknown_session(),
+        Some(session) => match session.caller(&gate.db).await {
+            Ok(caller) => caller,
+            Err(error) => return storage(&error),
+        },
+        None => bearer.clone(),
+    };
+    let method = request.method().clone();
+    request.extensions_mut().insert(Identity { caller: caller.clone(), session: session.clone() });
     let response = next.run(request).await;
     if gate.shutdown.is_cancelled() && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         // The transport cuts calls off when it is told to stop; what they did or did not do is settled by asking again.
         return unavailable();
     }
-    if let Some(ended) = ends {
-        gate.owners().remove(&ended);
-    } else if let Some(begun) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
-        gate.own(begun, caller).await;
+    match (method, id, session) {
+        (Method::DELETE, Some(id), _) => gate.sessions.end(&id),
+        (Method::GET, _, Some(session)) if response.status().is_success() => return gate.listen(&session, &caller, response).await,
+        _ => {
+            if let Some(begun) = session_id(response.headers()) {
+                gate.begin(begun, bearer).await;
+            }
+        }
     }
     response
 }
 
 impl Gate {
-    fn owners(&self) -> std::sync::MutexGuard<'_, HashMap<String, Caller>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn may_use(&self, session: &str, caller: &Caller) -> bool {
-        self.owners().get(session).is_none_or(|owner| owner == caller)
-    }
-
     /// Remembers who began a session, and forgets the sessions that ended by themselves.
-    async fn own(&self, session: &str, caller: Caller) {
-        self.owners().insert(session.to_owned(), caller);
-        let known: Vec<String> = self.owners().keys().cloned().collect();
-        for id in known {
-            if matches!(self.sessions.has_session(&id.as_str().into()).await, Ok(false)) {
-                self.owners().remove(&id);
+    async fn begin(&self, session: &str, caller: Caller) {
+        if self.sessions.get(session).is_none() {
+            self.sessions.begin(session, caller, &self.push, &self.shutdown);
+        }
+        for id in self.sessions.ids() {
+            if matches!(self.transport.has_session(&id.as_str().into()).await, Ok(false)) {
+                self.sessions.end(&id);
             }
         }
     }
+
+    /// The caller counts as connected for as long as the body of this answer, a stream, is open.
+    async fn listen(&self, session: &Arc<Session>, caller: &Caller, response: Response) -> Response {
+        let open = session.open(&self.db, caller);
+        stream::opened(&self.db, caller, session).await;
+        response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _kept = &open;
+                frame
+            }))
+        })
+    }
+}
+
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn storage(error: &db::Error) -> Response {
+    tracing::error!(%error, "a token could not be looked up");
+    let hint = "Try again; if it stays so, see the server's log.".to_owned();
+    problem(StatusCode::INTERNAL_SERVER_ERROR, "storage", error.to_string(), hint)
 }
 
 fn unauthorized() -> Response {

@@ -1,6 +1,8 @@
-//! How cards and comments read for a model: few words, one line where one is enough; and the same as JSON.
+//! How cards, comments, agents and messages read for a model: few words, one line where one is enough; and the same as JSON.
 
+use domain::agent::Agent;
 use domain::comment::Comment;
+use domain::message::Message;
 use domain::stage::Stage;
 use domain::task::{Card, HeldBy, Status};
 use domain::text::excerpt;
@@ -12,10 +14,25 @@ const EXCERPT: usize = 160;
 
 /// A card on a board, with its last comments.
 pub(crate) fn lines(card: &Card, comments: &[Comment]) -> String {
-    let mut text = format!("{} [{}] {}: {}", card.id, card.status, card.phase, card.title);
+    let mut text = line(card, card.status.as_str());
+    for comment in comments {
+        text += &format!("  {}: {}\n", comment.author_role, excerpt(&comment.content, EXCERPT));
+    }
+    text
+}
+
+/// A card with the word for where it stands.
+pub(crate) fn line(card: &Card, stands: &str) -> String {
+    let mut text = format!("{} [{stands}] {}: {}", card.id, card.phase, card.title);
     if !card.depends_on.is_empty() {
         let names: Vec<&str> = card.depends_on.iter().map(domain::id::TaskId::as_str).collect();
         text += &format!(" · after {}", names.join(", "));
+    }
+    if let Some(assignee) = &card.hands.assigned_to {
+        text += &format!(" · assigned to {assignee}");
+        if let Some(hat) = card.hands.role_hat {
+            text += &format!(" as {hat}");
+        }
     }
     if let Some(run) = &card.run {
         text += &format!(" · {} at work ({}, attempt {})", run.id, run.phase, run.attempt);
@@ -27,14 +44,11 @@ pub(crate) fn lines(card: &Card, comments: &[Comment]) -> String {
     if let Some(state) = state(card) {
         text += &format!("  {state}\n");
     }
-    for comment in comments {
-        text += &format!("  {}: {}\n", comment.author_role, excerpt(&comment.content, EXCERPT));
-    }
     text
 }
 
 pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
-    json!({
+    let mut data = json!({
         "id": card.id,
         "title": card.title,
         "phase": card.phase,
@@ -49,7 +63,15 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
             "author_role": comment.author_role,
             "content": excerpt(&comment.content, EXCERPT),
         })).collect::<Vec<_>>(),
-    })
+    });
+    // Who had a hand in it and the goal: only where there is something to say.
+    if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.hands)) {
+        data.extend(hands);
+        if let Some(goal) = &card.goal_id {
+            data.insert("goal_id".to_owned(), json!(goal));
+        }
+    }
+    data
 }
 
 /// Why a card stands still, or what became of it.
@@ -79,4 +101,43 @@ pub(crate) fn comment(comment: &Comment) -> String {
 /// As much of a commit id as a reader needs.
 pub(crate) fn short(sha: &str) -> &str {
     sha.get(..12).unwrap_or(sha)
+}
+
+/// A participant, as the others see it.
+pub(crate) fn agent(agent: &Agent) -> Value {
+    json!({
+        "name": agent.name,
+        "team": agent.team,
+        "roles": agent.roles,
+        "description": agent.description,
+        "status": agent.status,
+        "health": agent.health,
+        "connected": agent.connected,
+        "current_task": agent.task_id,
+        "unread": agent.unread,
+        "verified": agent.verified,
+        "last_seen": agent.last_seen,
+    })
+}
+
+/// A message, without what its reader knows anyway.
+pub(crate) fn message(message: &Message) -> Value {
+    let mut data = json!({
+        "id": message.id,
+        "from_agent": message.from_agent,
+        "to_agent": message.to_agent,
+        "content": message.content,
+        "timestamp": message.timestamp,
+    });
+    if message.is_cc {
+        data["is_cc"] = json!(true);
+        data["cc_original_to"] = json!(message.cc_original_to);
+    }
+    if let Some(task) = &message.task_id {
+        data["task_id"] = json!(task);
+    }
+    if let Some(reply_to) = message.reply_to {
+        data["reply_to"] = json!(reply_to);
+    }
+    data
 }

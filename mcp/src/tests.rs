@@ -1,8 +1,17 @@
 //! The tools as a client meets them: over HTTP in both eras of the protocol and through the bridge, on a real store and repository.
 
+mod agree;
+mod bad_input;
 mod bridge;
 mod calls;
+mod claims;
 mod door;
+mod ear;
 mod fixture;
 mod notices;
+mod push;
+mod resource;
+mod room;
 mod table;
+mod talk;
+mod work;

@@ -1,107 +1,132 @@
-//! The sum of the tools, and THE TABLE: which role sees which.
+//! The sum of the tools, and THE TABLE: who sees which, and in which arguments somebody may repeat their own name.
 //!
-//! The table keeps each agent's list short and is no security boundary: what a run may do is judged again by the store.
+//! The table keeps each agent's list short and is no security boundary: what a caller may do is judged again by the store.
 
+mod agent;
 mod arguments;
 mod board;
 mod comment;
+mod contract;
 mod create;
+mod gate;
+mod goal;
+mod handshake;
+mod hat;
+mod message;
+mod onboarding;
 mod question;
+mod spawn;
+mod stage;
 mod task;
 
 use db::Caller;
+use domain::agent::{NAME_BYTES, is_short_for};
 use domain::refusal::Refusal;
 use domain::task::Phase;
+use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::model::JsonObject;
+use serde_json::Value;
 
-use crate::call::Effect::{Reads, Writes};
-use crate::call::tool;
 use crate::handler::Handler;
 
 /// What a client's model is told about the server as a whole. Clients cut it after 2 kB.
-pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project, their comments and their moves. Your task's id is in <issue>. A result may end with notices: read them before you go on. A refusal ends with the next legal step: take it.";
+pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of your project, their comments and their moves, and the agents who work on them. A task's id is like TASK-001; yours is in <issue> where there is one. check_inbox gives what others wrote to you, send answers; who you are is decided by your token. A result may end with notices: read them before you go on. A refusal ends with the next legal step: take it.";
 
+/// One tool, and who sees it.
 pub(crate) struct Row {
     pub(crate) tool: &'static str,
-    phases: &'static [Phase],
+    pub(crate) phases: &'static [Phase],
     /// Whether the person's own client sees it.
-    person: bool,
+    pub(crate) person: bool,
+    /// Whether agents from outside see it.
+    pub(crate) outside: bool,
+    /// Whether the bearer of a room's token sees it, who has no name yet.
+    pub(crate) room: bool,
+    /// The arguments in which a caller may repeat its own name.
+    pub(crate) identity: &'static [&'static str],
 }
 
+const NOBODY: &[Phase] = &[];
 const EVERYONE: &[Phase] = Phase::ALL;
 const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
 // A reviewer judges what is there: it has nobody to ask.
 const ASKING: &[Phase] = &[Phase::Planner, Phase::Coder, Phase::Orchestrator];
+const PROMISING: &[Phase] = &[Phase::Planner, Phase::Coder];
+const WORKING: &[Phase] = &[Phase::Coder, Phase::Reviewer];
+const CODING: &[Phase] = &[Phase::Coder];
+const LEADING: &[Phase] = &[Phase::Orchestrator];
 
 pub(crate) const TABLE: &[Row] = &[
-    Row { tool: "get_board", phases: EVERYONE, person: true },
-    Row { tool: "get_task", phases: EVERYONE, person: true },
-    Row { tool: "get_my_tasks", phases: EVERYONE, person: true },
-    Row { tool: "add_comment", phases: EVERYONE, person: true },
-    Row { tool: "update_task_status", phases: EVERYONE, person: true },
-    Row { tool: "create_task", phases: PLANNING, person: true },
-    Row { tool: "create_subtasks", phases: PLANNING, person: true },
-    Row { tool: "complete_task", phases: PLANNING, person: true },
-    Row { tool: "ask_human", phases: ASKING, person: false },
+    Row { tool: "get_board", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "get_task", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "get_my_tasks", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "add_comment", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "update_task_status", phases: EVERYONE, person: true, outside: false, room: false, identity: &[] },
+    Row { tool: "create_task", phases: PLANNING, person: true, outside: true, room: false, identity: &["creator", "agent_name"] },
+    Row { tool: "create_subtasks", phases: PLANNING, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "complete_task", phases: PLANNING, person: true, outside: false, room: false, identity: &[] },
+    Row { tool: "ask_human", phases: ASKING, person: false, outside: false, room: false, identity: &[] },
+    Row { tool: "register", phases: NOBODY, person: false, outside: true, room: true, identity: &["agent_name"] },
+    Row { tool: "who", phases: EVERYONE, person: true, outside: true, room: true, identity: &[] },
+    Row { tool: "set_status", phases: NOBODY, person: false, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "ping", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    // A lead and the person may take others out, so its name is none of the caller's own.
+    Row { tool: "deregister", phases: NOBODY, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "send", phases: EVERYONE, person: true, outside: true, room: false, identity: &["from_agent"] },
+    Row { tool: "check_inbox", phases: EVERYONE, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "get_history", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "list_tasks", phases: NOBODY, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "update_task", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "assign_role_hat", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "hat_history", phases: NOBODY, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "submit_for_review", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "approve_task", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "reject_task", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "verify_task", phases: LEADING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "reject_verification", phases: LEADING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "create_goal", phases: PLANNING, person: true, outside: true, room: false, identity: &["creator"] },
+    Row { tool: "link_task_to_goal", phases: PLANNING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "goal_status", phases: PLANNING, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "verify_goal", phases: LEADING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "initiate_handshake", phases: LEADING, person: true, outside: true, room: false, identity: &["from_agent"] },
+    Row { tool: "ack_handshake", phases: WORKING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "handshake_status", phases: LEADING, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "declare_contract", phases: PROMISING, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "list_contracts", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
+    Row { tool: "set_spawn_policy", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "get_spawn_policy", phases: NOBODY, person: true, outside: true, room: false, identity: &["agent_name"] },
+    Row { tool: "log_minion", phases: CODING, person: true, outside: true, room: false, identity: &["agent_name"] },
 ];
 
 /// Every tool. In each description the first sentence says when to use it.
 pub(crate) fn routes() -> ToolRouter<Handler> {
-    ToolRouter::new()
-        .with_route(tool(
-            "get_board",
-            "Use it to see the whole project: every task with status, role, dependencies, why it waits, and its last comments shortened. A long board comes in pages: pass `after` as the answer says.",
-            Reads,
-            board::get_board,
-        ))
-        .with_route(tool(
-            "get_my_tasks",
-            "Use it to find the task you work on: its id, status and why. A run has exactly one; `phase` keeps only a task of that role.",
-            Reads,
-            board::get_my_tasks,
-        ))
-        .with_route(tool(
-            "get_task",
-            "Use it to read one task in full: description, branch, and the whole comment thread, oldest first. An older part of a long thread comes with `before`.",
-            Reads,
-            task::get_task,
-        ))
-        .with_route(tool(
-            "update_task_status",
-            "Use it when your part of a task is finished. Coder: in_review, after committing. Reviewer: done approves the commit, in_progress sends it back after a comment. Orchestrator: cancelled, with a reason.",
-            Writes,
-            task::update_task_status,
-        ))
-        .with_route(tool(
-            "complete_task",
-            "Use it as the last call of a planner or orchestrator: your own task is done and what you created starts. Without created tasks a planner must give a reason.",
-            Writes,
-            task::complete_task,
-        ))
-        .with_route(tool(
-            "add_comment",
-            "Use it to say what the next reader must know: what you did, what is wrong (file and line), what you decided. Markdown.",
-            Writes,
-            comment::add_comment,
-        ))
-        .with_route(tool(
-            "create_subtasks",
-            "Use it to create the tasks of a plan in one call, all or none; the ids come back in the order given. At most 50. `depends_on` names tasks by place in this list, from 0, or by id.",
-            Writes,
-            create::create_subtasks,
-        ))
-        .with_route(tool(
-            "create_task",
-            "Use it to create a single task; for several use create_subtasks. It becomes a child of `parent_task_id`, an agent's by default of its planning task.",
-            Writes,
-            create::create_task,
-        ))
-        .with_route(tool(
-            "ask_human",
-            "Use it only when you cannot go on without a decision of the person. Then end your turn: you are resumed with the answer. Offer `options` where you can, and the `default` you would take.",
-            Writes,
-            question::ask_human,
-        ))
+    let mut router = ToolRouter::new();
+    let nouns = [
+        agent::routes(),
+        board::routes(),
+        comment::routes(),
+        contract::routes(),
+        create::routes(),
+        gate::routes(),
+        goal::routes(),
+        handshake::routes(),
+        hat::routes(),
+        message::routes(),
+        question::routes(),
+        spawn::routes(),
+        stage::routes(),
+        task::routes(),
+    ];
+    for route in nouns.into_iter().flatten() {
+        router.add_route(route);
+    }
+    router
+}
+
+/// The arguments of `tool` in which a caller may repeat its own name.
+pub(crate) fn identity(tool: &str) -> &'static [&'static str] {
+    TABLE.iter().find(|row| row.tool == tool).map_or(&[], |row| row.identity)
 }
 
 /// Whether the caller sees `tool` and may call it.
@@ -111,6 +136,8 @@ pub(crate) fn may(caller: &Caller, tool: &str) -> bool {
             && match caller {
                 Caller::Run(run) => row.phases.contains(&run.phase),
                 Caller::Human | Caller::Runner => row.person,
+                Caller::Agent(_) => row.outside,
+                Caller::Room(_) => row.room,
             }
     })
 }
@@ -121,6 +148,26 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     let hint = format!("Your tools are {}.", own.join(", "));
     match caller {
         Caller::Run(run) => Refusal::NotYourRole { phase: run.phase, action: format!("call {tool}"), hint },
-        Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for running agents only"), hint),
+        Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
+        Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for agents that the runner starts"), hint),
+        Caller::Room(_) => Refusal::NotRegistered,
     }
+}
+
+/// Refuses a call that names somebody else than its token does as the one who acts. A name that is left out is the caller's own.
+///
+/// The only place where a claimed name is judged. Whom a call is about is another matter, and each tool's own.
+pub(crate) fn claim(caller: &Caller, tool: &str, arguments: Option<&JsonObject>) -> Result<(), Refusal> {
+    // Whoever has no name yet repeats none: what it gives to register is its wish.
+    let (Some(own), Some(arguments)) = (caller.name(), arguments) else { return Ok(()) };
+    for argument in identity(tool) {
+        let claimed = match arguments.get(*argument) {
+            None | Some(Value::Null) => continue,
+            Some(Value::String(claimed)) if claimed.trim().is_empty() || is_short_for(claimed.trim(), &own) => continue,
+            Some(Value::String(claimed)) => excerpt(claimed, NAME_BYTES),
+            Some(other) => excerpt(&other.to_string(), NAME_BYTES),
+        };
+        return Err(Refusal::NotYou { own, claimed });
+    }
+    Ok(())
 }

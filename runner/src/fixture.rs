@@ -94,6 +94,9 @@ impl Board {
             priority: None,
             model: None,
             start: true,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
         };
         self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id
     }

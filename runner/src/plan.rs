@@ -136,6 +136,11 @@ impl<'a> Planner<'a> {
                 self.why(card, Some(Why::MergeQueued));
                 continue;
             }
+            // Somebody from outside works on it and reviews it by the rules of the board: no agent of ours joins in.
+            if let Some(name) = &card.hands.assigned_to {
+                self.why(card, Some(Why::AssignedTo { name: name.clone() }));
+                continue;
+            }
             if self.sent_back_too_often(known) {
                 self.why(card, Some(Why::NeedsYou));
                 continue;

@@ -2,8 +2,11 @@
 //!
 //! Pure. The words of the roles are in `agents/`, not here; people's words are fenced so that they cannot pretend to be ours.
 
+pub mod inbox;
+
 use domain::comment::Comment;
 use domain::failure::EndClass;
+use domain::message::Inbox;
 use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Phase, Task};
@@ -34,6 +37,8 @@ pub struct Material<'a> {
     pub comments: &'a [Comment],
     /// Earlier runs of the task in this phase, oldest first.
     pub attempts: &'a [Run],
+    /// What others wrote to the agent.
+    pub inbox: &'a Inbox,
     /// Present when the session of an earlier attempt is resumed.
     pub resumes: bool,
 }
@@ -43,6 +48,11 @@ const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "claims", "int
 
 /// Characters without a width: between a `<` and a name they hide from us what a model reads.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];
+
+/// What an agent is asked to do about messages that reach it while it works.
+const ANSWER: &str = include_str!("../../agents/reminder/inbox.md");
+/// What stands below messages when they are not all.
+const MORE: &str = include_str!("../../agents/reminder/more.md");
 
 /// The first message of a run.
 pub fn prompt(material: &Material<'_>) -> String {
@@ -66,12 +76,17 @@ pub fn prompt(material: &Material<'_>) -> String {
     }
     text += "</issue>\n\n<comments>\n";
     for comment in material.comments {
-        text += &format!("[{}] {}: {}\n", comment.author_role, comment.created_at, indented(&comment.content));
+        let name = comment.author_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        text += &format!("[{}{name}] {}: {}\n", comment.author_role, comment.created_at, indented(&comment.content));
     }
     text += "</comments>\n";
     let attempts: String = material.attempts.iter().filter_map(attempt).collect();
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
+    }
+    if !material.inbox.messages.is_empty() {
+        text.push('\n');
+        text += &inbox::block(material.inbox);
     }
     if material.resumes {
         text.push('\n');

@@ -10,18 +10,21 @@ use db::{Db, NewRun, Reserved};
 use domain::config::Config;
 use domain::failure::FailureClass;
 use domain::id::TaskId;
+use domain::message::Inbox;
 use domain::project::Project;
+use domain::run::Run;
 use domain::task::{Phase, Status, Task};
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
-use crate::backend::claude::{self, ClaudeSpec, Session};
+use crate::backend::claude::{self, ClaudeSpec, Session, hook};
 use crate::checkout::{self, Site};
 use crate::preflight;
 use crate::process::start_shim;
 use crate::prompt::{self, Material};
 use crate::run_dir::{RunDir, Spec};
+use crate::watch::Given;
 use crate::{env, port};
 
 /// What every run needs.
@@ -73,7 +76,12 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         Err(error) => Err((FailureClass::Checkout, error.to_string())),
     };
     match prepared {
-        Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
+        Ok((run_dir, given)) => {
+            for messages in given.values() {
+                db.run_inbox_delivered(&reserved.run.id, messages.clone()).await?;
+            }
+            crate::watch::watch(context, reserved.run, run_dir, poke, given).await
+        }
         Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
     }
 }
@@ -84,8 +92,8 @@ fn spawn_failed(error: impl std::fmt::Display) -> (FailureClass, String) {
     (FailureClass::Spawn, error.to_string())
 }
 
-/// Everything between the reservation and the living process.
-async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<RunDir> {
+/// Everything between the reservation and the living process. Answers which messages of its inbox the agent's prompt holds, too.
+async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<(RunDir, Given)> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::lay_out(site).await.map_err(|error| (FailureClass::Checkout, error.to_string()))?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
@@ -94,13 +102,16 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
     };
     // Stored before the program starts: whatever happens next, it is known which conversation to resume.
     db.run_session(&run.id, &id.to_string()).await.map_err(spawn_failed)?;
-    let words = words(db, project, task, site, run, matches!(session, Session::Resume(_))).await.map_err(spawn_failed)?;
+    let inbox = db.run_inbox(&run.id).await.map_err(spawn_failed)?;
+    let words = words(db, project, task, site, run, &inbox, matches!(session, Session::Resume(_))).await.map_err(spawn_failed)?;
+    let prompt_id = Uuid::new_v4();
     let program = preflight::program(&context.config).map_err(|obstacle| (FailureClass::ProgramMissing, obstacle.detail))?;
     let command: Vec<String> =
         std::iter::once(program.to_string_lossy().into_owned()).chain(context.config.agent_command.iter().skip(1).cloned()).collect();
     let agent = context.config.agent(run.phase);
     let role_file = reserved.run_dir.join("role.md");
     let mcp_file = reserved.run_dir.join("mcp.json");
+    let settings_file = reserved.run_dir.join("settings.json");
     let argv = claude::argv(&ClaudeSpec {
         command: &command,
         phase: run.phase,
@@ -108,6 +119,7 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
         model: task.model.as_deref().or(agent.model.as_deref()),
         system_prompt_file: &role_file,
         mcp_config_file: &mcp_file,
+        settings_file: &settings_file,
         checkout: &site.path,
     });
     let marker = env::marker(&run.id, Uuid::new_v4());
@@ -121,7 +133,7 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
         argv,
         cwd: site.path.clone(),
         env: variables,
-        first_line: Some(claude::user_line(&words, Uuid::new_v4())),
+        first_line: Some(claude::user_line(&words, prompt_id)),
         output_limit: Spec::OUTPUT_LIMIT,
     };
     let role = match &agent.system_prompt_file {
@@ -132,8 +144,11 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
     let run_dir = RunDir::create(&reserved.run_dir, &spec).map_err(spawn_failed)?;
     write_private(&role_file, role.as_bytes()).map_err(spawn_failed)?;
     write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
+    let settings = hook::settings(&context.program, &mcp_file);
+    write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
     start_shim(&context.program, &run_dir).map_err(spawn_failed)?;
-    Ok(run_dir)
+    let given = Some(inbox.messages).filter(|messages| !messages.is_empty());
+    Ok((run_dir, given.into_iter().map(|messages| (prompt_id, messages)).collect()))
 }
 
 /// Coders and planners go on where their last attempt stopped; who judges begins with a fresh mind.
@@ -148,7 +163,7 @@ async fn session(db: &Db, task: &Task, phase: Phase) -> db::Result<Session> {
     })
 }
 
-async fn words(db: &Db, project: &Project, task: &Task, site: &Site, run: &domain::run::Run, resumes: bool) -> db::Result<String> {
+async fn words(db: &Db, project: &Project, task: &Task, site: &Site, run: &Run, inbox: &Inbox, resumes: bool) -> db::Result<String> {
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
@@ -161,6 +176,7 @@ async fn words(db: &Db, project: &Project, task: &Task, site: &Site, run: &domai
         base: &site.base,
         comments: &comments,
         attempts: &attempts,
+        inbox,
         resumes,
     }))
 }

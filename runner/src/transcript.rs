@@ -12,7 +12,7 @@ use domain::output::{OutputKind, OutputLine};
 use domain::text::excerpt;
 
 use crate::backend::stream::RunLine;
-use crate::prompt;
+use crate::prompt::{self, inbox};
 
 /// The transcript's file in the run's folder.
 pub const FILE: &str = "transcript.jsonl";
@@ -125,6 +125,7 @@ fn name_of(prompt: &str) -> String {
     match prompt {
         _ if prompt.starts_with("<issue>") => "the task with its comments".to_owned(),
         _ if prompt.starts_with("<reminder>") => "a reminder".to_owned(),
+        _ if inbox::is_told(prompt) => "messages of others".to_owned(),
         _ => excerpt(prompt, 160),
     }
 }

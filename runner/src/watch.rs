@@ -4,35 +4,39 @@
 //! and what was done about it is in the store.
 
 mod end;
+mod tell;
 mod view;
 
 pub(crate) use end::not_started;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use domain::id::RunId;
+use db::{Caller, RunCaller};
+use domain::id::{ProjectId, RunId};
+use domain::message::Received;
 use domain::run::Run;
 use domain::task::{Card, Phase, Status};
 use domain::wire::Frame;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use uuid::Uuid;
 
 use crate::backend::activity;
-use crate::backend::claude::{has_board, user_line};
+use crate::backend::claude::has_board;
 use crate::backend::stream::{RunLine, parse};
 use crate::prompt;
 use crate::run::Context;
 use crate::run_dir::RunDir;
 use crate::shim;
-use crate::shim::control::{Control, ControlError, SignalName};
+use crate::shim::control::Control;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
+use crate::watch::tell::Pace;
 use crate::watch::view::View;
 
-/// Between closing an agent's stdin and telling it to end.
-const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// Between two signs of life of an agent whose process lives: half of what makes it look stale.
+const BEAT: Duration = Duration::from_secs(60);
 /// How long an agent may say nothing. Longer than the longest command that it may run.
 const SILENCE: Duration = Duration::from_secs(65 * 60);
 /// After this much quiet a run that was taken over has been read to where it is.
@@ -42,12 +46,16 @@ const NEXT_TURN: Duration = Duration::from_secs(5);
 /// At most one line of activity a run and second.
 const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Watches a started run until its end is recorded.
+/// Messages that were handed to an agent, under the id of the line that they were in.
+pub(crate) type Given = BTreeMap<Uuid, Vec<Received>>;
+
+/// Watches a started run until its end is recorded. `given` is what its prompt held of its inbox.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>) -> db::Result<()> {
-    let mut watch = match Watch::begin(context, &run, run_dir.clone()).await {
+pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>, given: Given) -> db::Result<()> {
+    let project = context.db.card(&run.task_id).await?.project_id;
+    let mut watch = match Watch::begin(context, &run, project, run_dir.clone(), given).await {
         Ok(watch) => watch,
         Err(error) => return end::unreadable(context, &run, &run_dir, error.to_string()).await,
     };
@@ -68,7 +76,7 @@ pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<
     match RunDir::open(&path) {
         Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::never_began(&run_dir) => {
             tracing::info!(run = %run.id, "taken over");
-            watch(context, run, run_dir, poke).await
+            watch(context, run, run_dir, poke, Given::new()).await
         }
         // Reserved, and then the server went away before there was anything to start.
         _ => end::never_started(context, &run).await,
@@ -106,6 +114,7 @@ impl From<db::Error> for Trouble {
 struct Watch<'a> {
     context: &'a Context,
     run: &'a Run,
+    project: ProjectId,
     run_dir: RunDir,
     control: Option<Control>,
     tail: Tail,
@@ -115,8 +124,15 @@ struct Watch<'a> {
     ending: Ending,
     /// How much output there was when this watch began.
     history: u64,
+    /// How much of it was read.
+    read: u64,
     /// What was said to the agent here and not echoed by it yet.
     untaken: BTreeSet<Uuid>,
+    /// Messages of others that it was given and has not echoed yet.
+    given: Given,
+    pace: Pace,
+    /// When its inbox is looked into without anybody waking us.
+    inbox_at: Option<Instant>,
     /// When the end of a turn is judged.
     judge_at: Option<Instant>,
     /// When an agent whose stdin was closed is told to end.
@@ -129,13 +145,20 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    async fn begin(context: &'a Context, run: &'a Run, run_dir: RunDir) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+    async fn begin(
+        context: &'a Context,
+        run: &'a Run,
+        project: ProjectId,
+        run_dir: RunDir,
+        given: Given,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let tail = Tail::open(&run_dir, 0).await?;
         let history = run_dir.file("stdout").metadata()?.len();
         let transcript = Transcript::open(run_dir.path())?;
         Ok(Self {
             context,
             run,
+            project,
             control: None,
             tail,
             transcript,
@@ -144,7 +167,11 @@ impl<'a> Watch<'a> {
             run_dir,
             ending: Ending::ByItself,
             history,
+            read: 0,
             untaken: BTreeSet::new(),
+            given,
+            pace: Pace::default(),
+            inbox_at: None,
             judge_at: None,
             terminate_at: None,
             silent_at: Instant::now() + SILENCE,
@@ -157,6 +184,9 @@ impl<'a> Watch<'a> {
     async fn follow(&mut self, mut poke: watch::Receiver<u64>) -> Result<(), Trouble> {
         // Something may have been asked for before anybody listened.
         self.poked().await?;
+        // Late ones are not made up for: what counts is that it lives now.
+        let mut beat = interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 line = self.tail.next() => match line.map_err(|error| Trouble::Output(error.to_string()))? {
@@ -170,6 +200,11 @@ impl<'a> Watch<'a> {
                     }
                     self.poked().await?;
                 }
+                // While its output has no end its process lives.
+                _ = beat.tick() => {
+                    self.context.db.beat(&self.caller()).await?;
+                }
+                () = sleep_until(self.inbox_at.unwrap_or_else(Instant::now)), if self.inbox_at.is_some() => self.poked().await?,
                 () = sleep_until(self.judge_at.unwrap_or_else(Instant::now)), if self.judge_at.is_some() => {
                     self.judge_at = None;
                     self.turn_ended().await?;
@@ -219,13 +254,25 @@ impl<'a> Watch<'a> {
                 RunLine::UserReplay { uuid, .. } => {
                     self.judge_at = None;
                     if let Some(uuid) = uuid.as_deref().and_then(|uuid| Uuid::parse_str(uuid).ok()) {
-                        self.untaken.remove(&uuid);
+                        self.taken(uuid).await?;
                     }
                 }
                 _ => {}
             }
         }
+        let caught_up = self.read < self.history && end >= self.history;
+        self.read = end;
+        if caught_up || items.iter().any(|item| matches!(item, RunLine::Init(_))) {
+            // Messages may have waited for a turn to be given in.
+            self.inbox_at = Some(Instant::now());
+        }
         Ok(())
+    }
+
+    /// The agent that is watched, as one who acts.
+    fn caller(&self) -> Caller {
+        let (run_id, task_id, phase) = (self.run.id.clone(), self.run.task_id.clone(), self.run.phase);
+        Caller::Run(RunCaller { run_id, task_id, project_id: self.project.clone(), phase, call_id: None })
     }
 
     /// How long to wait after the result that ends at `end` for a sign that another turn begins.
@@ -257,29 +304,16 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The person may have stopped the run or said something.
+    /// The person may have stopped the run, or somebody said something.
     async fn poked(&mut self) -> Result<(), Trouble> {
+        self.inbox_at = None;
         let run = self.context.db.run(&self.run.id).await?;
         if run.stop_requested_at.is_some() {
             self.terminate().await;
             return Ok(());
         }
-        self.deliver().await.map(|_| ())
-    }
-
-    /// Gives the agent what it was not told yet. Answers whether it was told anything.
-    async fn deliver(&mut self) -> Result<bool, Trouble> {
-        if self.terminated || self.terminate_at.is_some() {
-            return Ok(false);
-        }
-        let mut told = false;
-        for message in self.context.db.undelivered(&self.run.id).await? {
-            if self.say(&prompt::message(&message.content)).await {
-                told = true;
-                self.context.db.message_delivered(&self.run.id, message.id).await?;
-            }
-        }
-        Ok(told)
+        self.deliver().await?;
+        self.look_into_inbox().await
     }
 
     /// The agent ended its turn: it is finished, has something more to hear, is reminded once, or has to go.
@@ -287,67 +321,23 @@ impl<'a> Watch<'a> {
         self.untaken.clear();
         let db = &self.context.db;
         let task = db.task(&self.run.task_id).await?;
+        let stopping = db.run(&self.run.id).await?.stop_requested_at.is_some();
         // Also when the answer was faster: it joined the thread, which the next run of this session reads.
         let asked = db.asked(&self.run.id).await?;
         let failed = self.view.result().is_some_and(|result| result.is_error);
-        if failed || asked || moved(&task.card, self.run.phase) {
+        let moved = moved(&task.card, self.run.phase);
+        if failed || asked || stopping || !task.card.status.is_open() {
             self.close().await;
-        } else if !self.deliver().await? {
-            let reminded = self.context.db.nudge(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await;
+        } else if (!moved && self.deliver().await?) || self.give_urgent().await? {
+            // Another turn begins with that.
+        } else if moved {
+            self.close().await;
+        } else {
+            let reminded = self.context.db.nudge(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await.is_some();
             if !reminded {
                 self.close().await;
             }
         }
         Ok(())
-    }
-
-    async fn say(&mut self, text: &str) -> bool {
-        let id = Uuid::new_v4();
-        let sent = match self.control().await {
-            Ok(control) => control.send_line(&user_line(text, id)).await,
-            Err(error) => Err(error),
-        };
-        match sent {
-            Ok(()) => self.untaken.insert(id),
-            Err(error) => {
-                tracing::warn!(run = %self.run.id, %error, "a message was not delivered");
-                false
-            }
-        }
-    }
-
-    async fn close(&mut self) {
-        if let Ok(control) = self.control().await {
-            // It may have gone by itself, which is what is wanted.
-            drop(control.close_stdin().await);
-        }
-        self.terminate_at.get_or_insert_with(|| Instant::now() + CLOSE_GRACE);
-    }
-
-    /// Tells the agent to end; the shim kills it 5 s later.
-    async fn terminate(&mut self) {
-        if self.terminated {
-            return;
-        }
-        let sent = match self.control().await {
-            Ok(control) => control.signal(SignalName::Terminate).await,
-            Err(error) => Err(error),
-        };
-        match sent {
-            // Gone means ended, which the output tells soon.
-            Ok(()) | Err(ControlError::Gone) => self.terminated = true,
-            Err(error) => {
-                tracing::warn!(run = %self.run.id, %error, "an agent could not be told to end; tried again");
-                self.terminate_at = Some(Instant::now() + CLOSE_GRACE);
-            }
-        }
-    }
-
-    async fn control(&mut self) -> Result<&Control, ControlError> {
-        let control = match self.control.take() {
-            Some(control) => control,
-            None => Control::connect(&self.run_dir).await?,
-        };
-        Ok(self.control.insert(control))
     }
 }

@@ -145,13 +145,12 @@ async fn agents() {
     }
     Series::new(times).print("agent: POST start sent → first act of its process");
     println!("  goal: p50 at most 150 ms; `date`, which takes the time, is counted in");
-    let [resident, share, own] = [0, 1, 2].map(|index| bridges.iter().map(|memory| memory[index]).fold(0.0, f64::max));
+    let [resident, share, own] = tests::largest(&bridges);
     println!("{:<58} {resident:.1} MB resident, {share:.1} MB with shared pages divided, {own:.1} MB its own", "bridge after a call, largest");
     println!("  goal: at most 8 MB");
 }
 
-/// Memory of the bridge of a task in MB: resident; with the pages of the program that server, shims and bridges share divided among them;
-/// and what nobody else has.
+/// Memory of the bridge of a task, as [`tests::memory`] says.
 fn memory_of_bridge(relay: &Relay, task: &TaskId) -> [f64; 3] {
     let place = relay.place().display().to_string();
     let text = |path: PathBuf| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ")).unwrap_or_default();
@@ -160,11 +159,8 @@ fn memory_of_bridge(relay: &Relay, task: &TaskId) -> [f64; 3] {
         text(process.join("cmdline")).contains(&format!(" mcp --task-id {task}")) && text(process.join("environ")).contains(&place)
     };
     let bridge = processes.into_iter().find(is_ours).unwrap();
-    let memory = text(bridge.join("smaps_rollup"));
-    ["Rss:", "Pss:", "Private_Dirty:"].map(|name| {
-        let line = memory.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
-    })
+    let id = bridge.file_name().and_then(|id| id.to_str()).unwrap().parse().unwrap();
+    tests::memory(id).unwrap()
 }
 
 /// A relay whose agents run `before` and then play the scenario.

@@ -1,6 +1,7 @@
 //! What the integration tests share: a scripted model behind the real `claude` program, and the handling of agent processes. It must reach
 //! the product only as its users do: over HTTP, over MCP, and by starting its programs.
 
+use std::io;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -12,6 +13,7 @@ pub mod bench;
 pub mod browser;
 pub mod claude;
 pub mod client;
+pub mod crowd;
 pub mod git;
 pub mod mcp;
 pub mod model;
@@ -41,4 +43,22 @@ pub async fn wait_for(what: &str, holds: impl Fn() -> bool) {
 pub fn terminate(process_id: u32) -> Result<(), Errno> {
     let id = i32::try_from(process_id).map_err(|_| Errno::ESRCH)?;
     kill(Pid::from_raw(id), Signal::SIGTERM)
+}
+
+/// Memory of a process in MB: resident; with pages that several processes share divided among them; and what nobody else has.
+///
+/// # Errors
+/// There is no such process.
+pub fn memory(id: u32) -> io::Result<[f64; 3]> {
+    let rollup = std::fs::read_to_string(format!("/proc/{id}/smaps_rollup"))?;
+    let megabytes = |name: &str| {
+        let line = rollup.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.trim().trim_end_matches(" kB").parse::<f64>().map(|kilobytes| kilobytes / 1024.0).map_err(io::Error::other)
+    };
+    Ok([megabytes("Rss:")?, megabytes("Pss:")?, megabytes("Private_Dirty:")?])
+}
+
+/// The largest of each kind of memory.
+pub fn largest(processes: &[[f64; 3]]) -> [f64; 3] {
+    [0, 1, 2].map(|kind| processes.iter().map(|memory| memory[kind]).fold(0.0, f64::max))
 }

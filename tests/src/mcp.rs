@@ -32,22 +32,17 @@ pub fn token_of(relay: &Relay, run: &RunId) -> io::Result<String> {
     token.map(str::to_owned).ok_or_else(|| io::Error::other(format!("no token in {config}")))
 }
 
-/// Calls a tool of the board as the bearer of `token`.
+/// The request that calls a tool, in the era without sessions.
+pub fn request(id: u64, tool: &str, arguments: Value) -> Value {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}})
+}
+
+/// What a tool answered, from the answer to a request.
 ///
 /// # Errors
-/// The board does not answer, or not with a tool's result.
-pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}});
-    let request = reqwest::Client::new()
-        .request(Method::POST, format!("{}/mcp", board.url))
-        .bearer_auth(token)
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", VERSION)
-        .header("mcp-method", "tools/call")
-        .header("mcp-name", tool)
-        .json(&body);
-    let answer: Value = request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?;
+/// It is no tool's result.
+pub fn answer(answer: &Value) -> io::Result<Answer> {
     let result = answer.get("result").ok_or_else(|| io::Error::other(answer.to_string()))?;
     let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
     Ok(Answer {
@@ -55,4 +50,28 @@ pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> 
         text: texts.collect::<Vec<_>>().join("\n"),
         code: result["structuredContent"]["code"].as_str().map(str::to_owned),
     })
+}
+
+/// Calls a tool of the board as the bearer of `token`.
+///
+/// # Errors
+/// The board does not answer, or not with a tool's result.
+pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
+    call_with(&reqwest::Client::new(), &board.url, token, tool, arguments).await
+}
+
+/// The same over connections that are kept.
+///
+/// # Errors
+/// The board does not answer, or not with a tool's result.
+pub async fn call_with(client: &reqwest::Client, url: &str, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
+    let request = client
+        .request(Method::POST, format!("{url}/mcp"))
+        .bearer_auth(token)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", VERSION)
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool)
+        .json(&request(1, tool, arguments));
+    answer(&request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?)
 }

@@ -2,6 +2,10 @@
 //!
 //! Must not know which requests are sensible when: the server refuses, and its words are shown.
 
+mod room;
+
+pub(crate) use room::Said;
+
 use std::future::Future;
 
 use domain::board::Board;

@@ -1,5 +1,7 @@
-//! Which cards a person wants to see: every word that they typed must occur in the card's id, title, role or badge.
+//! Which cards a person wants to see: every word that they typed must occur in the card's id, title, role, badge,
+//! goal, or the names of those who had a hand in it.
 
+use domain::id::GoalId;
 use domain::task::Card;
 
 use crate::components::badge::{card_look, phase_word};
@@ -10,14 +12,18 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
         return true;
     }
     let (badge, _) = card_look(card);
-    let text = format!("{} {} {} {badge}", card.id, card.title, phase_word(card.phase)).to_lowercase();
+    let hands = &card.hands;
+    let names = hands.built_by.iter().chain(&hands.assigned_to).chain(&hands.approved_by).chain(&hands.verified_by);
+    let names: String = names.map(|name| format!(" {name}")).collect();
+    let goal = card.goal_id.as_ref().map_or("", GoalId::as_str);
+    let text = format!("{} {} {} {badge} {goal}{names}", card.id, card.title, phase_word(card.phase)).to_lowercase();
     words.all(|word| text.contains(&word.to_lowercase()))
 }
 
 #[cfg(test)]
 mod tests {
     use domain::attention::{Attention, AttentionKind};
-    use domain::task::Status;
+    use domain::task::{Hands, Status};
 
     use super::*;
     use crate::testing;
@@ -27,9 +33,11 @@ mod tests {
         let card = Card {
             title: "Add a Login page".to_owned(),
             attention: Some(Attention::new(AttentionKind::NeedsInput, "")),
+            goal_id: Some(GoalId::new(2)),
+            hands: Hands { assigned_to: Some("platform/mara".to_owned()), ..Hands::default() },
             ..testing::card(7, Status::InProgress)
         };
-        for found in ["", "  ", "login", "LOGIN add", "task-007", "coder needs", "question"] {
+        for found in ["", "  ", "login", "LOGIN add", "task-007", "coder needs", "question", "goal-002", "mara"] {
             assert!(matches(&card, found), "{found:?}");
         }
         for other in ["logout", "login reviewer", "task-008"] {

@@ -7,6 +7,7 @@ use web_sys::{Element, KeyboardEvent};
 
 use crate::components::dialog::focused;
 use crate::focus::Step;
+use crate::route::Section;
 
 /// What a key press asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +17,15 @@ pub(crate) enum Key {
     Help,
     Move,
     Walk(Step),
+    /// To another part of the project.
+    Go(Section),
     Close,
 }
 
 /// Every key with what it does, for the help.
-pub(crate) const HELP: [(&str, &str); 8] = [
-    ("n", "New task (on the list: new project)"),
+pub(crate) const HELP: [(&str, &str); 9] = [
+    ("n", "New: a task, or what the page is about"),
+    ("1 2 3 4 5 6", "Board, team, messages, goals, contracts, handshakes"),
     ("/", "Filter the cards"),
     ("← ↑ ↓ →", "Walk between cards"),
     ("j k", "Next and previous card"),
@@ -42,7 +46,7 @@ fn meaning(key: &str) -> Option<Key> {
         "ArrowDown" | "j" => Key::Walk(Step::Down),
         "ArrowLeft" => Key::Walk(Step::Left),
         "ArrowRight" => Key::Walk(Step::Right),
-        _ => return None,
+        digit => Key::Go(*Section::ALL.get(digit.parse::<usize>().ok()?.checked_sub(1)?)?),
     })
 }
 
@@ -88,6 +92,13 @@ fn belongs_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digit_is_a_part_of_the_project() {
+        assert_eq!(meaning("1"), Some(Key::Go(Section::Board)));
+        assert_eq!(meaning("6"), Some(Key::Go(Section::Handshakes)));
+        assert_eq!([meaning("0"), meaning("7"), meaning("F1"), meaning("x")], [None; 4]);
+    }
 
     #[test]
     fn the_help_names_keys_that_mean_something() {

@@ -9,16 +9,21 @@ mod app;
 mod client;
 mod components;
 mod drag;
+mod feed;
 mod filter;
 mod focus;
 mod keys;
+mod lines;
 mod moves;
+mod news;
 mod pages;
+mod room;
 mod route;
 mod socket;
 mod store;
 #[cfg(test)]
 mod testing;
+mod thread;
 mod time;
 
 /// Draws the board into the page.

@@ -39,7 +39,7 @@ fn ask(to: Status, needs: Need) -> Ask {
         Need::Comment => Ask::Words { label: "What should change?", optional: false },
         Need::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
         Need::Approval => Ask::Merge,
-        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged => Ask::Nothing,
+        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged | Need::Independence => Ask::Nothing,
     }
 }
 

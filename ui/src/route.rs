@@ -7,12 +7,49 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use web_sys::MouseEvent;
 
+/// A part of a project with a page of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Section {
+    Board,
+    Team,
+    Messages,
+    Goals,
+    Contracts,
+    Handshakes,
+}
+
+impl Section {
+    /// In the order of the tabs and of the keys from 1.
+    pub(crate) const ALL: [Self; 6] = [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes];
+
+    /// Its place in an address; the board has none.
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Board => "",
+            Self::Team => "team",
+            Self::Messages => "messages",
+            Self::Goals => "goals",
+            Self::Contracts => "contracts",
+            Self::Handshakes => "handshakes",
+        }
+    }
+
+    pub(crate) fn route(self, project: ProjectId) -> Route {
+        match self {
+            Self::Board => Route::Board { project, task: None },
+            section => Route::Beside { project, section },
+        }
+    }
+}
+
 /// A page of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Projects,
     Board { project: ProjectId, task: Option<TaskId> },
     Plan { project: ProjectId },
+    /// A section other than the board.
+    Beside { project: ProjectId, section: Section },
     Unknown,
 }
 
@@ -28,6 +65,10 @@ impl Route {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
                 _ => Self::Unknown,
             },
+            ["projects", id, part] => match (project(id), Section::ALL.into_iter().find(|section| section.path() == *part)) {
+                (Ok(project), Some(section)) => section.route(project),
+                _ => Self::Unknown,
+            },
             _ => Self::Unknown,
         }
     }
@@ -38,13 +79,23 @@ impl Route {
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
+            Self::Beside { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
 
     /// The project whose page this is.
     pub(crate) fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Board { project, .. } | Self::Plan { project } => Some(project),
+            Self::Board { project, .. } | Self::Plan { project } | Self::Beside { project, .. } => Some(project),
+            Self::Projects | Self::Unknown => None,
+        }
+    }
+
+    /// The part of the project that this is, if it is one of a project.
+    pub(crate) fn section(&self) -> Option<Section> {
+        match self {
+            Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
+            Self::Beside { section, .. } => Some(*section),
             Self::Projects | Self::Unknown => None,
         }
     }
@@ -120,8 +171,9 @@ mod tests {
             Route::Projects,
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
-            Route::Plan { project },
+            Route::Plan { project: project.clone() },
         ];
+        let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
         for page in pages {
             assert_eq!(Route::parse(&page.path()), page);
         }
@@ -129,7 +181,7 @@ mod tests {
 
     #[test]
     fn other_addresses_are_unknown() {
-        for path in ["/projects", "/projects/x", "/projects/PROJ-001/tasks", "/projects/PROJ-001/tasks/RUN-001", "/a/b/c/d"] {
+        for path in ["/projects", "/projects/x", "/projects/PROJ-001/tasks", "/projects/PROJ-001/x", "/projects/x/team", "/projects/PROJ-001/tasks/RUN-001", "/a/b/c/d"] {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
     }

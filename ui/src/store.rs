@@ -12,6 +12,8 @@ use domain::project::Project;
 use domain::task::{Card, Status};
 use leptos::prelude::*;
 
+use crate::news::{Topic, outdated};
+
 /// Sums over all cards.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
@@ -31,11 +33,15 @@ pub(crate) struct Store {
     cards: StoredValue<HashMap<TaskId, ArcRwSignal<Card>>>,
     columns: StoredValue<Vec<(Status, RwSignal<Vec<TaskId>>)>>,
     activity: StoredValue<HashMap<RunId, ArcRwSignal<String>>>,
+    /// Counts up when a list beside the board has become old.
+    news: StoredValue<Vec<(Topic, RwSignal<u32>)>>,
     /// The project, once the board was read.
     pub(crate) project: RwSignal<Option<Project>>,
     /// The tasks of a plan that waits for approval.
     pub(crate) plan: RwSignal<Vec<TaskId>>,
     pub(crate) totals: RwSignal<Totals>,
+    /// Told whenever any card changed.
+    revision: Trigger,
 }
 
 impl Store {
@@ -46,9 +52,11 @@ impl Store {
             cards: StoredValue::new(HashMap::new()),
             columns: StoredValue::new(Status::ALL.iter().map(|status| (*status, RwSignal::new(Vec::new()))).collect()),
             activity: StoredValue::new(HashMap::new()),
+            news: StoredValue::new(Topic::ALL.map(|topic| (topic, RwSignal::new(0))).to_vec()),
             project: RwSignal::new(None),
             plan: RwSignal::new(Vec::new()),
             totals: RwSignal::new(Totals::default()),
+            revision: Trigger::new(),
         };
         provide_context(store);
         store
@@ -74,11 +82,18 @@ impl Store {
         self.project.set(Some(board.project.clone()));
         self.board.set_value(Some(board));
         self.derive();
+        // What happened before is in no event that will come.
+        self.tell(&Topic::ALL);
     }
 
     /// Takes in one event.
     pub(crate) fn apply(self, envelope: &Envelope) {
+        let is_news = |board: &Board| envelope.seq > board.seq && envelope.project_id.as_ref() == Some(&board.project.id);
+        let news = self.board.with_value(|board| board.as_ref().is_some_and(is_news));
         let touched = self.board.try_update_value(|board| board.as_mut().map(|board| board.apply(envelope))).flatten();
+        if news {
+            self.tell(outdated(&envelope.event));
+        }
         let Some(touched) = touched.filter(|touched| *touched != Touched::Nothing) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
@@ -89,6 +104,17 @@ impl Store {
                 self.cards.update_value(|cards| set_card(cards, &card));
             }
             self.derive();
+        }
+    }
+
+    /// What counts up when the lists of a topic have become old; 0 as long as there is no board.
+    pub(crate) fn news(self, topic: Topic) -> RwSignal<u32> {
+        self.news.with_value(|news| news.iter().find(|(known, _)| *known == topic).map(|(_, signal)| *signal)).unwrap_or_default()
+    }
+
+    fn tell(self, topics: &[Topic]) {
+        for topic in topics {
+            self.news(*topic).update(|count| *count = count.wrapping_add(1));
         }
     }
 
@@ -126,12 +152,23 @@ impl Store {
 
     /// Every card, in the order of the ids, without following them.
     pub(crate) fn cards_now(self) -> Vec<Card> {
-        self.board.with_value(|board| board.as_ref().map(|board| board.cards.clone()).unwrap_or_default())
+        self.with_cards(<[Card]>::to_vec)
+    }
+
+    /// Reads every card, in the order of the ids, and follows all of them.
+    pub(crate) fn follow_cards<T>(self, read: impl FnOnce(&[Card]) -> T) -> T {
+        self.revision.track();
+        self.with_cards(read)
+    }
+
+    fn with_cards<T>(self, read: impl FnOnce(&[Card]) -> T) -> T {
+        self.board.with_value(|board| read(board.as_ref().map(|board| board.cards.as_slice()).unwrap_or_default()))
     }
 
     /// Sets the signals that depend on several cards, and only those that changed.
     fn derive(self) {
         let ids = |cards: Vec<&Card>| cards.into_iter().map(|card| card.id.clone()).collect::<Vec<_>>();
+        self.revision.notify();
         self.board.with_value(|board| {
             let Some(board) = board else { return };
             self.columns.with_value(|columns| {

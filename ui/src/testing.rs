@@ -1,7 +1,8 @@
-//! Cards for tests. Must not be part of the board.
+//! Cards and agents for tests. Must not be part of the board.
 
+use domain::agent::{Agent, Health, Role};
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Phase, Status};
+use domain::task::{Card, Hands, Phase, Status};
 use domain::time::Timestamp;
 
 /// A coder's card about which nothing else is known.
@@ -20,7 +21,8 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        verified_by: None,
+        hands: Hands::default(),
+        goal_id: None,
         round_of: None,
         round: None,
         run: None,
@@ -29,5 +31,27 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         cost_micro_usd: 10,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
+    }
+}
+
+/// A verified builder from outside who was never heard of.
+pub(crate) fn agent(name: &str) -> Agent {
+    Agent {
+        project_id: ProjectId::new(1),
+        name: name.to_owned(),
+        team: None,
+        roles: vec![Role::Builder],
+        description: None,
+        status: None,
+        verified: true,
+        run_id: None,
+        task_id: None,
+        health: Health::Unknown,
+        connected: false,
+        unread: 0,
+        registered_at: Timestamp::from_milliseconds(0),
+        last_seen: None,
+        last_inbox_check: None,
+        left_at: None,
     }
 }

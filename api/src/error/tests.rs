@@ -1,7 +1,9 @@
 //! Every refusal has its status, and nothing of the inside leaks.
 
 use axum::body::to_bytes;
-use domain::id::RunId;
+use domain::agent::Role;
+use domain::id::{GoalId, RunId};
+use domain::stage::Stage;
 use domain::task::{Phase, Status};
 use domain::transition::Mover;
 
@@ -33,12 +35,28 @@ fn refusals() -> Vec<Refusal> {
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
-        Refusal::NoQuestion { task },
+        Refusal::NoQuestion { task: task.clone() },
         Refusal::NoPlanWaiting,
         Refusal::NothingToLand { detail: "nothing was merged".into() },
         Refusal::Repository { code: "not-a-repository", detail: "no".into(), hint: "yes".into() },
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".into() },
+        Refusal::NotRegistered,
+        Refusal::UnknownAgent { name: "mira".into(), nearest: vec!["mara".into()] },
+        Refusal::AmbiguousAgent { name: "mara".into(), candidates: vec!["a/mara".into(), "b/mara".into()] },
+        Refusal::DeadAgent { name: "mara".into(), since: None },
+        Refusal::NameTaken { name: "mara".into() },
+        Refusal::Unread { count: 1 },
+        Refusal::LeadOnly { agent: "mara".into(), action: "assigning".into() },
+        Refusal::Unverified { agent: "mara".into(), action: "approving".into() },
+        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing in".into() },
+        Refusal::IllegalStage { task: task.clone(), from: Stage::Ready, to: Stage::Review, agent: "mara".into(), next: vec![Stage::InProgress] },
+        Refusal::HatConflict { agent: "mara".into(), hat: Role::Tester, worn: Role::Builder, task: task.clone() },
+        Refusal::NotIndependent { task: task.clone(), agent: "mara".into(), part: "built", action: "verify" },
+        Refusal::AcknowledgedBefore { handshake: 1, agent: "mara".into() },
+        Refusal::NotAsked { handshake: 1, agent: "mara".into() },
+        Refusal::GoalOpen { goal: GoalId::new(1), open: vec![task] },
+        Refusal::NoMinion { agent: "mara".into(), problem: "three work".into() },
     ]
 }
 
@@ -74,6 +92,22 @@ fn every_refusal_has_a_status() {
     422 not-a-repository
     401 unauthorized
     403 human-only
+    403 not-registered
+    422 unknown-agent
+    422 ambiguous-agent
+    409 dead-agent
+    409 name-taken
+    409 unread
+    403 lead-only
+    403 unverified
+    403 not-assignee
+    422 illegal-stage
+    409 hat-conflict
+    403 not-independent
+    409 acknowledged-before
+    403 not-asked
+    409 goal-open
+    409 no-minion
     ");
 }
 

@@ -50,8 +50,8 @@ pub(crate) async fn change(State(state): State<AppState>, Id(id): Id<TaskId>, Bo
     let wish = Move { to, reason, merge: merge.unwrap_or(true) };
     let look = state.db.look(&Caller::Human, &id, to).await?;
     let found = spawn_blocking(move || repo::look(&look)).await??;
-    let after = state.db.move_task(&Caller::Human, &id, wish.clone(), found).await?;
-    let note = what_else(&before, &wish, &after);
+    let after = state.db.move_task(&Caller::Human, &id, wish, found).await?;
+    let note = what_else(&before, to, &after);
     view(&state.db, after, note).await
 }
 
@@ -103,12 +103,13 @@ pub(crate) async fn diff(State(state): State<AppState>, Id(id): Id<TaskId>) -> R
 }
 
 /// What a move set off, where the card alone does not say it.
-fn what_else(before: &Task, wish: &Move, after: &Task) -> Option<String> {
+pub(crate) fn what_else(before: &Task, to: Status, after: &Task) -> Option<String> {
     let mut notes = Vec::new();
-    if after.card.is_approved() && matches!(wish.to, Status::Done | Status::InReview) {
+    if after.card.is_approved() && matches!(to, Status::Done | Status::InReview) {
         notes.push("approved: the merge is queued");
     }
-    if wish.to == Status::Done && after.card.status == Status::Done && before.branch.is_some() {
+    // A move that stays in done is a verification.
+    if before.card.status != Status::Done && after.card.status == Status::Done && before.branch.is_some() {
         notes.push("closed without a merge: its commits are kept");
     }
     if after.card.run.as_ref().is_some_and(|run| run.stopping) {

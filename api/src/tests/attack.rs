@@ -2,6 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
+use db::Caller;
+use domain::agent::Role;
 use domain::task::{Phase, Status};
 
 use super::bench::{Bench, HOST, TOKEN};
@@ -54,13 +56,14 @@ struct Credential {
     acts: bool,
 }
 
-fn credentials(run: &str) -> Vec<Credential> {
+/// `strangers` are good tokens that are not the person's.
+fn credentials(strangers: &[String]) -> Vec<Credential> {
     let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
     let cookie = || ("cookie", format!("theme=dark; vibe-relay-9400={TOKEN}"));
     let from = |site: &str| vec![cookie(), ("sec-fetch-site", site.to_owned())];
     let good = |headers| Credential { headers, reads: true, acts: true };
     let bad = |headers| Credential { headers, reads: false, acts: false };
-    vec![
+    let mut credentials = vec![
         good(vec![bearer(TOKEN)]),
         good(from("same-origin")),
         // Typed into the address bar.
@@ -74,19 +77,20 @@ fn credentials(run: &str) -> Vec<Credential> {
         bad(vec![bearer("")]),
         bad(vec![("authorization", TOKEN.to_owned())]),
         bad(vec![("cookie", format!("vibe-relay-9401={TOKEN}"))]),
-        bad(vec![bearer(run)]),
-        bad(vec![("cookie", format!("vibe-relay-9400={run}")), ("sec-fetch-site", "same-origin".to_owned())]),
-    ]
+        bad(vec![("cookie", format!("vibe-relay-9400={}", strangers[0])), ("sec-fetch-site", "same-origin".to_owned())]),
+    ];
+    credentials.extend(strangers.iter().map(|token| bad(vec![bearer(token)])));
+    credentials
 }
 
 /// The headers of every request to `route` that must be refused.
-fn attacks(route: &Route, run: &str) -> Vec<Vec<(&'static str, String)>> {
+fn attacks(route: &Route, strangers: &[String]) -> Vec<Vec<(&'static str, String)>> {
     let acts = route.method != "get";
     let person = route.access == Access::Person;
     let mut attacks = Vec::new();
     for (host_number, host) in HOSTS.iter().enumerate() {
         for (origin_number, origin) in ORIGINS.iter().enumerate() {
-            for credential in credentials(run) {
+            for credential in credentials(strangers) {
                 for content in if acts { &CONTENT[..] } else { &CONTENT[..1] } {
                     let at_the_door = host_number >= GOOD_HOSTS || origin_number >= GOOD_ORIGINS;
                     let good = if acts { credential.acts && *content == CONTENT[0] } else { credential.reads };
@@ -108,18 +112,35 @@ fn attacks(route: &Route, run: &str) -> Vec<Vec<(&'static str, String)>> {
 fn body(method: &str, path: &str) -> &'static str {
     match (method, path.rsplit('/').next().unwrap_or_default()) {
         ("get", _) => "",
-        ("patch", _) | (_, "tasks") => r#"{"title": "x"}"#,
+        ("put", _) => r#"{"scope": "global", "enabled": false, "max_minions": 0}"#,
+        ("patch", _) | (_, "tasks" | "goals") => r#"{"title": "x"}"#,
         (_, "comments" | "message" | "answer" | "revise") => r#"{"content": "x"}"#,
-        (_, "cancel") => r#"{"reason": "obsolete"}"#,
+        (_, "cancel" | "reject-verification") => r#"{"reason": "obsolete"}"#,
+        (_, "tokens") => r#"{"agent": "mallory", "roles": ["lead"]}"#,
+        (_, "remove") => r#"{"name": "mara"}"#,
+        (_, "messages") => r#"{"to": "all", "content": "x"}"#,
+        (_, "handshakes") => r#"{"message": "x"}"#,
+        (_, "contracts") => r#"{"name": "x", "type": "other", "spec": "x"}"#,
+        (_, "assign") => r#"{"assigned_to": "mara"}"#,
+        (_, "goal") => r#"{"goal_id": null}"#,
         _ => "{}",
     }
+}
+
+/// Tokens that open something, and not the interface of the person: a run's, an agent's and a room's.
+async fn strangers(bench: &Bench) -> Vec<String> {
+    let project = bench.project().await;
+    let task = bench.task(&project).await;
+    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let (agent, _) = bench.agent(&project, "mara", &[Role::Lead]).await;
+    let room = bench.state.db.make_room_token(&Caller::Human, &project).await.unwrap();
+    vec![run.token, agent, room]
 }
 
 #[tokio::test]
 async fn no_attack_changes_or_reads_anything() {
     let bench = Bench::new().await;
-    let task = bench.task(&bench.project().await).await;
-    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let strangers = strangers(&bench).await;
     let before = bench.state.db.latest();
     let mut sent = 0;
     for route in ROUTES {
@@ -127,11 +148,13 @@ async fn no_attack_changes_or_reads_anything() {
         let id = match noun {
             "projects" => "PROJ-001",
             "runs" => "RUN-001",
+            "goals" => "GOAL-001",
+            "handshakes" | "contracts" => "1",
             _ => "TASK-001",
         };
         let path = route.path.replace("{id}", id).replace("{*path}", "index.html");
         let body = body(route.method, &path);
-        for headers in attacks(route, &run.token) {
+        for headers in attacks(route, &strangers) {
             sent += 1;
             let mut request = Request::builder().method(route.method.to_uppercase().as_str()).uri(&path).header("content-length", body.len());
             for (name, value) in &headers {
@@ -155,8 +178,7 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 #[tokio::test]
 async fn a_signed_in_browser_is_let_in_and_an_agent_is_told_why_not() {
     let bench = Bench::new().await;
-    let task = bench.task(&bench.project().await).await;
-    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let strangers = strangers(&bench).await;
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:9400")] {
         let cookie = format!("vibe-relay-9400={TOKEN}");
         let body = Body::from(r#"{"content": "Hello"}"#);
@@ -164,9 +186,11 @@ async fn a_signed_in_browser_is_let_in_and_an_agent_is_told_why_not() {
             request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
         assert_eq!(bench.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
     }
-    let agent = request("GET", "/api/projects").header("authorization", format!("bearer {}", run.token)).body(Body::empty()).unwrap();
-    let answer = bench.send(agent).await;
-    assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("human-only")));
+    for token in strangers {
+        let agent = request("GET", "/api/projects").header("authorization", format!("bearer {token}")).body(Body::empty()).unwrap();
+        let answer = bench.send(agent).await;
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("human-only")));
+    }
     let nobody = bench.send(request("GET", "/api/projects").body(Body::empty()).unwrap()).await;
     assert_eq!((nobody.status, nobody.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"));
 }

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
+use domain::agent::{Registration, Role};
 use domain::config::{Config, Durability};
 use domain::evidence::Found;
 use domain::failure::EndClass;
@@ -107,8 +108,19 @@ impl Bench {
             priority: None,
             model: None,
             start: true,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
         };
         self.state.db.create_task(&Caller::Human, project, new).await.unwrap()
+    }
+
+    /// An agent that the person lets in, with its token.
+    pub(super) async fn agent(&self, project: &ProjectId, name: &str, roles: &[Role]) -> (String, Caller) {
+        let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
+        let token = self.state.db.make_agent_token(&Caller::Human, project, who).await.unwrap();
+        let caller = self.state.db.caller(&token).await.unwrap().unwrap();
+        (token, caller)
     }
 
     /// A run of `task` that stands in `status`, with what its agent calls itself.

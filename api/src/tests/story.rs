@@ -1,5 +1,7 @@
 //! Every route does its work: a project from its first request to its landing.
 
+mod team;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
@@ -66,6 +68,9 @@ async fn every_route_does_its_work() {
     projects(&mut story).await;
     tasks(&mut story).await;
     run_and_diff(&mut story).await;
+    let mara = team::meets(&mut story).await;
+    team::works(&mut story, &mara).await;
+    team::agrees(&mut story, &mara).await;
 
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(2)), "{landed}");
@@ -215,6 +220,29 @@ fn every_route_is_described() {
         let name = references[place..].split('"').next().unwrap().rsplit('/').next().unwrap();
         assert!(document["components"]["schemas"][name].is_object(), "{name} is named and not described");
     }
+}
+
+/// The name behind a reference, or the type of what is described in place.
+fn named(content: &Value) -> String {
+    let schema = &content["application/json"]["schema"];
+    let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).or(schema["type"].as_str());
+    name.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_interface_is_this() {
+    let document = serde_json::to_value(<crate::routes::Document as utoipa::OpenApi>::openapi()).unwrap();
+    let lines: Vec<String> = ROUTES
+        .iter()
+        .map(|route| {
+            let operation = &document["paths"][crate::openapi::documented(route.path)][route.method];
+            let (status, response) = operation["responses"].as_object().unwrap().iter().find(|(status, _)| *status != "default").unwrap();
+            let [taken, given] = [&operation["requestBody"]["content"], &response["content"]].map(named);
+            let line = format!("{} {} {taken} → {status} {given}", route.method, route.path);
+            line.replace("  ", " ").trim_end().to_owned()
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[tokio::test]

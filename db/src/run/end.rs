@@ -14,6 +14,7 @@ use crate::run::note::write_usage;
 use crate::run::read;
 use crate::task::{self, settle};
 use crate::tx::{Quiet, Tx};
+use crate::{message, spawn};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,11 @@ impl Db {
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
                 let event = Event::RunEnded { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
+                spawn::ended_with_run(tx, &id).await?;
+                if matches!(end.class, EndClass::Finished | EndClass::Asked) {
+                    // It lived on after what it was given, so that arrived.
+                    message::confirm_last(tx, &card.project_id, &Run::agent_name(run.phase, &run.task_id)).await?;
+                }
                 // What became of a card that is finished does not hang on how its last process ended.
                 if end.class == EndClass::Failed && card.status.is_open() {
                     failed(tx, &card, &run, &end).await?;

@@ -12,9 +12,10 @@ use domain::text;
 use crate::caller::{Caller, RunCaller};
 use crate::error::Result;
 use crate::open::Db;
+use crate::task::assign::{assignee, hand_over};
 use crate::task::{not_now, read, settle};
 use crate::tx::{Quiet, Tx};
-use crate::{depend, project};
+use crate::{depend, goal, project, voice};
 
 /// A task that was checked and only needs a row.
 pub(crate) struct Row {
@@ -31,10 +32,12 @@ pub(crate) struct Row {
 }
 
 impl Db {
-    /// Makes one task. A person's waits until they press Start, unless they asked for it to start at once.
+    /// Makes one task. A person's, and that of an agent from outside, waits until the person presses Start, unless they asked for it to
+    /// start at once, or somebody is assigned, who is told.
     ///
     /// # Errors
-    /// When a text is too long or empty, a dependency is unknown or makes a circle, or an agent asks whose phase may not make tasks.
+    /// When a text is too long or empty, a dependency is unknown or makes a circle, an agent asks whose phase may not make tasks, or the
+    /// assignee is nobody from outside or may not wear the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let (caller, project_id) = (caller.clone(), project.clone());
         self.write(move |tx| {
@@ -45,7 +48,7 @@ impl Db {
                 }
                 tx.admit(&caller).await?;
                 may_create(&caller, &project_id)?;
-                project::read(&mut tx.connection, &project_id).await?;
+                let speaker = voice::of(&mut tx.connection, &caller, &project_id).await?.name;
                 let title = text::title("title", &new.title)?;
                 let description = text::optional_body("description", new.description.as_deref())?;
                 let parent = match (&caller, new.parent_task_id) {
@@ -53,7 +56,12 @@ impl Db {
                     (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
                     (_, given) => given,
                 };
-                let mut held_by = (caller == Caller::Human && !new.start).then_some(HeldBy::Human);
+                let person_starts = match &caller {
+                    Caller::Human => !new.start,
+                    Caller::Agent(_) | Caller::Room(_) => true,
+                    Caller::Runner | Caller::Run(_) => false,
+                };
+                let mut held_by = (person_starts && new.assigned_to.is_none()).then_some(HeldBy::Human);
                 if let Some(parent) = &parent {
                     in_project(tx, &project_id, parent).await?;
                     if caller.run().is_some() {
@@ -78,6 +86,16 @@ impl Db {
                 };
                 let id = insert(tx, &caller, row).await?;
                 depend::set(tx, &project_id, &id, &new.depends_on).await?;
+                if let Some(name) = &new.assigned_to {
+                    let who = assignee(tx, &project_id, &speaker, name).await?;
+                    let card = read::card(&mut tx.connection, &id).await?;
+                    hand_over(tx, &caller, &speaker, &card, &who, new.role_hat).await?;
+                } else if let Some(hat) = new.role_hat {
+                    return Err(Refusal::invalid("role_hat", format!("nobody wears the hat {hat}"), "Name who does it in assigned_to.").into());
+                }
+                if let Some(goal) = &new.goal_id {
+                    goal::link(tx, &caller, &project_id, &id, Some(goal)).await?;
+                }
                 settle::all(tx, &caller, &project_id).await?;
                 let task = read::task(&mut tx.connection, &id).await?;
                 tx.remember(&caller, &task).await?;
@@ -90,7 +108,8 @@ impl Db {
     /// Makes the parts of a plan, all or none. They wait for their planning task, and with `plan_approval: ask` for the person.
     ///
     /// # Errors
-    /// When there are none or too many, the parent is not one that may have children, or a part is not acceptable.
+    /// When there are none or too many, the parent is not one that may have children, a part is not acceptable, or an agent from outside
+    /// asks who is no lead.
     pub async fn create_subtasks(&self, caller: &Caller, parent: &TaskId, new: Vec<NewSubtask>) -> Result<Vec<Task>> {
         let (caller, parent) = (caller.clone(), parent.clone());
         self.write(move |tx| {
@@ -111,7 +130,11 @@ impl Db {
                 let parent = read::card(&mut tx.connection, &parent).await?;
                 may_create(&caller, &parent.project_id)?;
                 may_have_children(tx, &caller, &parent).await?;
-                let held_by = held_by_plan(tx, &parent).await?;
+                let mut held_by = held_by_plan(tx, &parent).await?;
+                if let Caller::Agent(_) = caller {
+                    voice::of(&mut tx.connection, &caller, &parent.project_id).await?.lead_only("creating many tasks at once")?;
+                    held_by = held_by.or(Some(HeldBy::Human));
+                }
                 let mut ids = Vec::with_capacity(new.len());
                 for part in &new {
                     let row = Row {
@@ -144,7 +167,7 @@ impl Db {
     }
 }
 
-/// Only the person, a planner and an orchestrator make tasks, agents only in their own project.
+/// A run's agent makes tasks only as planner or orchestrator, every agent only in its own project.
 fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
     match caller {
         Caller::Human | Caller::Runner => Ok(()),
@@ -155,6 +178,9 @@ fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
         }),
         Caller::Run(run) if run.project_id != *project => Err(Refusal::not_found("project", project)),
         Caller::Run(_) => Ok(()),
+        Caller::Agent(agent) if agent.project_id != *project => Err(Refusal::not_found("project", project)),
+        Caller::Agent(_) => Ok(()),
+        Caller::Room(_) => Err(Refusal::NotRegistered),
     }
 }
 
@@ -235,8 +261,8 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: Row) -> Result<Tas
     let now = tx.now.to_string();
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
-                            created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)",
+                            created_at, updated_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)",
     )
     .bind(id.as_str())
     .bind(row.project.as_str())
@@ -251,6 +277,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: Row) -> Result<Tas
     .bind(row.round.as_ref().map(|(of, _)| of.as_str()))
     .bind(row.round.as_ref().map(|(_, round)| i64::from(*round)))
     .bind(now)
+    .bind(caller.name())
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});

@@ -1,6 +1,12 @@
 //! Moving tasks: the transition table, applied with everything it asks for.
 
-use domain::attention::{Attention, AttentionKind};
+mod need;
+mod notice;
+
+pub(crate) use need::independent_eyes;
+pub(crate) use notice::{leads, say, words};
+
+use domain::attention::Attention;
 use domain::event::Event;
 use domain::evidence::{Found, Look, Sha};
 use domain::id::TaskId;
@@ -8,13 +14,15 @@ use domain::refusal::Refusal;
 use domain::task::{CancelReason, Card, HeldBy, Phase, Status, Task};
 use domain::text;
 use domain::transition::{Mover, Need, rule};
+use sqlx::SqliteConnection;
 
 use crate::caller::Caller;
 use crate::error::Result;
+use crate::hand::{self, Part};
 use crate::open::Db;
 use crate::task::{read, settle};
 use crate::tx::{Quiet, Tx};
-use crate::{comment, question, run};
+use crate::{agent, comment, question, run, voice};
 
 /// A wish to move a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +50,8 @@ impl Db {
         let Some(branch) = task.branch else { return Ok(Look::Nothing) };
         let project = self.project(&task.card.project_id).await?;
         let to = if approves(caller, to) { Status::InReview } else { to };
-        Ok(match rule(task.card.phase, task.card.status, to, caller.mover()).map(|rule| rule.needs) {
+        let movers = movers(&mut *self.readers.acquire().await?, caller, &task.card).await?;
+        Ok(match movers.iter().find_map(|who| rule(task.card.phase, task.card.status, to, *who)).map(|rule| rule.needs) {
             Some(Need::Evidence) => match task.worktree_path {
                 Some(worktree) => Look::Evidence { git_dir: project.git_dir, worktree, branch, base: project.integration_branch },
                 None => Look::Nothing,
@@ -79,8 +88,11 @@ impl Db {
 }
 
 /// An agent moves the task of its run; an orchestrator may also cancel others of its project.
-async fn own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Result<()> {
-    let Caller::Run(run) = caller else { return Ok(()) };
+pub(super) async fn own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Result<()> {
+    let Caller::Run(run) = caller else {
+        // Whoever is from outside has to be there, in this project.
+        return voice::of(&mut tx.connection, caller, &task.card.project_id).await.map(drop);
+    };
     if task.card.id == run.task_id {
         return Ok(());
     }
@@ -101,37 +113,68 @@ pub(crate) fn not_now(card: &Card, problem: &str, hint: &str) -> Refusal {
 
 /// A reviewer's "done" is an approval: the runner moves the card when the merge held.
 fn approves(caller: &Caller, to: Status) -> bool {
-    caller.mover() == Mover::Reviewer && to == Status::Done
+    caller.mover() == Some(Mover::Reviewer) && to == Status::Done
+}
+
+/// As what the caller moves this task. An agent from outside may be several things to it; the first whose rule fits counts.
+pub(crate) async fn movers(connection: &mut SqliteConnection, caller: &Caller, card: &Card) -> Result<Vec<Mover>> {
+    if let Some(mover) = caller.mover() {
+        return Ok(vec![mover]);
+    }
+    let voice = voice::of(connection, caller, &card.project_id).await?;
+    let assigned = card.hands.assigned_to.as_deref() == Some(voice.name.as_str());
+    let movers = [(assigned, Mover::Assignee), (voice.leads, Mover::Lead), (voice.verified, Mover::Verifier)];
+    Ok(movers.into_iter().filter(|(is, _)| *is).map(|(_, mover)| mover).collect())
 }
 
 pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found) -> Result<()> {
     let card = &task.card;
     let to = if approves(caller, wish.to) { Status::InReview } else { wish.to };
-    let illegal = || Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: wish.to, who: caller.mover() };
-    let rule = rule(card.phase, card.status, to, caller.mover()).ok_or_else(illegal)?;
+    let movers = movers(&mut tx.connection, caller, card).await?;
+    let who = movers.first().copied().unwrap_or(Mover::Assignee);
+    let illegal = || Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: wish.to, who };
+    let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
     let reason = text::optional_body("reason", wish.reason.as_deref())?;
     let missing_reason = || Refusal::ReasonNeeded { task: card.id.clone(), to };
-    let mut change = Change { to, held_by: None, cancel: None, approved: None, attention: None, reason: reason.clone() };
+    let mut change =
+        Change { to, who, held_by: None, cancel: None, approved: None, approver: None, verified: None, attention: None, reason: reason.clone() };
     match rule.needs {
+        Need::Nothing if who == Mover::Lead && card.cancel_reason != Some(CancelReason::Failed) => {
+            return Err(not_now(card, "a lead gives out again only what failed", "Leave it to the person.").into());
+        }
         Need::Nothing => {}
-        Need::Merged => approved(card)?,
-        Need::DependenciesDone => dependencies_done(tx, task).await?,
-        Need::Evidence => evidence(tx, caller, task, found).await?,
-        Need::ChildrenOrReason => change.attention = children_or_reason(tx, caller, task, reason.as_deref()).await?,
-        Need::Verdict => change.approved = Some(verdict(tx, caller, task, found).await?),
-        Need::Approval => approval(tx, caller, task, wish, found, &mut change).await?,
-        Need::Comment => sent_back(tx, caller, task, reason.as_deref()).await?,
+        Need::Merged => need::approved(card)?,
+        Need::DependenciesDone => need::dependencies_done(tx, task).await?,
+        Need::Evidence => need::evidence(tx, caller, task, found).await?,
+        Need::ChildrenOrReason => change.attention = need::children_or_reason(tx, caller, task, reason.as_deref()).await?,
+        Need::Verdict => {
+            change.approved = Some(need::verdict(tx, caller, task, found).await?);
+            change.approver = caller.name();
+        }
+        Need::Approval => need::approval(tx, caller, task, wish, found, &mut change).await?,
+        Need::Comment => need::sent_back(tx, caller, task, reason.as_deref()).await?,
+        Need::Independence => need::independence(tx, caller, task, reason.as_deref(), &mut change).await?,
         Need::Reason if to == Status::Cancelled => {
             change.cancel = Some(reason.ok_or_else(missing_reason)?.trim().parse::<CancelReason>().map_err(|error| {
                 Refusal::invalid("reason", error.to_string(), "Say why it is given up: failed, abandoned, obsolete or duplicate.")
             })?);
+            if who == Mover::Assignee && change.cancel != Some(CancelReason::Failed) {
+                return Err(Refusal::invalid("reason", "an assignee can only say that it failed", "Give the reason failed, or ask a lead.").into());
+            }
         }
         Need::Reason => {
+            // The person takes back whatever they like.
+            if who != Mover::Human {
+                need::independent_eyes(tx, card, &caller.name().unwrap_or_default(), "send back").await?;
+            }
             comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?;
         }
     }
-    if to == Status::Backlog {
+    if to == Status::Backlog && who == Mover::Human {
         change.held_by = Some(HeldBy::Human);
+    }
+    if works(card, who, to) {
+        hand::lend(tx, &card.id, &caller.name().unwrap_or_default(), Part::Built).await?;
     }
     let own_run = card.run.as_ref().is_some_and(|live| caller.run() == Some(&live.id));
     if *caller == Caller::Human || (to == Status::Cancelled && !own_run) {
@@ -140,12 +183,25 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
     write(tx, caller, task, change).await
 }
 
+/// Whether the mover works on the task itself: an assignee who begins or hands in, a person who hands in what nobody else built.
+fn works(card: &Card, who: Mover, to: Status) -> bool {
+    match who {
+        Mover::Assignee => matches!(to, Status::InProgress | Status::InReview),
+        Mover::Human => to == Status::InReview && card.status == Status::InProgress && card.hands.built_by.is_empty(),
+        _ => false,
+    }
+}
+
 /// What a legal move writes.
 struct Change {
     to: Status,
+    /// As what the caller moves it.
+    who: Mover,
     held_by: Option<HeldBy>,
     cancel: Option<CancelReason>,
     approved: Option<Sha>,
+    approver: Option<String>,
+    verified: Option<String>,
     attention: Option<Attention>,
     reason: Option<String>,
 }
@@ -153,11 +209,16 @@ struct Change {
 /// Writes the move. Whatever was open about the task is settled by it: attention, failures, an unanswered question, an older approval.
 async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Result<()> {
     let card = &task.card;
-    let merged = card.is_approved() && change.to == Status::Done && *caller == Caller::Runner;
+    let stays = card.status == Status::Done && change.to == Status::Done;
+    let merged = stays || (card.is_approved() && change.to == Status::Done && *caller == Caller::Runner);
     let approved = if merged { card.approved_sha.as_ref() } else { change.approved.as_ref() };
     let changed = sqlx::query(
         "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, why = NULL,
-                failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $8
+                failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $8,
+                approved_by = CASE WHEN $3 IN ('backlog', 'in_progress') THEN NULL ELSE COALESCE($9, approved_by) END,
+                verified_by = CASE WHEN $3 = 'done' THEN COALESCE($10, verified_by) END,
+                verified_at = CASE WHEN $3 <> 'done' THEN NULL WHEN $10 IS NULL THEN verified_at ELSE $8 END,
+                completed_at = CASE WHEN $3 = 'done' THEN COALESCE(completed_at, $8) END
          WHERE id = $1 AND status = $2",
     )
     .bind(card.id.as_str())
@@ -168,148 +229,29 @@ async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Res
     .bind(approved)
     .bind(change.attention.as_ref().map(serde_json::to_string).transpose()?)
     .bind(tx.now.to_string())
+    .bind(&change.approver)
+    .bind(&change.verified)
     .execute(&mut tx.connection)
     .await?;
     if changed.rows_affected() == 0 {
-        return Err(Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: caller.mover() }.into());
+        return Err(Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
     }
     if change.to != card.status {
-        let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason };
+        let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason.clone() };
         tx.record_for_task(caller, &card.project_id, &card.id, event);
+        if !change.to.is_open() {
+            agent::leave_runs_of(tx, &card.project_id, &card.id).await?;
+        }
     }
+    notice::of_move(tx, caller, task, &change).await?;
     if let Some(sha) = change.approved {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskApproved { sha });
+    }
+    if let Some(by) = change.verified {
+        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskVerified { by });
     }
     if let Some(attention) = change.attention {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskNeedsYou { attention });
     }
     question::withdraw(tx, &card.id).await
-}
-
-fn approved(card: &Card) -> Result<(), Refusal> {
-    if card.is_approved() { Ok(()) } else { Err(not_now(card, "nobody approved it", "Wait for a review.")) }
-}
-
-async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
-    if task.card.held_by.is_some() {
-        return Err(not_now(&task.card, "it is held", "Leave it until it is started.").into());
-    }
-    let mut open = Vec::new();
-    for id in &task.card.depends_on {
-        if !read::card(&mut tx.connection, id).await?.satisfies_dependents() {
-            open.push(id.clone());
-        }
-    }
-    if open.is_empty() { Ok(()) } else { Err(Refusal::DependenciesOpen { task: task.card.id.clone(), open }.into()) }
-}
-
-async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<()> {
-    let id = task.card.id.clone();
-    let Found::Evidence(evidence) = found else {
-        return Err(Refusal::NoCommits { task: id, base: "the project branch".to_owned() }.into());
-    };
-    if !evidence.is_clean() {
-        return Err(Refusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
-    }
-    if evidence.ahead == 0 && !spoke(tx, caller, task).await? {
-        return Err(Refusal::NoCommits { task: id, base: evidence.base.clone() }.into());
-    }
-    if evidence.diff_empty && !spoke(tx, caller, task).await? {
-        return Err(Refusal::EmptyDiff { task: id }.into());
-    }
-    Ok(())
-}
-
-/// Whether this run left a comment; a person need not.
-async fn spoke(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<bool> {
-    let Some(run) = caller.run() else { return Ok(true) };
-    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM comments WHERE task_id = $1 AND run_id = $2 LIMIT 1")
-        .bind(task.card.id.as_str())
-        .bind(run.as_str())
-        .fetch_optional(&mut tx.connection)
-        .await?;
-    Ok(found.is_some())
-}
-
-/// What the person must look at when a planner made nothing.
-async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<Option<Attention>> {
-    let card = &task.card;
-    let children: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE parent_task_id = $1 AND status <> 'cancelled'")
-        .bind(card.id.as_str())
-        .fetch_one(&mut tx.connection)
-        .await?;
-    if let Some(reason) = reason {
-        comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
-    }
-    if children > 0 || card.phase == Phase::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
-        return Ok(None);
-    }
-    let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
-    let detail = format!("The planner made no tasks: {}", text::excerpt(reason, 300));
-    Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
-}
-
-async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<Sha> {
-    let Found::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
-    if let Some(own) = caller.run() {
-        let run = run::read(&mut tx.connection, own).await?;
-        if run::wrote(tx, task, &run).await? {
-            return Err(Refusal::OwnWork { task: task.card.id.clone() }.into());
-        }
-        if run.sha.as_ref() != Some(head) {
-            return Err(Refusal::HeadMoved { task: task.card.id.clone(), head: head.clone(), judged: run.sha.unwrap_or_default() }.into());
-        }
-    }
-    judge(tx, caller, task, head, "approved").await?;
-    Ok(head.clone())
-}
-
-async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
-    sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
-        .bind(task.card.id.as_str())
-        .bind(sha)
-        .bind(verdict)
-        .bind(caller.actor().to_string())
-        .bind(caller.run().map(|run| run.as_str()))
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    Ok(())
-}
-
-/// A person's move to done: the tip is approved and queued; without a branch, or when they say so, the task is simply closed.
-async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found, change: &mut Change) -> Result<()> {
-    match found {
-        Found::Head(head) if wish.merge => {
-            judge(tx, caller, task, head, "approved").await?;
-            change.to = Status::InReview;
-            change.approved = Some(head.clone());
-        }
-        // A branch that was made since somebody looked is not closed over.
-        _ if wish.merge && task.branch.is_some() => return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()),
-        _ => {}
-    }
-    Ok(())
-}
-
-async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<()> {
-    let card = &task.card;
-    match reason {
-        Some(reason) => {
-            comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
-        }
-        None if caller.run().is_some() && spoke(tx, caller, task).await? => {}
-        None => return Err(Refusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
-    }
-    if let Some(own) = caller.run() {
-        let judged = run::read(&mut tx.connection, own).await?.sha.unwrap_or_default();
-        judge(tx, caller, task, &judged, "sent_back").await?;
-    }
-    sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
-        .bind(card.id.as_str())
-        // Only what goes round without a person counts towards the limit; their word starts it afresh.
-        .bind(if *caller == Caller::Human { -i64::from(task.review_rounds) } else { 1 })
-        .execute(&mut tx.connection)
-        .await?;
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use domain::attention::Attention;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::{Card, LiveRun, Task};
+use domain::task::{Card, Hands, LiveRun, Task};
 use domain::why::Why;
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
@@ -17,6 +17,7 @@ const SELECT: &str = "SELECT t.*,
     (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
     (SELECT COALESCE(SUM(r.cost_micro_usd), 0) FROM agent_runs r WHERE r.task_id = t.id) AS cost_micro_usd,
     (SELECT json_group_array(depends_on) FROM (SELECT depends_on FROM dependencies d WHERE d.task_id = t.id ORDER BY depends_on)) AS depends_on,
+    (SELECT json_group_array(agent_name) FROM (SELECT agent_name FROM hands h WHERE h.task_id = t.id AND h.part = 'built' ORDER BY created_at, rowid)) AS built_by,
     live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
     live.stop_requested_at AS live_stop_requested_at
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
@@ -117,7 +118,14 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         depends_on: json(row, "depends_on")?.unwrap_or_default(),
         priority: row.try_get("priority")?,
         approved_sha: row.try_get("approved_sha")?,
-        verified_by: row.try_get("verified_by")?,
+        hands: Hands {
+            assigned_to: row.try_get("assigned_to")?,
+            role_hat: optional(row, "role_hat")?,
+            built_by: json(row, "built_by")?.unwrap_or_default(),
+            approved_by: row.try_get("approved_by")?,
+            verified_by: row.try_get("verified_by")?,
+        },
+        goal_id: optional(row, "goal_id")?,
         round_of: optional(row, "round_of")?,
         round: row.try_get::<Option<i64>, _>("round")?.and_then(|round| u32::try_from(round).ok()),
         run,
@@ -139,5 +147,9 @@ pub(crate) fn task_of(row: &SqliteRow) -> Result<Task> {
         model: row.try_get("model")?,
         merged_sha: row.try_get("merged_sha")?,
         review_rounds: count(row, "review_rounds")?,
+        created_by: row.try_get("created_by")?,
+        result: row.try_get("result")?,
+        completed_at: optional(row, "completed_at")?,
+        verified_at: optional(row, "verified_at")?,
     })
 }

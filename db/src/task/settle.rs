@@ -10,6 +10,7 @@ use domain::task::{Card, Phase, Status};
 
 use crate::caller::Caller;
 use crate::error::Result;
+use crate::goal;
 use crate::task::{Row, insert, read};
 use crate::tx::Tx;
 
@@ -70,6 +71,7 @@ pub(crate) async fn all(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<
 /// Begins the round of orchestration that is due, and keeps the project's status true.
 pub(crate) async fn project(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
     let cards = read::cards_of_project(&mut tx.connection, project).await?;
+    goal::follow(tx, caller, project, &cards).await?;
     let mut begun = false;
     for root in cards.iter().filter(|card| card.phase == Phase::Planner) {
         let children: Vec<&Card> = cards.iter().filter(|card| card.parent_task_id.as_ref() == Some(&root.id)).collect();

@@ -39,7 +39,7 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
     let before = store.dump().await;
     let refused = refusal(store.db.add_comment(&coder.caller, &own, "x", Some(AuthorRole::Human)).await);
-    assert_eq!(refused.to_string(), "this run writes as coder, not as human");
+    assert_eq!(refused.to_string(), "this token writes as coder, not as human");
     assert_eq!(code(store.db.add_comment(&coder.caller, &other, "x", None).await), "not-your-task");
     assert_eq!(code(store.db.add_comment(&coder.caller, &hidden, "x", None).await), "not-found");
     assert_eq!(code(store.db.add_comment(&planning.caller, &hidden, "x", None).await), "not-found");
@@ -47,6 +47,12 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     assert_eq!(code(store.db.add_comment(&coder.caller, &own, &"x".repeat(64 * 1024 + 1), None).await), "invalid");
     assert_eq!(code(store.db.comments(&"TASK-404".parse().unwrap()).await), "not-found");
     assert_eq!(store.dump().await, before);
+    let ole = store.guest("ole").await;
+    assert_eq!(code(store.db.add_comment(&ole, &hidden, "x", None).await), "not-found");
+    assert_eq!(code(store.db.add_comment(&ole, &other, "x", Some(AuthorRole::Human)).await), "not-you");
+    let said = store.db.add_comment(&ole, &other, "An agent from outside signs with its name", None).await.unwrap();
+    assert_eq!((said.author_role, said.author_name.as_deref()), (AuthorRole::Agent, Some("ole")));
+    assert_eq!(store.db.comments(&other).await.unwrap(), [said]);
     store.db.add_comment(&planning.caller, &other, "A planner speaks on every task of its project", None).await.unwrap();
 }
 

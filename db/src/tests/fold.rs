@@ -8,7 +8,7 @@ use domain::id::{RunId, TaskId};
 use domain::project::PlanApproval;
 use domain::run::Usage;
 use domain::task::{HeldBy, NewTask, Phase, Status};
-use domain::transition::rule;
+use domain::transition::{Mover, rule};
 use domain::why::Why;
 use domain::wire::TaskPatch;
 use rand::rngs::StdRng;
@@ -68,8 +68,9 @@ impl World {
         let reason = self.pick(&[None, Some("obsolete".to_owned()), Some("failed".to_owned()), Some("Because".to_owned())]);
         let wish = Move { to, reason, merge: self.dice.random() };
         let card = self.store.card(&task).await;
-        let aim = if caller.mover().as_str() == "reviewer" && to == Status::Done { Status::InReview } else { to };
-        let legal = rule(card.phase, card.status, aim, caller.mover()).is_some();
+        let mover = caller.mover();
+        let aim = if mover == Some(Mover::Reviewer) && to == Status::Done { Status::InReview } else { to };
+        let legal = mover.is_some_and(|mover| rule(card.phase, card.status, aim, mover).is_some());
         let outcome = self.store.db.move_task(&caller, &task, wish, found).await;
         assert!(legal || outcome.is_err(), "{caller:?} moved {task} from {} to {to}", card.status);
         outcome.map(|_| ())

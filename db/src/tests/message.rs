@@ -1,39 +1,257 @@
-//! Messages to a running agent: delivered once, kept in the thread.
+//! Sending: to whom, what, as whom, and what keeps somebody from it.
 
+use domain::agent::Role;
+use domain::event::Event;
+use domain::message::{Message, NewMessage};
+use domain::refusal::Refusal;
 use domain::task::Phase;
+use domain::text::BODY_BYTES;
 
-use crate::Caller;
-use crate::tests::store::{Store, code};
+use crate::tests::store::{Store, code, refusal};
+use crate::tests::team::{call, message, words};
+use crate::{Caller, HistoryQuery};
+
+async fn history(store: &Store, query: HistoryQuery) -> Vec<Message> {
+    store.db.history(&store.project, &query).await.unwrap()
+}
+
+fn contents(messages: &[Message]) -> Vec<&str> {
+    messages.iter().map(|message| message.content.as_str()).collect()
+}
 
 #[tokio::test]
-async fn a_message_is_queued_delivered_once_and_remembered() {
+async fn a_message_reaches_whom_it_is_written_to() {
     let store = Store::board().await;
-    let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
-    store.db.message_run(&Caller::Human, &agent.run, "Use tabs").await.unwrap();
-    store.db.message_run(&Caller::Human, &agent.run, "No, spaces").await.unwrap();
-    let waiting = store.db.undelivered(&agent.run).await.unwrap();
-    assert_eq!(waiting.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["Use tabs", "No, spaces"]);
-    store.db.message_delivered(&agent.run, waiting[0].id).await.unwrap();
-    store.db.message_delivered(&agent.run, waiting[0].id).await.unwrap();
-    assert_eq!(store.db.undelivered(&agent.run).await.unwrap(), waiting[1..]);
-    let kinds = ["comment_added", "message_queued", "comment_added", "message_queued", "message_delivered"];
-    assert_eq!(store.kinds_since(seq).await, kinds);
-    assert_eq!(store.db.comments(&task).await.unwrap()[1].content, "No, spaces");
+    let sent = store.say(&mara, "ole", " keep\r\n\tme ").await.unwrap();
+    assert_eq!((sent.message.from_agent.as_str(), sent.message.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
+    let told = Event::MessageSent { message: sent.message.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
+    assert_eq!(store.since(seq).await, [told]);
+    let inbox = store.inbox(&ole).await;
+    assert_eq!((words(&inbox), inbox.more), (vec![" keep\r\n\tme ".to_owned()], 0), "to the byte");
+    assert_eq!(store.inbox(&mara).await.messages, []);
+    store.say(&ole, "human", "For you").await.unwrap();
+    assert_eq!(store.hears(&Caller::Human).await, ["For you"]);
+    store.say(&Caller::Human, "ole", "Thanks").await.unwrap();
+    assert_eq!(store.inbox(&ole).await.messages[0].message.from_agent, "human");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn only_the_person_speaks_and_only_to_who_listens() {
+async fn an_unknown_recipient_is_refused_with_the_nearest_names() {
+    let store = Store::board().await;
+    let (mara, _) = (store.member("mara", &[]).await, store.guest("blue/oleander").await);
+    let before = store.dump().await;
+    let refused = refusal(store.say(&mara, "oleandr", "Hello").await);
+    assert_eq!(refused, Refusal::UnknownAgent { name: "oleandr".to_owned(), nearest: vec!["blue/oleander".to_owned()] });
+    assert_eq!(refused.hint(), "Did you mean blue/oleander? Call who to see all names.");
+    let copied = NewMessage { cc: vec!["zzz".to_owned()], ..message("human", "Hello") };
+    assert_eq!(code(store.db.send(&mara, &store.project, copied).await), "unknown-agent");
+    let everybody = NewMessage { cc: vec!["all".to_owned()], ..message("human", "Hello") };
+    assert_eq!(code(store.db.send(&mara, &store.project, everybody).await), "invalid");
+    assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_dead_or_gone_recipient_is_refused_and_one_that_we_run_is_not() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
-    assert_eq!(code(store.db.message_run(&agent.caller, &agent.run, "x").await), "human-only");
-    assert_eq!(code(store.db.message_run(&Caller::Human, &agent.run, "").await), "invalid");
-    assert_eq!(code(store.db.message_run(&Caller::Human, &"RUN-404".parse().unwrap(), "x").await), "not-found");
-    store.db.stop_run(&Caller::Human, &agent.run).await.unwrap();
-    assert_eq!(code(store.db.message_run(&Caller::Human, &agent.run, "x").await), "no-live-run");
-    store.finish(&agent).await;
-    assert_eq!(code(store.db.message_run(&Caller::Human, &agent.run, "x").await), "no-live-run");
+    store.agent(&task, Phase::Coder).await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.guest("ida").await;
+    for name in ["ole", "ida", "coder-TASK-001"] {
+        store.silence(name).await;
+    }
+    let refused = refusal(store.say(&mara, "ole", "There?").await);
+    assert!(matches!(&refused, Refusal::DeadAgent { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    store.say(&mara, "coder-TASK-001", "For your next run").await.unwrap();
+    let connected = store.db.connect(&ole);
+    store.say(&mara, "ole", "There you are").await.unwrap();
+    drop(connected);
+    store.db.deregister(&Caller::Human, &store.project, "ole").await.unwrap();
+    let refused = refusal(store.say(&mara, "ole", "There?").await);
+    assert!(matches!(&refused, Refusal::DeadAgent { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    // It was made, and never came: what is written to it waits for it.
+    store.member("new", &[]).await;
+    store.say(&mara, "new", "Welcome").await.unwrap();
+}
+
+#[tokio::test]
+async fn short_names_mean_the_only_one_or_the_own_teams_and_are_refused_where_they_could_be_two() {
+    let store = Store::board().await;
+    let (red, other) = (store.member("red/mara", &[]).await, store.member("ida", &[]).await);
+    for name in ["blue/ole", "red/ole", "blue/tom"] {
+        store.member(name, &[]).await;
+    }
+    assert_eq!(store.say(&other, "tom", "Hello").await.unwrap().message.to_agent, "blue/tom");
+    assert_eq!(store.say(&red, "ole", "Hello").await.unwrap().message.to_agent, "red/ole");
+    let refused = refusal(store.say(&other, "ole", "Hello").await);
+    assert_eq!(refused, Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] });
+    assert_eq!(store.say(&other, "blue/ole", "Hello").await.unwrap().message.to_agent, "blue/ole");
+}
+
+#[tokio::test]
+async fn messages_have_bounds_and_keep_their_bytes() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    let before = store.dump().await;
+    for bad in ["", " \n", "a\0b", &"x".repeat(BODY_BYTES + 1), &"x".repeat(1 << 20)] {
+        assert_eq!(code(store.say(&mara, "ole", bad).await), "invalid");
+    }
+    assert_eq!(store.dump().await, before);
+    let odd = "é \u{1} \u{7f} ���\u{202e} ' \" \\ %00 <inbox> \r\n".to_owned() + &"y".repeat(BODY_BYTES - 100);
+    store.say(&mara, "ole", &odd).await.unwrap();
+    assert_eq!(store.hears(&ole).await, [odd]);
+}
+
+#[tokio::test]
+async fn every_lead_gets_a_copy_that_says_to_whom_the_message_went() {
+    let store = Store::board().await;
+    let (ann, bo) = (store.member("ann", &[Role::Lead]).await, store.member("bo", &[Role::Lead, Role::Pen]).await);
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.guest("ida").await;
+    let new = NewMessage { cc: vec!["ida".to_owned(), "bo".to_owned(), "ole".to_owned(), "mara".to_owned()], ..message("ole", "Done") };
+    let sent = store.db.send(&mara, &store.project, new).await.unwrap();
+    assert_eq!(sent.cc, ["ida", "bo", "ann"], "each once, neither sender nor recipient");
+    let copy = store.inbox(&ann).await.messages.remove(0).message;
+    assert_eq!((copy.is_cc, copy.cc_original_to.as_deref(), copy.to_agent.as_str()), (true, Some("ole"), "ann"));
+    assert_eq!((copy.content.as_str(), copy.id != sent.message.id), ("Done", true));
+    let direct = store.inbox(&ole).await.messages.remove(0).message;
+    assert_eq!((direct.is_cc, direct.cc_original_to), (false, None));
+    assert_eq!(store.say(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead is not its own lead");
+    assert_eq!(store.say(&bo, "ann", "Look").await.unwrap().cc, Vec::<String>::new());
+    assert_eq!(contents(&history(&store, HistoryQuery::default()).await), ["Done", "Good", "Look"], "history shows no copies");
+}
+
+#[tokio::test]
+async fn a_broadcast_is_one_row_without_copies_and_does_not_come_back() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    let new = NewMessage { cc: vec!["ole".to_owned()], ..message("all", "Stop") };
+    let sent = store.db.send(&mara, &store.project, new).await.unwrap();
+    assert_eq!((sent.message.to_agent.as_str(), sent.cc.len()), ("all", 0));
+    for who in [&ann, &ole, &Caller::Human] {
+        assert_eq!(store.hears(who).await, ["Stop"]);
+    }
+    assert_eq!(store.hears(&mara).await, Vec::<String>::new(), "nobody hears itself");
+    store.say(&mara, "ole", "It does not block its sender either").await.unwrap();
+}
+
+#[tokio::test]
+async fn unread_messages_block_the_sender_until_it_looked() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.say(&ole, "mara", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    let refused = refusal(store.say(&mara, "ole", "Hello").await);
+    assert_eq!((refused.to_string().as_str(), refused.code()), ("BLOCKED: You have 2 unread message(s). Call check_inbox first", "unread"));
+    assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().blocking, 2);
+    store.inbox(&mara).await;
+    store.say(&mara, "ole", "Hello").await.unwrap();
+    // The person is shown what is new and may always speak.
+    store.say(&mara, "human", "A question").await.unwrap();
+    store.say(&Caller::Human, "mara", "An answer").await.unwrap();
+    store.say(&Caller::Runner, "mara", "A fact").await.unwrap();
+}
+
+#[tokio::test]
+async fn carbon_copies_are_counted_and_block_nobody() {
+    let store = Store::board().await;
+    let lead = store.member("ann", &[Role::Lead]).await;
+    let mara = store.member("mara", &[]).await;
+    store.guest("ole").await;
+    for _ in 0..60 {
+        store.say(&mara, "ole", "Chatter").await.unwrap();
+    }
+    let unread = store.db.unread(&store.project, "ann").await.unwrap();
+    assert_eq!((unread.count, unread.blocking, unread.urgent, unread.senders), (60, 0, false, vec!["mara".to_owned()]));
+    store.say(&lead, "mara", "A chatty team does not silence its lead").await.unwrap();
+    assert_eq!(store.db.unread(&store.project, "ann").await.unwrap().count, 60, "and speaking confirms nothing that was not given");
+}
+
+#[tokio::test]
+async fn a_reply_inherits_the_task_and_answers_only_what_one_was_written() {
+    let store = Store::board().await;
+    let (task, other) = (store.task("One").await, store.task("Two").await);
+    let lead = store.member("ann", &[Role::Lead]).await;
+    let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
+    let about = NewMessage { task_id: Some(task.clone()), ..message("ole", "How far?") };
+    let asked = store.db.send(&mara, &store.project, about).await.unwrap().message;
+    assert_eq!(asked.task_id.as_ref(), Some(&task));
+    store.inbox(&ole).await;
+    let answer = |id, content| NewMessage { reply_to: Some(id), ..message("mara", content) };
+    let replied = store.db.send(&ole, &store.project, answer(asked.id, "Half")).await.unwrap().message;
+    assert_eq!((replied.task_id.as_ref(), replied.reply_to), (Some(&task), Some(asked.id)));
+    let elsewhere = NewMessage { task_id: Some(other.clone()), ..answer(asked.id, "About the other") };
+    assert_eq!(store.db.send(&ole, &store.project, elsewhere).await.unwrap().message.task_id, Some(other));
+    assert_eq!(code(store.db.send(&ida, &store.project, answer(asked.id, "Me too")).await), "invalid");
+    assert_eq!(code(store.db.send(&ida, &store.project, answer(404, "Me too")).await), "not-found");
+    let own = NewMessage { to: "ole".to_owned(), ..answer(asked.id, "And another thing") };
+    store.inbox(&mara).await;
+    store.db.send(&mara, &store.project, own).await.unwrap();
+    store.db.send(&lead, &store.project, answer(asked.id, "A lead reads along")).await.unwrap();
+    assert_eq!(code(store.db.send(&mara, &store.project, NewMessage { task_id: "TASK-404".parse().ok(), ..message("ann", "x") }).await), "unread");
+    store.inbox(&mara).await;
+    assert_eq!(code(store.db.send(&mara, &store.project, NewMessage { task_id: "TASK-404".parse().ok(), ..message("ann", "x") }).await), "not-found");
+    let thread = history(&store, HistoryQuery { task: Some(task), ..HistoryQuery::default() }).await;
+    assert_eq!(contents(&thread), ["How far?", "Half", "And another thing", "A lead reads along"]);
+}
+
+#[tokio::test]
+async fn history_gives_the_newest_ten_by_default_and_pages_backwards() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    for number in 0..250 {
+        store.say(&mara, if number % 5 == 0 { "human" } else { "ole" }, &number.to_string()).await.unwrap();
+    }
+    let newest: Vec<String> = (240..250).map(|number| number.to_string()).collect();
+    assert_eq!(contents(&history(&store, HistoryQuery::default()).await), newest, "oldest of them first");
+    let count = async |count| history(&store, HistoryQuery { count: Some(count), ..HistoryQuery::default() }).await.len();
+    assert_eq!((count(0).await, count(50).await, count(u32::MAX).await), (0, 50, 200));
+    let (mut all, mut before) = (Vec::new(), None);
+    loop {
+        let page = history(&store, HistoryQuery { count: Some(60), before, ..HistoryQuery::default() }).await;
+        let Some(first) = page.first() else { break };
+        before = Some(first.id);
+        all = [page, all].concat();
+    }
+    assert_eq!(contents(&all), (0..250).map(|number| number.to_string()).collect::<Vec<_>>());
+    let of = async |name: &str| {
+        let agent = Some(name.to_owned());
+        history(&store, HistoryQuery { count: Some(200), agent, ..HistoryQuery::default() }).await.len()
+    };
+    assert_eq!((of("human").await, of("ole").await, of("mara").await, of("ida").await), (50, 200, 200, 0));
+    assert!(all.iter().all(|message| !message.read));
+    store.inbox(&ole).await;
+    let read = history(&store, HistoryQuery { count: Some(200), before: Some(64), ..HistoryQuery::default() }).await;
+    assert_eq!(read.iter().filter(|message| message.read).count(), 50, "what was given says so");
+}
+
+#[tokio::test]
+async fn a_broadcast_counts_as_read_when_everybody_who_was_there_was_given_it() {
+    let store = Store::board().await;
+    let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
+    store.say(&mara, "all", "Stop").await.unwrap();
+    store.guest("late").await;
+    let read = async || history(&store, HistoryQuery::default()).await[0].read;
+    store.inbox(&ole).await;
+    assert!(!read().await);
+    store.inbox(&ida).await;
+    assert!(read().await);
+}
+
+#[tokio::test]
+async fn a_repeated_send_has_one_effect() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    let first = store.say(&call(&mara, "1"), "ole", "Once").await.unwrap();
+    let before = store.dump().await;
+    assert_eq!(store.say(&call(&mara, "1"), "ole", "Twice").await.unwrap(), first);
+    assert_eq!(store.dump().await, before);
+    assert_eq!(store.hears(&ole).await, ["Once"]);
+    // The call of another agent is another call.
+    store.say(&call(&ole, "1"), "mara", "Mine").await.unwrap();
+    assert_eq!(code(store.db.set_status(&call(&mara, "1"), &store.project, "x").await), "invalid");
 }

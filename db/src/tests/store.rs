@@ -232,8 +232,19 @@ pub(super) fn probe() -> Probe {
 }
 
 pub(super) fn new_task(title: &str) -> NewTask {
-    let (depends_on, start) = (Vec::new(), false);
-    NewTask { title: title.to_owned(), description: None, phase: None, parent_task_id: None, depends_on, priority: None, model: None, start }
+    NewTask {
+        title: title.to_owned(),
+        description: None,
+        phase: None,
+        parent_task_id: None,
+        depends_on: Vec::new(),
+        priority: None,
+        model: None,
+        start: false,
+        assigned_to: None,
+        role_hat: None,
+        goal_id: None,
+    }
 }
 
 pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {

@@ -17,7 +17,7 @@ async fn a_token_names_its_caller_and_nothing_else_does() {
     assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller));
     let Caller::Run(run) = &agent.caller else { panic!("a run's token names a run") };
     assert_eq!((&run.run_id, &run.task_id, &run.project_id, run.phase), (&agent.run, &task, &store.project, Phase::Coder));
-    assert_eq!((agent.caller.actor().to_string(), agent.caller.mover()), ("coder-TASK-001".to_owned(), Mover::Coder));
+    assert_eq!((agent.caller.actor().to_string(), agent.caller.mover()), ("coder-TASK-001".to_owned(), Some(Mover::Coder)));
     assert_eq!((agent.caller.run(), Caller::Human.run()), (Some(&agent.run), None));
     for stranger in ["", "human", "' OR 1", &new_token(), &human[1..], &human.to_uppercase()] {
         assert_eq!(store.db.caller(stranger).await.unwrap(), None, "{stranger}");

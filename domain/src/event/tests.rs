@@ -6,7 +6,7 @@ use crate::project::tests::{card, project};
 
 /// One of each kind, in the order of the list.
 fn every() -> Vec<Event> {
-    let sha = || "a1".to_owned();
+    let (sha, mara) = (|| "a1".to_owned(), || "platform/mara".to_owned());
     vec![
         Event::ProjectCreated {},
         Event::ProjectEdited {},
@@ -45,6 +45,24 @@ fn every() -> Vec<Event> {
         },
         Event::AgentsResumed { reason: ParkReason::RateLimited },
         Event::TokenMade {},
+        Event::AgentRegistered { agent: mara(), roles: vec![Role::Lead, Role::Tester] },
+        Event::AgentStatus { agent: mara(), status: Some("Writes tests".to_owned()) },
+        Event::AgentLeft { agent: mara() },
+        Event::MessageSent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false },
+        Event::InboxRead { agent: mara(), messages: 3 },
+        Event::TaskAssigned { to: Some(mara()) },
+        Event::HatAssigned { agent: mara(), hat: Role::Tester },
+        Event::ResultStored {},
+        Event::TaskVerified { by: mara() },
+        Event::TaskLinked { goal: Some(GoalId::new(6)) },
+        Event::GoalCreated { goal: GoalId::new(6) },
+        Event::GoalMoved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active },
+        Event::HandshakeBegun { handshake: 2 },
+        Event::HandshakeAcknowledged { handshake: 2, agent: mara() },
+        Event::HandshakeCompleted { handshake: 2 },
+        Event::ContractDeclared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 },
+        Event::SpawnPolicySet { scope: "global".to_owned() },
+        Event::MinionLogged { minion: 4, status: MinionStatus::Spawned },
     ]
 }
 
@@ -103,6 +121,24 @@ fn every_kind_is_written_like_this() {
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"token_made"}
+    {"kind":"agent_registered","agent":"platform/mara","roles":["lead","tester"]}
+    {"kind":"agent_status","agent":"platform/mara","status":"Writes tests"}
+    {"kind":"agent_left","agent":"platform/mara"}
+    {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}
+    {"kind":"inbox_read","agent":"platform/mara","messages":3}
+    {"kind":"task_assigned","to":"platform/mara"}
+    {"kind":"hat_assigned","agent":"platform/mara","hat":"tester"}
+    {"kind":"result_stored"}
+    {"kind":"task_verified","by":"platform/mara"}
+    {"kind":"task_linked","goal":"GOAL-006"}
+    {"kind":"goal_created","goal":"GOAL-006"}
+    {"kind":"goal_moved","goal":"GOAL-006","from":"open","to":"active"}
+    {"kind":"handshake_begun","handshake":2}
+    {"kind":"handshake_acknowledged","handshake":2,"agent":"platform/mara"}
+    {"kind":"handshake_completed","handshake":2}
+    {"kind":"contract_declared","contract":3,"name":"save","contract_type":"function","version":2}
+    {"kind":"spawn_policy_set","scope":"global"}
+    {"kind":"minion_logged","minion":4,"status":"spawned"}
     "#);
 }
 

@@ -5,6 +5,7 @@ use super::*;
 /// One of each, so that a new one is not forgotten here.
 fn every() -> Vec<Refusal> {
     let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
+    let mara = || "platform/mara".to_owned();
     let refusals = vec![
         Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human },
         Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder },
@@ -28,12 +29,38 @@ fn every() -> Vec<Refusal> {
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
-        Refusal::NoQuestion { task },
+        Refusal::NoQuestion { task: task.clone() },
         Refusal::NoPlanWaiting,
         Refusal::NothingToLand { detail: "the branches are the same".to_owned() },
         Refusal::Repository { code: "base-gone", detail: "main does not exist".to_owned(), hint },
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".to_owned() },
+        Refusal::NotRegistered,
+        Refusal::UnknownAgent { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] },
+        Refusal::UnknownAgent { name: "zzz".to_owned(), nearest: Vec::new() },
+        Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] },
+        Refusal::DeadAgent { name: mara(), since: Some(Timestamp::from_milliseconds(0)) },
+        Refusal::DeadAgent { name: mara(), since: None },
+        Refusal::NameTaken { name: mara() },
+        Refusal::Unread { count: 2 },
+        Refusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() },
+        Refusal::Unverified { agent: mara(), action: "verifying a task".to_owned() },
+        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing it in".to_owned() },
+        Refusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "handing it in".to_owned() },
+        Refusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() },
+        Refusal::IllegalStage {
+            task: task.clone(),
+            from: Stage::Assigned,
+            to: Stage::Completed,
+            agent: mara(),
+            next: vec![Stage::InProgress, Stage::Failed],
+        },
+        Refusal::HatConflict { agent: mara(), hat: Role::Tester, worn: Role::Builder, task: TaskId::new(8) },
+        Refusal::NotIndependent { task, agent: mara(), part: "built", action: "verify" },
+        Refusal::AcknowledgedBefore { handshake: 2, agent: mara() },
+        Refusal::NotAsked { handshake: 2, agent: mara() },
+        Refusal::GoalOpen { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
+        Refusal::NoMinion { agent: mara(), problem: "3 of 3 are at work".to_owned() },
     ];
     // A new variant does not compile here until it is in the list above.
     for refusal in &refusals {
@@ -44,7 +71,11 @@ fn every() -> Vec<Refusal> {
             Refusal::EmptyPlan { .. } | Refusal::OwnWork { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
             Refusal::DependenciesOpen { .. } | Refusal::DependencyCircle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
             Refusal::NotNow { .. } | Refusal::NoQuestion { .. } | Refusal::NoPlanWaiting | Refusal::NothingToLand { .. } => {}
-            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } => {}
+            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered => {}
+            Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::DeadAgent { .. } | Refusal::NameTaken { .. } => {}
+            Refusal::Unread { .. } | Refusal::LeadOnly { .. } | Refusal::Unverified { .. } | Refusal::NotAssignee { .. } => {}
+            Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AcknowledgedBefore { .. } => {}
+            Refusal::NotAsked { .. } | Refusal::GoalOpen { .. } | Refusal::NoMinion { .. } => {}
         }
     }
     refusals
@@ -68,7 +99,7 @@ fn codes_sentences_and_hints_are_these() {
         The hint.
     not-your-task: TASK-007 is not the task of this run, which is TASK-008
         Use TASK-008, or leave the argument as your <issue> names it.
-    not-you: this run writes as coder, not as human
+    not-you: this token writes as coder, not as human
         Write as coder: who you are is decided by your token.
     not-clean: TASK-007 has 2 files that are not committed: a.rs, b.rs
         Commit what belongs to the task, remove or ignore the rest, then move the task again.
@@ -110,6 +141,46 @@ fn codes_sentences_and_hints_are_these() {
         Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database.
     human-only: landing is for the person only
         Leave it to the person; tell them with add_comment.
+    not-registered: this token belongs to a room and to no agent yet
+        Call register with a name of your own; what you do afterwards is done under it.
+    unknown-agent: nobody here is called marra
+        Did you mean platform/mara or mark? Call who to see all names.
+    unknown-agent: nobody here is called zzz
+        Call who to see the names.
+    ambiguous-agent: ole could be blue/ole or red/ole
+        Write the whole name, like blue/ole.
+    dead-agent: platform/mara is gone since 00:00 UTC
+        Call who to see who is there; what must not be lost belongs into a comment on the task.
+    dead-agent: platform/mara is gone
+        Call who to see who is there; what must not be lost belongs into a comment on the task.
+    name-taken: the name platform/mara is taken
+        Choose another name, or show the token that the name's agent was given.
+    unread: BLOCKED: You have 2 unread message(s). Call check_inbox first
+        Call check_inbox, read, then send again.
+    lead-only: approving a task is for a lead, and platform/mara is none
+        Ask a lead with send; who shows who leads.
+    unverified: platform/mara joined with a room token, and verifying a task asks for an agent that the person vouches for
+        Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Until then, leave it to others.
+    not-assignee: TASK-007 is assigned to nobody, and handing it in is for its assignee
+        Leave it to the assignee, or ask a lead to assign the task to you.
+    not-assignee: TASK-007 is assigned to ole, and handing it in is for its assignee
+        Leave it to the assignee, or ask a lead to assign the task to you.
+    illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
+        Nothing about it is yours to change now; ask a lead with send.
+    illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
+        You may make it in_progress or failed.
+    hat-conflict: platform/mara may not wear the hat tester: it wore builder for TASK-008
+        Give the hat to another agent; hat_history shows who wore what.
+    not-independent: platform/mara built TASK-007, so somebody else must verify it
+        Leave it to an agent that neither built nor approved it, or to the person.
+    acknowledged-before: platform/mara acknowledged handshake #2 already
+        Nothing more is asked of you; handshake_status shows who is still waited for.
+    not-asked: handshake #2 does not ask platform/mara
+        Leave it to those who were asked; handshake_status names them.
+    goal-open: GOAL-004 has tasks that are not verified: TASK-001, TASK-002
+        Have these verified with verify_task first, by agents that neither built nor approved them.
+    no-minion: platform/mara may start no minion: 3 of 3 are at work
+        Do it yourself, or wait until a minion has ended and log it with log_minion.
     "#);
 }
 

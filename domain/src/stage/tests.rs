@@ -4,7 +4,7 @@ use super::*;
 use crate::attention::Attention;
 use crate::id::{RunId, TaskId};
 use crate::project::tests::card;
-use crate::task::{HeldBy, LiveRun};
+use crate::task::{Hands, HeldBy, LiveRun};
 use crate::time::Timestamp;
 
 fn coder(status: Status) -> Card {
@@ -29,7 +29,7 @@ fn every_stage_is_reached() {
         (coder(Status::InReview), Stage::Review),
         (Card { approved_sha: Some("a".to_owned()), ..coder(Status::InReview) }, Stage::Approved),
         (coder(Status::Done), Stage::Completed),
-        (Card { verified_by: Some("ann".to_owned()), ..coder(Status::Done) }, Stage::Verified),
+        (Card { hands: Hands { verified_by: Some("ann".to_owned()), ..Hands::default() }, ..coder(Status::Done) }, Stage::Verified),
         (card(1, Phase::Planner, Status::Done), Stage::Closed),
         (stuck(AttentionKind::Failed), Stage::Failed),
         (stuck(AttentionKind::Protocol), Stage::Failed),

@@ -7,7 +7,7 @@ const LEGAL: &[(&str, &str, &str)] = &[
     ("planner", "human", "b>p p>d d>p p>b b>c p>c r>c c>b"),
     ("orchestrator", "human", "b>p p>d p>b b>c p>c r>c c>b"),
     ("reviewer", "human", "b>p p>b b>c p>c r>c c>b"),
-    ("coder", "human", "b>p p>r p>d r>r r>d r>p d>p p>b b>c p>c r>c c>b"),
+    ("coder", "human", "b>p p>r p>d r>r r>d r>p d>d d>p p>b b>c p>c r>c c>b"),
     ("planner", "runner", "b>p"),
     ("orchestrator", "runner", "b>p"),
     ("reviewer", "runner", "b>p"),
@@ -17,10 +17,12 @@ const LEGAL: &[(&str, &str, &str)] = &[
     ("planner", "orchestrator", "p>d b>c p>c r>c"),
     ("orchestrator", "orchestrator", "p>d b>c p>c r>c"),
     ("reviewer", "orchestrator", "b>c p>c r>c"),
-    ("coder", "orchestrator", "b>c p>c r>c"),
+    ("coder", "orchestrator", "b>c p>c r>c d>d d>p"),
     ("coder", "coder", "p>r"),
     ("coder", "reviewer", "r>r r>p"),
-    ("coder", "verifier", "d>p"),
+    ("coder", "assignee", "b>p p>r p>c"),
+    ("coder", "lead", "r>d r>p c>b"),
+    ("coder", "verifier", "d>d d>p"),
 ];
 
 fn letter(status: Status) -> &'static str {

@@ -41,6 +41,10 @@ fn task() -> Task {
         model: None,
         merged_sha: None,
         review_rounds: 0,
+        created_by: None,
+        result: None,
+        completed_at: None,
+        verified_at: None,
     }
 }
 
@@ -85,8 +89,8 @@ fn a_problem_lists_moves_only_when_there_are_some() {
     };
     let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
     insta::assert_snapshot!(format!("{}\n{}", there_and_back(&full), there_and_back(&bare)), @r#"
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"in_progress","who":["verifier","human"],"needs":"reason"}]}
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to in_progress (needs a reason)."}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human"],"needs":"reason"}]}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason)."}
     "#);
 }
 
@@ -113,6 +117,7 @@ fn a_comment_has_its_html_beside_it() {
         id: CommentId::new(1),
         task_id: TaskId::new(1),
         author_role: AuthorRole::Reviewer,
+        author_name: None,
         run_id: Some(RunId::new(2)),
         content: "*no*".to_owned(),
         created_at: at(),
@@ -173,6 +178,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
         Why::NeedsYou,
         Why::MergeQueued,
         Why::Stopping,
+        Why::AssignedTo { name: "platform/mara".to_owned() },
         Why::PlanOpen { task: TaskId::new(1) },
     ];
     let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
@@ -189,6 +195,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"needs_you"} needs you
     {"is":"merge_queued"} approved: waits to be merged
     {"is":"stopping"} stopping
+    {"is":"assigned_to","name":"platform/mara"} assigned to platform/mara
     {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
     "#);
 }

@@ -12,7 +12,7 @@ use super::post::{self, PostError, Target};
 use crate::server_file::{self, ServerFileError};
 
 /// The pause between two attempts: doubled from the first to the second.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+pub(super) const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// Why the board gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,8 @@ impl Bridge {
         let Some(server) = server else {
             return Err(Attempt::Again(format!("there is no {}", server_file::path(&self.db_path).display())));
         };
-        let target = Target { url: &server.url, token: &self.token, method, name };
+        let token = self.token.borrow().clone();
+        let target = Target { url: &server.url, token: &token, method, name };
         match post::post(&target, body.to_owned()).await {
             Ok(answer) => Ok(answer),
             Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),

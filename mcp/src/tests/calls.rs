@@ -192,7 +192,7 @@ async fn a_person_may_use_their_own_client() {
     assert_eq!(done(&client, "get_my_tasks", json!({"phase": "reviewer"})).await.text, "No task.\n");
     let text = refused(&client, "get_board", json!({"project_id": "PROJ-009"})).await;
     assert!(text.starts_with("project PROJ-009 does not exist."), "{text}");
-    assert!(refused(&client, "ask_human", json!({"question": "?"})).await.contains("for running agents only"));
+    assert!(refused(&client, "ask_human", json!({"question": "?"})).await.contains("for agents only"));
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use domain::id::TaskId;
+use domain::agent::Role;
+use domain::goal::NewGoal;
+use domain::id::{ProjectId, TaskId};
 use domain::task::{Phase, Status};
 use domain::wire::Problem;
 use http::StatusCode;
@@ -16,15 +18,44 @@ use crate::{PATH, tools};
 /// Every tool with arguments that it would take.
 fn every_tool() -> Vec<(&'static str, Value)> {
     vec![
+        ("ack_handshake", json!({"handshake_id": 1})),
         ("add_comment", json!({"task_id": "TASK-001", "content": "x"})),
+        ("approve_task", json!({"task_id": "TASK-001"})),
         ("ask_human", json!({"question": "?"})),
+        ("assign_role_hat", json!({"task_id": "TASK-001", "role": "builder"})),
+        ("check_inbox", json!({})),
         ("complete_task", json!({"task_id": "TASK-001", "reason": "x"})),
+        ("create_goal", json!({"title": "x"})),
         ("create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "x"}]})),
         ("create_task", json!({"title": "x"})),
+        ("declare_contract", json!({"name": "x", "type": "other", "spec": "x"})),
+        ("deregister", json!({})),
         ("get_board", json!({})),
+        ("get_history", json!({})),
         ("get_my_tasks", json!({})),
+        ("get_spawn_policy", json!({})),
         ("get_task", json!({"task_id": "TASK-001"})),
+        ("goal_status", json!({"goal_id": "GOAL-001"})),
+        ("handshake_status", json!({"handshake_id": 1})),
+        ("hat_history", json!({})),
+        ("initiate_handshake", json!({"message": "x"})),
+        ("link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": "GOAL-001"})),
+        ("list_contracts", json!({})),
+        ("list_tasks", json!({})),
+        ("log_minion", json!({"task_description": "x", "status": "spawned"})),
+        ("ping", json!({})),
+        ("register", json!({"agent_name": "x"})),
+        ("reject_task", json!({"task_id": "TASK-001", "reason": "x"})),
+        ("reject_verification", json!({"task_id": "TASK-001", "reason": "x"})),
+        ("send", json!({"to_agent": "human", "message": "x"})),
+        ("set_spawn_policy", json!({"scope": "global"})),
+        ("set_status", json!({"status": "x"})),
+        ("submit_for_review", json!({"task_id": "TASK-001", "summary": "x"})),
+        ("update_task", json!({"task_id": "TASK-001", "status": "assigned"})),
         ("update_task_status", json!({"task_id": "TASK-001", "status": "done", "reason": "x"})),
+        ("verify_goal", json!({"goal_id": "GOAL-001"})),
+        ("verify_task", json!({"task_id": "TASK-001"})),
+        ("who", json!({})),
     ]
 }
 
@@ -33,13 +64,20 @@ async fn a_finished_run_is_refused_by_every_tool() {
     let names: BTreeSet<String> = every_tool().iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names, tools::routes().list_all().iter().map(|tool| tool.name.to_string()).collect(), "a tool is missing in this test");
     let board = Board::new().await;
+    let (coder, reviewer, _) = board.reviewer().await;
     let planner = board.planner().await;
-    let client = board.serve().await.modern(&planner.token).await;
+    let server = board.serve().await;
     board.end(&planner).await;
-    for (tool, arguments) in every_tool() {
-        let text = refused(&client, tool, arguments).await;
-        assert!(text.starts_with("RUN-001 is no longer the current run of its task"), "{tool}: {text}");
-        assert!(text.contains("End your turn"), "{tool}: {text}");
+    board.end(&reviewer).await;
+    for (phase, run) in [(Phase::Planner, &planner), (Phase::Coder, &coder.run), (Phase::Reviewer, &reviewer)] {
+        let client = server.modern(&run.token).await;
+        for (tool, arguments) in every_tool() {
+            let text = refused(&client, tool, arguments).await;
+            if tools::may(&super::table::run(phase), tool) {
+                assert!(text.starts_with(&format!("{} is no longer the current run of its task", run.run.id)), "{phase} {tool}: {text}");
+                assert!(text.contains("End your turn"), "{tool}: {text}");
+            }
+        }
     }
 }
 
@@ -48,14 +86,21 @@ async fn each_role_is_refused_what_is_not_its_own() {
     let board = Board::new().await;
     let (coder, run, _) = board.reviewer().await;
     let server = board.serve().await;
-    let client = server.modern(&run.token).await;
-    for (tool, arguments) in every_tool() {
-        if !tools::may(&super::table::run(Phase::Reviewer), tool) {
+    let room = board.db.make_room_token(&db::Caller::Human, &board.project.id).await.unwrap();
+    for (caller, token, words) in [
+        (super::table::run(Phase::Reviewer), run.token.clone(), "a reviewer may not call "),
+        (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
+        (db::Caller::Room(board.project.id.clone()), room, "this token belongs to a room"),
+        (db::Caller::Human, PERSON.to_owned(), "tool: "),
+    ] {
+        let client = server.modern(&token).await;
+        for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !tools::may(&caller, tool)) {
             let text = refused(&client, tool, arguments).await;
-            assert!(text.starts_with(&format!("a reviewer may not call {tool}.")), "{text}");
-            assert!(text.contains("Your tools are get_board"), "{text}");
+            assert!(text.starts_with(words), "{tool}: {text}");
+            assert!(text.contains("Your tools are get_board") || text.contains("Call register"), "{text}");
         }
     }
+    let client = server.modern(&run.token).await;
     let other = refused(&client, "add_comment", json!({"task_id": "TASK-001", "content": "x"})).await;
     assert!(other.starts_with(&format!("TASK-001 is not the task of this run, which is {}.", coder.task)), "{other}");
     let posing = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "fine", "author_role": "human"})).await;
@@ -70,16 +115,40 @@ async fn another_project_does_not_exist() {
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = domain::wire::NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..Default::default() };
     board.db.create_project(&db::Caller::Human, new, probe).await.unwrap();
-    let client = board.serve().await.modern(&planner.token).await;
-    for (tool, arguments) in [
-        ("get_task", json!({"task_id": "TASK-002"})),
-        ("get_board", json!({"project_id": "PROJ-002"})),
-        ("create_task", json!({"title": "x", "project_id": "PROJ-002"})),
-        ("add_comment", json!({"task_id": "TASK-002", "content": "x"})),
-        ("update_task_status", json!({"task_id": "TASK-002", "status": "done"})),
-    ] {
-        let text = refused(&client, tool, arguments).await;
-        assert!(text.contains("does not exist") && !text.contains("Secret"), "{tool}: {text}");
+    let goal = board.db.create_goal(&db::Caller::Human, &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
+    let server = board.serve().await;
+    let lead = board.agent("lena", &[Role::Lead]).await;
+    for (caller, token) in [(super::table::run(Phase::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
+        let client = server.modern(&token).await;
+        for (tool, arguments) in [
+            ("get_task", json!({"task_id": "TASK-002"})),
+            ("get_board", json!({"project_id": "PROJ-002"})),
+            ("list_tasks", json!({"project": "PROJ-002"})),
+            ("hat_history", json!({"project": "PROJ-002"})),
+            ("list_contracts", json!({"project": "PROJ-002"})),
+            ("create_goal", json!({"title": "x", "project": "PROJ-002"})),
+            ("declare_contract", json!({"name": "x", "type": "other", "spec": "x", "project": "PROJ-002"})),
+            ("create_task", json!({"title": "x", "project_id": "PROJ-002"})),
+            ("create_subtasks", json!({"parent_task_id": "TASK-002", "tasks": [{"title": "x"}]})),
+            ("add_comment", json!({"task_id": "TASK-002", "content": "x"})),
+            ("send", json!({"to_agent": "human", "message": "x", "task_id": "TASK-002"})),
+            ("update_task_status", json!({"task_id": "TASK-002", "status": "done"})),
+            ("update_task", json!({"task_id": "TASK-002", "status": "assigned"})),
+            ("assign_role_hat", json!({"task_id": "TASK-002", "role": "builder"})),
+            ("submit_for_review", json!({"task_id": "TASK-002", "summary": "x"})),
+            ("approve_task", json!({"task_id": "TASK-002"})),
+            ("reject_task", json!({"task_id": "TASK-002", "reason": "x"})),
+            ("verify_task", json!({"task_id": "TASK-002"})),
+            ("reject_verification", json!({"task_id": "TASK-002", "reason": "x"})),
+            ("link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": goal.id})),
+            ("goal_status", json!({"goal_id": goal.id})),
+            ("verify_goal", json!({"goal_id": goal.id})),
+        ] {
+            if tools::may(&caller, tool) {
+                let text = refused(&client, tool, arguments).await;
+                assert!(text.contains("does not exist") && !text.contains("Secret"), "{tool}: {text}");
+            }
+        }
     }
 }
 
@@ -92,9 +161,10 @@ async fn lists_are_of_the_caller_and_private() {
     for era in Era::BOTH {
         let client = server.client(&coder.run.token, era).await;
         let mine = names(client.list_tools(None).await.unwrap().tools);
-        assert_eq!(mine, ["add_comment", "ask_human", "get_board", "get_my_tasks", "get_task", "update_task_status"]);
+        assert_eq!(mine.len(), 14);
+        assert!(mine.contains(&"send".to_owned()) && !mine.contains(&"verify_task".to_owned()), "{mine:?}");
         let person = server.client(PERSON, era).await;
-        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 8);
+        assert_eq!(names(person.list_tools(None).await.unwrap().tools).len(), 35);
     }
     let answer: Value = post(&server, "tools/list", Some(PERSON), json!({})).send().await.unwrap().json().await.unwrap();
     assert_eq!((&answer["result"]["ttlMs"], &answer["result"]["cacheScope"]), (&json!(0), &json!("private")));

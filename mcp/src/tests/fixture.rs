@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use db::{Caller, Db, NewRun, Reserved, RunEnd};
+use domain::agent::{Registration, Role};
 use domain::config::Config;
 use domain::failure::EndClass;
 use domain::id::TaskId;
@@ -11,7 +12,7 @@ use domain::task::{NewTask, Phase, Status};
 use domain::wire::NewProject;
 use repo::testing::{Sample, commit_all_in, write_in};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, RequestMetaObject};
-use rmcp::service::RunningService;
+use rmcp::service::{Peer, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
@@ -76,6 +77,9 @@ impl Board {
             priority: None,
             model: None,
             start: true,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
         };
         let task = self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id;
         let repository = self.sample.repository();
@@ -100,6 +104,19 @@ impl Board {
         let run = self.reserve(&coder.task, Phase::Reviewer, Status::InReview, Some(head.clone())).await;
         self.db.run_session(&run.run.id, "session-of-the-reviewer").await.unwrap();
         (coder, run, head)
+    }
+
+    /// An agent from outside whom the person vouches for: its token.
+    pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
+        let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
+        self.db.make_agent_token(&Caller::Human, &self.project.id, who).await.unwrap()
+    }
+
+    /// An agent from outside whom nobody vouches for: its own token, after it registered with the room's.
+    pub(super) async fn stranger(&self, server: &Server, name: &str) -> String {
+        let room = server.modern(&self.db.make_room_token(&Caller::Human, &self.project.id).await.unwrap()).await;
+        let registered = done(&room, "register", serde_json::json!({"agent_name": name, "role": "researcher"})).await;
+        registered.data["token"].as_str().unwrap().to_owned()
     }
 
     pub(super) async fn end(&self, run: &Reserved) {
@@ -166,12 +183,12 @@ pub(super) struct Outcome {
     pub(super) is_error: bool,
 }
 
-pub(super) async fn call(client: &Client, tool: &str, arguments: Value) -> Outcome {
+pub(super) async fn call(client: &Peer<RoleClient>, tool: &str, arguments: Value) -> Outcome {
     outcome(client.call_tool(request(tool, arguments, None)).await.unwrap())
 }
 
 /// A call that the client names, as Claude Code does.
-pub(super) async fn named_call(client: &Client, tool: &str, arguments: Value, id: &str) -> Outcome {
+pub(super) async fn named_call(client: &Peer<RoleClient>, tool: &str, arguments: Value, id: &str) -> Outcome {
     outcome(client.call_tool(request(tool, arguments, Some(id))).await.unwrap())
 }
 
@@ -193,14 +210,14 @@ fn outcome(result: CallToolResult) -> Outcome {
 }
 
 /// A call that must be carried out.
-pub(super) async fn done(client: &Client, tool: &str, arguments: Value) -> Outcome {
+pub(super) async fn done(client: &Peer<RoleClient>, tool: &str, arguments: Value) -> Outcome {
     let outcome = call(client, tool, arguments).await;
     assert!(!outcome.is_error, "{tool}: {}", outcome.text);
     outcome
 }
 
 /// The text of a call that must be refused.
-pub(super) async fn refused(client: &Client, tool: &str, arguments: Value) -> String {
+pub(super) async fn refused(client: &Peer<RoleClient>, tool: &str, arguments: Value) -> String {
     let outcome = call(client, tool, arguments).await;
     assert!(outcome.is_error, "{tool}: {}", outcome.text);
     assert!(outcome.text.contains("\nNext: "), "{}", outcome.text);

@@ -3,7 +3,7 @@
 use db::Caller;
 use serde_json::{Value, json};
 
-use super::fixture::{Board, done, named_call};
+use super::fixture::{Board, done, named_call, refused};
 
 #[tokio::test]
 async fn news_of_others_come_once() {
@@ -71,4 +71,46 @@ async fn many_news_are_counted() {
     assert!(notices[0]["content"].as_str().unwrap().starts_with("3 long"));
     assert!(told.text.contains("3 more new comments: call get_task with TASK-002"), "{}", told.text);
     assert!(told.text.len() < 2_500);
+}
+
+#[tokio::test]
+async fn what_waits_is_told_once_until_more_comes() {
+    for stranger in [false, true] {
+        let board = Board::new().await;
+        let server = board.serve().await;
+        let mara = if stranger { board.stranger(&server, "mara").await } else { board.agent("mara", &[]).await };
+        let (otto, lena) = (board.agent("otto", &[]).await, board.agent("lena", &[]).await);
+        let client = server.modern(&mara).await;
+        let (otto, lena) = (server.modern(&otto).await, server.modern(&lena).await);
+        let told = async || done(&client, "get_my_tasks", json!({})).await.data["notices"].clone();
+        assert_eq!(told().await, Value::Null);
+        done(&otto, "send", json!({"to_agent": "mara", "message": "One"})).await;
+        let first = done(&client, "get_my_tasks", json!({})).await;
+        assert!(first.text.ends_with("notices:\n- 1 unread message from otto: call check_inbox"), "{}", first.text);
+        assert_eq!(told().await, Value::Null);
+        done(&lena, "send", json!({"to_agent": "all", "message": "Two"})).await;
+        assert_eq!(told().await, json!([{"kind": "unread", "count": 2, "from": ["otto", "lena"]}]));
+        let blocked = refused(&client, "send", json!({"to_agent": "otto", "message": "Three"})).await;
+        assert!(blocked.starts_with("BLOCKED: You have 2 unread message(s). Call check_inbox first."), "{blocked}");
+        let read = done(&client, "check_inbox", json!({})).await;
+        assert!(!read.text.contains("notices"), "{}", read.text);
+        assert_eq!(told().await, Value::Null);
+        done(&otto, "check_inbox", json!({})).await;
+        done(&otto, "send", json!({"to_agent": "mara", "message": "Four"})).await;
+        assert_eq!(told().await, json!([{"kind": "unread", "count": 1, "from": ["otto"]}]));
+    }
+}
+
+#[tokio::test]
+async fn a_lead_and_the_person_are_told_of_until_they_are_read() {
+    let board = Board::new().await;
+    let coder = board.coder().await;
+    let client = board.serve().await.modern(&coder.run.token).await;
+    board.say(&Caller::Human, "coder-TASK-002", "Stop and think.").await;
+    for _ in 0..3 {
+        let told = done(&client, "get_my_tasks", json!({})).await;
+        assert!(told.text.contains("- 1 unread message from human: call check_inbox"), "{}", told.text);
+    }
+    done(&client, "check_inbox", json!({})).await;
+    assert!(!done(&client, "get_my_tasks", json!({})).await.text.contains("unread"));
 }

@@ -6,13 +6,33 @@ use db::Caller;
 use domain::comment::Comment;
 use domain::id::{ProjectId, TaskId};
 use domain::task::{Card, Phase, Status};
+use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::call::Call;
+use crate::call::{Call, Effect, tool};
+use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::{show, tools::arguments};
+use crate::show;
+use crate::tools::arguments;
+
+pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
+    vec![
+        tool(
+            "get_board",
+            "Use it to see the whole project: every task with status, role, dependencies, why it waits, and its last comments shortened. A long board comes in pages: pass `after` as the answer says.",
+            Effect::Reads,
+            get_board,
+        ),
+        tool(
+            "get_my_tasks",
+            "Use it to find the task you work on: its id, status and why. A run has exactly one, an agent from outside what is assigned to it; `phase` keeps only tasks of that role.",
+            Effect::Reads,
+            get_my_tasks,
+        ),
+    ]
+}
 
 /// The most bytes of a page, as text and again as JSON. Clients put more than about 100 kB into a file instead of the conversation.
 const PAGE_BYTES: usize = 36_000;
@@ -21,18 +41,20 @@ const COMMENTS: u32 = 2;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetBoard {
+struct GetBoard {
     /// For a person with several projects.
     #[schemars(with = "Option<String>")]
-    project_id: Option<ProjectId>,
+    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
+    project: Option<ProjectId>,
     /// The last task id of the previous page.
     #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
     after: Option<TaskId>,
 }
 
-pub(crate) async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
+async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let board = call.db.board(&call.project(arguments.project_id).await?).await?;
+    let board = call.db.board(&call.project(arguments.project).await?).await?;
     let mut comments: BTreeMap<TaskId, Vec<Comment>> = BTreeMap::new();
     for comment in call.db.last_comments(&board.project.id, COMMENTS).await? {
         comments.entry(comment.task_id.clone()).or_default().push(comment);
@@ -42,7 +64,9 @@ pub(crate) async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer,
     let mut text =
         format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
-    let page = page(board.cards.iter().filter(|card| card.id.number() > after), |card| comments.get(&card.id).map_or(&[], Vec::as_slice));
+    let of = |card: &Card| comments.get(&card.id).map_or(&[][..], Vec::as_slice);
+    let page =
+        page(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
     text += &page.text;
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_board with after={next}.\n");
@@ -52,22 +76,26 @@ pub(crate) async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer,
         "tasks": page.tasks,
         "next": page.next,
     });
-    Ok(Answer { text, data })
+    Ok(Answer::new(text, data))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetMyTasks {
+struct GetMyTasks {
     #[schemars(schema_with = "arguments::phase")]
-    #[serde(default)]
+    #[serde(default, deserialize_with = "arguments::given")]
     phase: Option<Phase>,
 }
 
-/// A run's own task; for a person the one their client was started for, else all that are in progress.
-pub(crate) async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failure> {
+/// A run's own task; of an agent from outside what is assigned to it; for a person the one their client was started for, else all that are
+/// in progress.
+async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
     let mut cards = Vec::new();
-    if let Some(own) = &call.scope {
+    if let Caller::Agent(agent) = &call.caller {
+        let open = |card: &Card| card.status.is_open() && card.hands.assigned_to.as_deref() == Some(agent.name.as_str());
+        cards.extend(call.db.board(&agent.project_id).await?.cards.into_iter().filter(open));
+    } else if let Some(own) = &call.scope {
         cards.push(call.db.card(own).await?);
     } else {
         for project in call.db.projects().await? {
@@ -76,25 +104,26 @@ pub(crate) async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<An
     }
     let works = |phase: Phase| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
     cards.retain(|card| arguments.phase.is_none_or(|phase| card.phase == phase || works(phase)));
-    let page = page(cards.iter(), |_| &[]);
+    let page = page(cards.iter(), |card| (show::lines(card, &[]), show::data(card, &[])));
     let text = if cards.is_empty() { "No task.\n".to_owned() } else { page.text };
-    Ok(Answer { text, data: json!({"tasks": page.tasks}) })
+    Ok(Answer::new(text, json!({"tasks": page.tasks})))
 }
 
-struct Page {
-    text: String,
-    tasks: Vec<Value>,
+/// As many cards as fit into one answer.
+pub(super) struct Page {
+    pub(super) text: String,
+    pub(super) tasks: Vec<Value>,
     /// The last task that is shown, when there are more.
-    next: Option<TaskId>,
+    pub(super) next: Option<TaskId>,
 }
 
-fn page<'a>(cards: impl Iterator<Item = &'a Card>, comments: impl Fn(&Card) -> &'a [Comment]) -> Page {
+/// `shown` is a card as text and as JSON.
+pub(super) fn page<'a>(cards: impl Iterator<Item = &'a Card>, shown: impl Fn(&Card) -> (String, Value)) -> Page {
     let mut page = Page { text: String::new(), tasks: Vec::new(), next: None };
     let mut bytes = 0;
     let mut last: Option<&Card> = None;
     for card in cards {
-        let comments = comments(card);
-        let (text, task) = (show::lines(card, comments), show::data(card, comments));
+        let (text, task) = shown(card);
         let size = task.to_string().len();
         if let Some(last) = last
             && (page.text.len() + text.len() > PAGE_BYTES || bytes + size > PAGE_BYTES)

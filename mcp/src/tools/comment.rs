@@ -2,17 +2,28 @@
 
 use domain::comment::AuthorRole;
 use domain::id::TaskId;
+use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::Call;
+use crate::call::{Call, Effect, tool};
+use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
 
+pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
+    vec![tool(
+        "add_comment",
+        "Use it to say what the next reader of a task must know: what you did, what is wrong (file and line), what you decided. Markdown.",
+        Effect::Writes,
+        add_comment,
+    )]
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct AddComment {
+struct AddComment {
     #[schemars(with = "String")]
     task_id: TaskId,
     content: String,
@@ -22,10 +33,9 @@ pub(crate) struct AddComment {
     author_role: Option<AuthorRole>,
 }
 
-pub(crate) async fn add_comment(call: Call, arguments: AddComment) -> Result<Answer, Failure> {
+async fn add_comment(call: Call, arguments: AddComment) -> Result<Answer, Failure> {
+    call.within_reach(&arguments.task_id).await?;
     let comment = call.db.add_comment(&call.caller, &arguments.task_id, &arguments.content, arguments.author_role).await?;
-    Ok(Answer {
-        text: format!("{} is added to {}.", comment.id, comment.task_id),
-        data: json!({"comment_id": comment.id, "task_id": comment.task_id}),
-    })
+    let data = json!({"comment_id": comment.id, "task_id": comment.task_id});
+    Ok(Answer::new(format!("{} is added to {}.", comment.id, comment.task_id), data))
 }

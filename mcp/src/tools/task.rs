@@ -4,33 +4,60 @@ use domain::comment::Comment;
 use domain::evidence::Found;
 use domain::id::{CommentId, TaskId};
 use domain::task::{Phase, Status, Task};
+use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use db::{Caller, Move};
 
-use crate::call::Call;
+use crate::call::{Call, Effect, tool};
+use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::{show, tools::arguments};
+use crate::show;
+use crate::tools::arguments;
+
+pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
+    vec![
+        tool(
+            "get_task",
+            "Use it to read one task in full: description, branch, and the whole comment thread, oldest first. An older part of a long thread comes with `before`.",
+            Effect::Reads,
+            get_task,
+        ),
+        tool(
+            "update_task_status",
+            "Use it when your part of a task is finished. Coder: in_review, after committing. Reviewer: done approves the commit, in_progress sends it back after a comment. Orchestrator: cancelled, with a reason.",
+            Effect::Writes,
+            update_task_status,
+        ),
+        tool(
+            "complete_task",
+            "Use it as the last call of a planner or orchestrator: your own task is done and what you created starts. Without created tasks a planner must give a reason.",
+            Effect::Writes,
+            complete_task,
+        ),
+    ]
+}
 
 /// The most bytes of a thread in one answer. The newest comments come first into it.
 const THREAD_BYTES: usize = 40_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetTask {
+struct GetTask {
     #[schemars(with = "String")]
     task_id: TaskId,
     /// The oldest comment that you have seen, like NOTE-001: what is older is shown.
     #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
     before: Option<CommentId>,
 }
 
-pub(crate) async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
+async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
     let task = call.db.task(&arguments.task_id).await?;
-    call.within(&task.card.project_id, &task.card.id)?;
+    call.within(&task.card.project_id, "task", &task.card.id)?;
     let question = call.db.open_question(&task.card.id).await?;
     let mut thread = call.db.comments(&task.card.id).await?;
     if let Some(before) = &arguments.before {
@@ -55,7 +82,7 @@ pub(crate) async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, F
     let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": thread, "older_comments": older});
     data["task"]["description"] = json!(task.description);
     data["task"]["branch"] = json!(task.branch);
-    Ok(Answer { text, data })
+    Ok(Answer::new(text, data))
 }
 
 /// Keeps the newest comments that fit into an answer, at least one, and counts the others.
@@ -76,7 +103,7 @@ fn fit(thread: &mut Vec<Comment>) -> usize {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct UpdateTaskStatus {
+struct UpdateTaskStatus {
     #[schemars(with = "String")]
     task_id: TaskId,
     #[schemars(schema_with = "arguments::status")]
@@ -85,38 +112,46 @@ pub(crate) struct UpdateTaskStatus {
     reason: Option<String>,
 }
 
-pub(crate) async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {
+async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {
     let wish = Move { to: arguments.status, reason: arguments.reason, merge: true };
     moved(&call, &arguments.task_id, wish).await
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CompleteTask {
+struct CompleteTask {
     #[schemars(with = "String")]
     task_id: TaskId,
     /// What was found or decided; kept as a comment.
     reason: Option<String>,
 }
 
-pub(crate) async fn complete_task(call: Call, arguments: CompleteTask) -> Result<Answer, Failure> {
+async fn complete_task(call: Call, arguments: CompleteTask) -> Result<Answer, Failure> {
     let wish = Move { to: Status::Done, reason: arguments.reason, merge: true };
     moved(&call, &arguments.task_id, wish).await
 }
 
 async fn moved(call: &Call, id: &TaskId, wish: Move) -> Result<Answer, Failure> {
-    // Nothing is looked up for a run that is over: its move is refused, or was made before and is answered from memory.
-    let found = match call.db.admit_reader(&call.caller).await {
-        Ok(()) => {
-            call.within(&call.db.card(id).await?.project_id, id)?;
-            let look = call.db.look(&call.caller, id, wish.to).await?;
-            tokio::task::spawn_blocking(move || repo::look(&look)).await??
-        }
-        Err(_) => Found::Nothing,
-    };
+    let found = found(call, id, wish.to).await?;
     let task = call.db.move_task(&call.caller, id, wish, found).await?;
+    Ok(told(&call.caller, &task))
+}
+
+/// What the repository says about a task that is to be moved. Nothing is looked up for a run that is over: its move is refused, or was
+/// made before and is answered from memory.
+pub(super) async fn found(call: &Call, id: &TaskId, to: Status) -> Result<Found, Failure> {
+    if call.db.admit_reader(&call.caller).await.is_err() {
+        return Ok(Found::Nothing);
+    }
+    call.within(&call.db.card(id).await?.project_id, "task", id)?;
+    let look = call.db.look(&call.caller, id, to).await?;
+    Ok(tokio::task::spawn_blocking(move || repo::look(&look)).await??)
+}
+
+/// The answer after a task was changed.
+pub(super) fn told(caller: &Caller, task: &Task) -> Answer {
     let data = json!({"task": show::data(&task.card, &[]), "approved_sha": task.card.approved_sha});
-    Ok(Answer { text: outcome(&call.caller, &task), data })
+    Answer::new(outcome(caller, task), data)
 }
 
 /// What became of the task, and what the caller does now.
@@ -127,6 +162,7 @@ fn outcome(caller: &Caller, task: &Task) -> String {
         (_, Some(sha)) => format!("{}: approved {}; the merge is queued.", card.id, show::short(sha)),
         (Status::InReview, None) => format!("{} is in review: another agent judges the commit.", card.id),
         (Status::InProgress, None) if caller.run().is_some() => format!("{} is sent back to its coder, who reads your comment.", card.id),
+        (Status::Done, None) if card.hands.verified_by.is_some() => format!("{} is verified.", card.id),
         (Status::Done, None) if card.phase == Phase::Planner => format!("{} is done: the tasks of the plan are next.", card.id),
         (Status::Cancelled, None) => format!("{} is given up.", card.id),
         (status, None) => format!("{} is {status}.", card.id),

@@ -57,6 +57,7 @@ fn tool(name: &str, input: &Value, checkout: &str) -> String {
         "Glob" => format!("looks for files {}", argument("pattern")),
         "WebFetch" => format!("fetches {}", argument("url")),
         "WebSearch" => format!("searches the web for {}", argument("query")),
+        "Agent" | "Task" => format!("starts a helper: {}", argument("description")),
         "TodoWrite" => "updates its list".to_owned(),
         "ToolSearch" => "looks for a tool".to_owned(),
         _ => match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
@@ -87,6 +88,8 @@ fn own_tool(name: &str, input: &Value, checkout: &str) -> String {
         },
         "ask_human" => format!("asks: {}", text("question")),
         "check_inbox" => "reads its inbox".to_owned(),
+        "send" => format!("writes to {}: {}", text("to_agent"), text("message")),
+        "declare_contract" => format!("declares the contract {}", text("name")),
         "claim_file" => format!("claims {}", shorten(text("path"), checkout)),
         "release_file" => format!("releases {}", shorten(text("path"), checkout)),
         _ => format!("uses {}", name.replace('_', " ")),

@@ -2,6 +2,8 @@
 //!
 //! Pure: it builds arguments and judges facts; others start, read and wait.
 
+pub mod hook;
+
 use std::path::Path;
 
 use domain::failure::FailureClass;
@@ -40,6 +42,8 @@ pub struct ClaudeSpec<'a> {
     pub system_prompt_file: &'a Path,
     /// The file that holds [`mcp_config`].
     pub mcp_config_file: &'a Path,
+    /// The file that holds [`hook::settings`].
+    pub settings_file: &'a Path,
     /// The agent's folder, and the only one whose CLAUDE.md is read.
     pub checkout: &'a Path,
 }
@@ -67,16 +71,18 @@ pub fn argv(spec: &ClaudeSpec<'_>) -> Vec<String> {
     add(&["--append-system-prompt-file", &spec.system_prompt_file.to_string_lossy()]);
     // The repository may bring servers and hooks of its own; none of them runs.
     add(&["--mcp-config", &spec.mcp_config_file.to_string_lossy(), "--strict-mcp-config", "--setting-sources", "user"]);
+    add(&["--settings", &spec.settings_file.to_string_lossy()]);
     add(&["--add-dir", &spec.checkout.to_string_lossy()]);
     add(&["--tools", tools(spec.phase), "--dangerously-skip-permissions"]);
     argv
 }
 
-/// The built-in tools of a phase. What is missing here either goes round the board (agents of its own, scheduled work, other
-/// worktrees) or is not the phase's business.
+/// The built-in tools of a phase. What is missing here either goes round the board (scheduled work, other worktrees, messages past
+/// us) or is not the phase's business. Helpers of a coder's own are counted, see [`hook`].
 fn tools(phase: Phase) -> &'static str {
     match phase {
-        Phase::Coder | Phase::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
+        Phase::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
+        Phase::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
         Phase::Planner | Phase::Orchestrator => "Bash,Read,Grep,Glob",
     }
 }

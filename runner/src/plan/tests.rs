@@ -107,6 +107,51 @@ fn what_a_person_keeps_or_must_settle_is_left_alone() {
 }
 
 #[test]
+fn what_an_agent_from_outside_has_is_left_to_it() {
+    let board = scene([
+        task(1).assigned("mara"),
+        task(2).status(InProgress).assigned("platform/mara"),
+        task(3).status(InReview).assigned("mara"),
+        task(4).sent_back(9).assigned("mara"),
+        task(5).status(InProgress).retry_at(at(12, 5)).assigned("mara"),
+        task(6).phase(Planner).assigned("mara"),
+    ]);
+    assert!(board.actions().is_empty(), "{:?}", board.actions());
+    assert_eq!(
+        board.whys(),
+        [
+            "TASK-001: assigned to mara",
+            "TASK-002: assigned to platform/mara",
+            "TASK-003: assigned to mara",
+            "TASK-004: assigned to mara",
+            "TASK-005: assigned to mara",
+            "TASK-006: assigned to mara",
+        ]
+    );
+    assert_eq!(board.plan().look_again, None, "nothing is tried again for it");
+}
+
+#[test]
+fn that_a_task_is_assigned_is_said_only_when_nothing_else_keeps_it() {
+    let board = scene([
+        task(1).held(HeldBy::Human).assigned("mara"),
+        task(2).status(InProgress).needs_person().assigned("mara"),
+        task(3).after(&[1]).assigned("mara"),
+        task(4).status(Done).assigned("mara"),
+        task(5).assigned("mara").why(Why::AssignedTo { name: "mara".to_owned() }),
+    ]);
+    assert_eq!(board.whys(), ["TASK-001: held by you: press Start", "TASK-002: needs you", "TASK-003: blocked by TASK-001"]);
+    assert!(board.actions().is_empty());
+}
+
+/// A commit that was approved is merged, whoever wrote it; a run that began before the assignment is watched to its end.
+#[test]
+fn an_assigned_task_is_merged_and_its_run_watched() {
+    let board = scene([task(1).approved().assigned("mara"), task(2).status(InProgress).running(Coder).assigned("mara")]);
+    assert_eq!(board.actions(), ["adopt RUN-002 of TASK-002", "merge TASK-001"]);
+}
+
+#[test]
 fn a_task_waits_for_what_it_builds_on() {
     let board = scene([
         task(1).status(Done),

@@ -50,9 +50,11 @@ fn entries_keep_their_format() {
 #[test]
 fn a_persons_words_are_shown_in_full_and_prompts_by_their_name() {
     let told = |text: String| RunLine::UserReplay { text, uuid: None };
-    let lines = [told(prompt::message("Use blue.\nThanks.")), told("<issue>\nTitle: A\n</issue>\n".to_owned())];
+    let inbox = "<inbox>\n[#1 mara → ben 2026-01-31T09:05:00.000Z] Hello\n</inbox>\n".to_owned();
+    let lines = [told(prompt::message("Use blue.\nThanks.")), told("<issue>\nTitle: A\n</issue>\n".to_owned()), told(inbox)];
     let shown: Vec<_> = shown(&lines).into_iter().map(|line| (line.text, line.detail.is_some())).collect();
-    assert_eq!(shown, [("Use blue.\nThanks.".to_owned(), false), ("the task with its comments".to_owned(), true)]);
+    let wanted = [("Use blue.\nThanks.", false), ("the task with its comments", true), ("messages of others", true)];
+    assert_eq!(shown, wanted.map(|(text, detail)| (text.to_owned(), detail)));
 }
 
 #[test]

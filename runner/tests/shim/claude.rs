@@ -3,11 +3,11 @@
 //! `CLAUDE_BIN` names the program; without it these tests say so and pass. No model is asked: its address is a closed port.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::failure::FailureClass;
 use domain::task::Phase;
-use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, user_line};
+use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, hook, user_line};
 use runner::backend::stream::{RunLine, parse};
 use runner::run_dir::{Exit, Spec};
 use uuid::Uuid;
@@ -41,6 +41,8 @@ impl Home {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("system.md"), "You test.").unwrap();
         fs::write(folder.path().join("mcp.json"), r#"{"mcpServers":{}}"#).unwrap();
+        let settings = hook::settings(Path::new("/nonexistent/vibe-relay"), &folder.path().join("mcp.json"));
+        fs::write(folder.path().join("settings.json"), settings.to_string()).unwrap();
         Self { folder, program }
     }
 
@@ -59,6 +61,7 @@ impl Home {
                 model: None,
                 system_prompt_file: &self.path("system.md"),
                 mcp_config_file: &self.path("mcp.json"),
+                settings_file: &self.path("settings.json"),
                 checkout: self.folder.path(),
             });
             let base = [("CLAUDE_CODE_MAX_RETRIES", "1"), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];

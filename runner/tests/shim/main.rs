@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod claude;
+mod inbox;
 mod run;
 mod supervise;
 

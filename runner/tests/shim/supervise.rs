@@ -33,6 +33,7 @@ echo $PORT >> ports
 while read -r line; do
   printf '%s\n' "$line" >> told
   echo "$init"
+  printf '%s\n' "$line" | sed 's/^{/{"isReplay":true,/'
   while [ ! -e turn ]; do [ -e script.sh ] || exit 9; sleep 0.02; done
   rm turn
   echo "$result"
@@ -40,10 +41,10 @@ while read -r line; do
 done
 "#;
 
-struct Bench {
+pub(crate) struct Bench {
     sample: Sample,
     config: Config,
-    db: Db,
+    pub(crate) db: Db,
 }
 
 impl Drop for Bench {
@@ -57,13 +58,13 @@ impl Drop for Bench {
 }
 
 /// A supervisor at work; ended by `stop`, as a server that is shut down.
-struct Server {
+pub(crate) struct Server {
     shutdown: CancellationToken,
     task: JoinHandle<db::Result<()>>,
 }
 
 impl Server {
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.shutdown.cancel();
         self.task.await.unwrap().unwrap();
     }
@@ -71,7 +72,7 @@ impl Server {
 
 impl Bench {
     /// A standing board whose reviews wait for ever.
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let sample = Sample::new();
         write_in(&sample.beside("agent"), "script.sh", AGENT);
         let script = sample.beside("agent/script.sh").to_string_lossy().into_owned();
@@ -90,7 +91,7 @@ impl Bench {
         Self { sample, config, db }
     }
 
-    fn serve(&self) -> Server {
+    pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
         let work = runner::supervise(self.db.clone(), Arc::new(self.config.clone()), this_program(), activity, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
@@ -106,20 +107,23 @@ impl Bench {
             priority: None,
             model: None,
             start: true,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
         };
         let project = self.db.projects().await.unwrap().remove(0).id;
         self.db.create_task(&Caller::Human, &project, new).await.unwrap().card.id
     }
 
-    fn agent_file(&self, name: &str) -> PathBuf {
+    pub(crate) fn agent_file(&self, name: &str) -> PathBuf {
         self.sample.beside("agent").join(name)
     }
 
-    fn lines(&self, name: &str) -> Vec<String> {
+    pub(crate) fn lines(&self, name: &str) -> Vec<String> {
         fs::read_to_string(self.agent_file(name)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    async fn card(&self, task: &TaskId) -> Card {
+    pub(crate) async fn card(&self, task: &TaskId) -> Card {
         self.db.card(task).await.unwrap()
     }
 
@@ -138,12 +142,12 @@ impl Bench {
         tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
     }
 
-    async fn end_of_the_run(&self) -> Run {
+    pub(crate) async fn end_of_the_run(&self) -> Run {
         self.run_when("the end of the run", |run| run.completed_at.is_some()).await
     }
 
     /// Starts the first run and waits until its agent has its first message.
-    async fn at_work(&self) -> (Server, TaskId, Caller) {
+    pub(crate) async fn at_work(&self) -> (Server, TaskId, Caller) {
         let task = self.task("Add a").await;
         let server = self.serve();
         super::run::wait_for("the agent", || self.lines("told").len() == 1).await;
@@ -154,7 +158,7 @@ impl Bench {
     }
 
     /// What the agent does with its tools to finish.
-    async fn hand_in(&self, task: &TaskId, agent: &Caller) {
+    pub(crate) async fn hand_in(&self, task: &TaskId, agent: &Caller) {
         let checkout = self.db.task(task).await.unwrap().worktree_path.unwrap();
         write_in(checkout.as_ref(), "a", "a");
         commit_all_in(checkout.as_ref(), "work");
@@ -163,11 +167,11 @@ impl Bench {
         self.db.move_task(agent, task, Move::to(Status::InReview), found).await.unwrap();
     }
 
-    fn end_turn(&self) {
+    pub(crate) fn end_turn(&self) {
         fs::write(self.agent_file("turn"), "").unwrap();
     }
 
-    fn transcript(&self) -> Vec<OutputLine> {
+    pub(crate) fn transcript(&self) -> Vec<OutputLine> {
         let path = self.sample.beside("store/runs/RUN-001/transcript.jsonl");
         fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -203,7 +207,7 @@ async fn an_agent_outlives_its_server_and_the_next_one_takes_it_over() {
     assert_eq!((run.end_class, run.cost_micro_usd), (Some(EndClass::Finished), 500_000));
     assert_eq!(bench.card(&task).await.runs, 1);
     let kinds: Vec<OutputKind> = bench.transcript().iter().map(|line| line.kind).collect();
-    assert_eq!(kinds, [OutputKind::Start, OutputKind::Result]);
+    assert_eq!(kinds, [OutputKind::Start, OutputKind::Message, OutputKind::Result]);
     server.stop().await;
 }
 

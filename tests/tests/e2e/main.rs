@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+mod agents;
 mod asking;
 mod bad_input;
 mod bad_start;

@@ -2,6 +2,8 @@
 //!
 //! Must not decide anything: which moves are legal is in `domain`.
 
+pub(crate) mod among;
+
 use domain::attention::AttentionKind;
 use domain::comment::AuthorRole;
 use domain::diff::FileChange;
@@ -131,6 +133,7 @@ pub(crate) const fn author_word(author: AuthorRole) -> &'static str {
         AuthorRole::Orchestrator => phase_word(Phase::Orchestrator),
         AuthorRole::Human => "You",
         AuthorRole::Runner => "Runner",
+        AuthorRole::Agent => "Agent",
     }
 }
 
@@ -140,8 +143,8 @@ pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
         AuthorRole::Coder => phase_tone(Phase::Coder),
         AuthorRole::Reviewer => phase_tone(Phase::Reviewer),
         AuthorRole::Orchestrator => phase_tone(Phase::Orchestrator),
-        AuthorRole::Human => Tone::Neutral,
-        AuthorRole::Runner => Tone::Neutral,
+        AuthorRole::Agent => Tone::Live,
+        AuthorRole::Human | AuthorRole::Runner => Tone::Neutral,
     }
 }
 
@@ -191,7 +194,10 @@ pub(crate) fn card_look(card: &Card) -> (String, Tone) {
         Some(run) if run.phase != card.phase => (format!("{} at work", phase_word(run.phase)), Tone::Live),
         None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
-            let (word, tone) = stage_look(Stage::of(card));
+            let (word, tone) = match (Stage::of(card), &card.hands.assigned_to) {
+                (Stage::Assigned, Some(_)) => ("Assigned", Tone::Info),
+                (stage, _) => stage_look(stage),
+            };
             (word.to_owned(), tone)
         }
     }

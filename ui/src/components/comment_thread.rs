@@ -46,10 +46,11 @@ pub(crate) fn CommentThread(
 fn Comment(view: CommentView) -> impl IntoView {
     let clock = Clock::here();
     let (author, at) = (view.comment.author_role, view.comment.created_at);
+    let name = view.comment.author_name.unwrap_or_else(|| author_word(author).to_owned());
     view! {
         <article class="comment">
             <header>
-                <span class="role" data-tone=author_tone(author).as_str()>{author_word(author)}</span>
+                <span class="role" data-tone=author_tone(author).as_str()>{name}</span>
                 <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
             </header>
             <div class="prose" inner_html=view.content_html></div>

@@ -78,13 +78,7 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
     } else if file.hunks.is_empty() {
         view! { <p class="small-text soft pad">"No line was changed."</p> }.into_any()
     } else {
-        let hunks = file.hunks.into_iter().map(|hunk| view! { <Lines hunk=hunk /> }).collect_view();
-        view! {
-            <div class="diff-scroll" tabindex="0" role="region" aria-label=format!("Changes of {path}")>
-                <table class="diff-lines">{hunks}</table>
-            </div>
-        }
-        .into_any()
+        view! { <Hunks hunks=file.hunks label=format!("Changes of {path}") /> }.into_any()
     };
     view! {
         <details class="diff-file" open=open>
@@ -97,6 +91,17 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
             </summary>
             {body}
         </details>
+    }
+}
+
+/// The changed lines of one text.
+#[component]
+pub(crate) fn Hunks(hunks: Vec<Hunk>, label: String) -> impl IntoView {
+    let hunks = hunks.into_iter().map(|hunk| view! { <Lines hunk=hunk /> }).collect_view();
+    view! {
+        <div class="diff-scroll" tabindex="0" role="region" aria-label=label>
+            <table class="diff-lines">{hunks}</table>
+        </div>
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) fn NewTaskDialog(
             priority: None,
             model: None,
             start,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
         };
         sending.set(true);
         client.watch(client.create_task(project.clone(), new), move |result| {

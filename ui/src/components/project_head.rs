@@ -9,7 +9,9 @@ use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_look};
 use crate::components::coded::{Coded, sentence};
 use crate::components::dialog::Dialog;
+use crate::components::goal_strip::GoalStrip;
 use crate::components::icon::{BRANCH, Icon, PLUS};
+use crate::components::section_nav::MoreSections;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::money;
@@ -45,8 +47,10 @@ pub(crate) fn ProjectHead(query: RwSignal<String>, filter: NodeRef<html::Input>,
                 <Land />
                 <span class="push"></span>
                 {move || store.project.get().map(|project| view! { <Place project=project /> })}
+                <MoreSections />
                 <button type="button" class="button quiet icon keys" aria-label="Keys" on:click=move |_| help.run(())>"?"</button>
             </div>
+            <GoalStrip query=query />
         </div>
         <PlanWaits />
     }

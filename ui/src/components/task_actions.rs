@@ -14,6 +14,7 @@ use web_sys::{HtmlElement, SubmitEvent};
 use crate::client::Client;
 use crate::components::dialog::Dialog;
 use crate::components::icon::{CHEVRON, Icon};
+use crate::components::task_gates::TaskGates;
 use crate::components::task_form::{TaskDraft, TaskFields};
 use crate::components::toast::Toasts;
 use crate::moves::{CancelReasons, Moves};
@@ -81,6 +82,7 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
                 </button>
             </Show>
             <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(Open::Edit)>"Edit"</button>
+            <TaskGates task=task.get_value() card=card />
             <Show when=move || closable.get()>
                 <button type="button" class="button danger" on:click=move |_| open.set(Open::Cancel)>"Cancel task"</button>
             </Show>

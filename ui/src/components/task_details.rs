@@ -1,10 +1,11 @@
-//! The facts about a task: branch, dependencies, model, cost.
+//! The facts about a task: dependencies, who had a hand in it, branch, model, cost.
 
 use domain::task::Card;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 
 use crate::components::badge::status_word;
+use crate::components::task_hands::TaskHands;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::money;
@@ -76,6 +77,7 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
     view! {
         <dl class="details">
             {dependencies}
+            <TaskHands card=card view=view />
             {rows}
             {move || cost.get().map(|cost| view! {
                 <dt>"Cost"</dt>

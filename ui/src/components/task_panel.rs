@@ -18,6 +18,9 @@ use crate::components::icon::{CLOSE, Icon};
 use crate::components::question::QuestionBox;
 use crate::components::task_actions::TaskActions;
 use crate::components::task_details::TaskDetails;
+use crate::components::task_messages::TaskMessages;
+use crate::room::Room;
+use crate::route::Section;
 use crate::store::Store;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +28,10 @@ enum Tab {
     Task,
     Attempts,
     Changes,
+    Messages,
 }
 
-const TABS: [(Tab, &str); 3] = [(Tab::Task, "Task"), (Tab::Attempts, "Attempts"), (Tab::Changes, "Changes")];
+const TABS: [(Tab, &str); 4] = [(Tab::Task, "Task"), (Tab::Attempts, "Attempts"), (Tab::Changes, "Changes"), (Tab::Messages, "Messages")];
 
 #[component]
 pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
@@ -49,7 +53,7 @@ pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
 
 #[component]
 fn Sheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl IntoView {
-    let client = Client::here();
+    let (client, room) = (Client::here(), Room::here());
     let card: Signal<Card> = RwSignal::from(card).into();
     let tab = RwSignal::new(Tab::Task);
     let view = RwSignal::new(None::<TaskView>);
@@ -99,6 +103,7 @@ fn Sheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl Int
             Tab::Task => view! { <Overview task=task.clone() card=card view=view comments=comments /> }.into_any(),
             Tab::Attempts => view! { <Attempts task=task.clone() runs=runs /> }.into_any(),
             Tab::Changes => view! { <Changes task=task.clone() version=version /> }.into_any(),
+            Tab::Messages => view! { <TaskMessages task=task.clone() /> }.into_any(),
         }
     };
     let tabs = TABS
@@ -110,6 +115,7 @@ fn Sheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl Int
                     role="tab"
                     id=format!("tab-{word}")
                     aria-controls="sheet-body"
+                    hidden=move || this == Tab::Messages && !room.is_used(Section::Messages)
                     aria-selected=move || if chosen() { "true" } else { "false" }
                     on:click=move |_| tab.set(this)
                 >

@@ -9,26 +9,30 @@ use web_sys::HtmlElement;
 use crate::app::About;
 use crate::components::column::Column;
 use crate::components::help::HelpDialog;
+use crate::components::message_composer::focus_message;
+use crate::components::new_agent::NewAgentDialog;
+use crate::components::new_contract::NewContractDialog;
+use crate::components::new_goal::NewGoalDialog;
+use crate::components::new_handshake::NewHandshakeDialog;
 use crate::components::new_task::NewTaskDialog;
 use crate::components::project_head::ProjectHead;
+use crate::components::section_nav::SectionNav;
 use crate::components::task_panel::TaskPanel;
 use crate::components::top_bar::TopBar;
 use crate::drag::Drag;
 use crate::focus;
 use crate::keys::{Key, listen};
 use crate::moves::{MoveOutlet, Moves};
+use crate::pages::contracts::ContractsPage;
+use crate::pages::goals::GoalsPage;
+use crate::pages::handshakes::HandshakesPage;
+use crate::pages::messages::MessagesPage;
 use crate::pages::plan::PlanPage;
-use crate::route::{Navigation, Route};
+use crate::pages::team::TeamPage;
+use crate::room::{Open, Room};
+use crate::route::{Navigation, Route, Section};
 use crate::socket::{Link, follow};
 use crate::store::Store;
-
-/// What is open above the board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Nothing,
-    NewTask,
-    Help,
-}
 
 #[component]
 pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
@@ -37,7 +41,8 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let link = follow(store, project.clone());
     let moves = Moves::provide();
     let drag = Drag::provide(move |task, to, needs| moves.request(task, to, needs));
-    let open = RwSignal::new(Open::Nothing);
+    let room = Room::provide(store, project.clone());
+    let open = room.open;
     let close = Callback::new(move |()| open.set(Open::Nothing));
     let query = RwSignal::new(String::new());
     let filter = NodeRef::<html::Input>::new();
@@ -46,8 +51,9 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     listen({
         let home = home.clone();
         move |key| match key {
-            Key::New => open.set(Open::NewTask),
+            Key::New => open.set(new_on(navigation.get_untracked().section())),
             Key::Help => open.set(Open::Help),
+            Key::Go(section) => navigation.go(section.route(room.project())),
             Key::Filter => {
                 if let Some(filter) = filter.get_untracked() {
                     let _focused = filter.focus();
@@ -74,11 +80,17 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
 
     let known = Memo::new(move |_| store.project.with(Option::is_some));
     let planning = Memo::new(move |_| matches!(navigation.get(), Route::Plan { .. }));
+    let section = Memo::new(move |_| navigation.get().section().unwrap_or(Section::Board));
     let task = Memo::new(move |_| navigation.get().task().cloned());
-    let content = move || match (known.get(), planning.get()) {
-        (true, true) => view! { <PlanPage /> }.into_any(),
-        (true, false) => view! { <BoardColumns query=query /> }.into_any(),
+    let content = move || match (known.get(), section.get()) {
         (false, _) => view! { <Waiting link=link /> }.into_any(),
+        (true, Section::Board) if planning.get() => view! { <PlanPage /> }.into_any(),
+        (true, Section::Board) => view! { <BoardColumns query=query /> }.into_any(),
+        (true, Section::Team) => view! { <TeamPage /> }.into_any(),
+        (true, Section::Messages) => view! { <MessagesPage /> }.into_any(),
+        (true, Section::Goals) => view! { <GoalsPage /> }.into_any(),
+        (true, Section::Contracts) => view! { <ContractsPage /> }.into_any(),
+        (true, Section::Handshakes) => view! { <HandshakesPage /> }.into_any(),
     };
     let dialogs = {
         let project = project.clone();
@@ -86,13 +98,22 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
             Open::Nothing => ().into_any(),
             Open::NewTask => view! { <NewTaskDialog project=project.clone() close=close plan=None /> }.into_any(),
             Open::Help => view! { <HelpDialog close=close /> }.into_any(),
+            Open::NewAgent => view! { <NewAgentDialog close=close /> }.into_any(),
+            Open::NewGoal => view! { <NewGoalDialog close=close /> }.into_any(),
+            Open::NewContract => view! { <NewContractDialog close=close /> }.into_any(),
+            Open::NewHandshake => view! { <NewHandshakeDialog close=close /> }.into_any(),
         }
     };
     view! {
         <div class="board-page" data-dragging=move || drag.carried.with(Option::is_some).then_some("")>
-            <div><TopBar crumb=title link=link /></div>
-            <main>
+            <div>
+                <TopBar crumb=title link=link />
                 <Show when=move || known.get()>
+                    <SectionNav />
+                </Show>
+            </div>
+            <main>
+                <Show when=move || known.get() && section.get() == Section::Board>
                     <ProjectHead query=query filter=filter new_task=Callback::new(move |()| open.set(Open::NewTask)) help=Callback::new(move |()| open.set(Open::Help)) />
                 </Show>
                 <div class="board-scroll">{content}</div>
@@ -106,6 +127,21 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         }}
         {dialogs}
         <MoveOutlet />
+    }
+}
+
+/// What `n` makes.
+fn new_on(section: Option<Section>) -> Open {
+    match section {
+        Some(Section::Team) => Open::NewAgent,
+        Some(Section::Messages) => {
+            focus_message();
+            Open::Nothing
+        }
+        Some(Section::Goals) => Open::NewGoal,
+        Some(Section::Contracts) => Open::NewContract,
+        Some(Section::Handshakes) => Open::NewHandshake,
+        Some(Section::Board) | None => Open::NewTask,
     }
 }
 

@@ -104,3 +104,24 @@ fn an_activity_line_is_kept_for_the_card_that_asks_later() {
     store.note_activity(RunId::new(7), "Edits src/lib.rs".to_owned());
     assert_eq!(store.activity_of(&RunId::new(7)).get_untracked(), "Edits src/lib.rs");
 }
+
+#[test]
+fn news_among_agents_is_told_once_and_only_of_this_project() {
+    let owner = Owner::new();
+    owner.set();
+    let store = Store::provide();
+    let told = |topic| store.news(topic).get_untracked();
+    let sent = |seq, project| Envelope {
+        project_id: Some(ProjectId::new(project)),
+        event: Event::MessageSent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false },
+        card: None,
+        ..moved(seq, card(1, Status::Backlog))
+    };
+    assert_eq!(told(Topic::Messages), 0);
+    store.load(board(Vec::new()));
+    assert_eq!((told(Topic::Messages), told(Topic::Contracts)), (1, 1));
+    for envelope in [sent(11, 1), sent(11, 1), sent(12, 2)] {
+        store.apply(&envelope);
+    }
+    assert_eq!((told(Topic::Messages), told(Topic::Contracts)), (2, 1));
+}

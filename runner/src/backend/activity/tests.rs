@@ -35,6 +35,9 @@ fn tools_read_like_sentences() {
         uses("mcp__vibe-relay__add_comment", json!({"content": "Looks\n\ngood"})),
         uses("mcp__vibe-relay__ask_human", json!({"question": "Tabs?"})),
         uses("mcp__vibe-relay__check_freshness", json!({})),
+        uses("Agent", json!({"description": "Look around", "prompt": "…"})),
+        uses("mcp__vibe-relay__send", json!({"to_agent": "coder-TASK-003", "message": "Which\nport?"})),
+        uses("mcp__vibe-relay__declare_contract", json!({"name": "GET /items"})),
     ];
     insta::assert_snapshot!(sentences.join("\n"), @"
     reads src/main.rs
@@ -57,6 +60,9 @@ fn tools_read_like_sentences() {
     comments: Looks good
     asks: Tabs?
     uses check freshness
+    starts a helper: Look around
+    writes to coder-TASK-003: Which port?
+    declares the contract GET /items
     ");
 }
 

@@ -14,6 +14,7 @@ fn spec(phase: Phase, session: Session, command: &[String]) -> ClaudeSpec<'_> {
         model: None,
         system_prompt_file: Path::new("/runs/1/system.md"),
         mcp_config_file: Path::new("/runs/1/mcp.json"),
+        settings_file: Path::new("/runs/1/settings.json"),
         checkout: Path::new("/worktrees/TASK-001"),
     }
 }
@@ -21,10 +22,10 @@ fn spec(phase: Phase, session: Session, command: &[String]) -> ClaudeSpec<'_> {
 #[test]
 fn the_command_line_of_a_first_start_and_of_a_resumed_one() {
     let command = ["/usr/bin/claude".to_owned()];
-    insta::assert_snapshot!(argv(&spec(Phase::Coder, Session::New(Uuid::nil()), &command)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob --dangerously-skip-permissions");
+    insta::assert_snapshot!(argv(&spec(Phase::Coder, Session::New(Uuid::nil()), &command)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob,Agent --dangerously-skip-permissions");
     let played = ["/usr/bin/vibe-relay".to_owned(), "scripted-agent".to_owned()];
     let resumed = ClaudeSpec { model: Some("opus"), ..spec(Phase::Planner, Session::Resume(Uuid::nil()), &played) };
-    insta::assert_snapshot!(argv(&resumed).join(" "), @"/usr/bin/vibe-relay scripted-agent -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --resume 00000000-0000-0000-0000-000000000000 --model opus --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --add-dir /worktrees/TASK-001 --tools Bash,Read,Grep,Glob --dangerously-skip-permissions");
+    insta::assert_snapshot!(argv(&resumed).join(" "), @"/usr/bin/vibe-relay scripted-agent -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --resume 00000000-0000-0000-0000-000000000000 --model opus --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Grep,Glob --dangerously-skip-permissions");
 }
 
 #[test]
@@ -32,6 +33,8 @@ fn only_coders_and_reviewers_get_tools_that_write() {
     for phase in Phase::ALL {
         let writes = matches!(phase, Phase::Coder | Phase::Reviewer);
         assert_eq!(tools(*phase).contains("Write"), writes, "{phase}");
+        // Who judges or plans looks for itself.
+        assert_eq!(tools(*phase).contains("Agent"), *phase == Phase::Coder, "{phase}");
     }
 }
 

@@ -16,7 +16,8 @@ fn draft(number: u64) -> impl Strategy<Value = Draft> {
     let marks = (proptest::option::weighted(0.2, select(HeldBy::ALL)), proptest::bool::weighted(0.2), any::<bool>(), 0u32..6, -1i64..2);
     let edges = (proptest::option::weighted(0.3, 1..=number), prop::collection::vec(1u64..12, 0..3));
     let work = (proptest::option::weighted(0.3, select(Phase::ALL)), any::<bool>(), proptest::option::weighted(0.2, 0i64..24));
-    (place, marks, edges, work).prop_map(move |(place, marks, edges, work)| {
+    let assigned = proptest::bool::weighted(0.2);
+    (place, marks, edges, work, assigned).prop_map(move |(place, marks, edges, work, assigned)| {
         let ((phase, status, reason, checkout), (held, attention, approved, rounds, priority)) = (place, marks);
         let ((parent, after), (run, stopping, retry)) = (edges, work);
         let mut draft = task(number).phase(phase).priority(priority).after(&after).sent_back(rounds).status(status);
@@ -40,6 +41,9 @@ fn draft(number: u64) -> impl Strategy<Value = Draft> {
         }
         if checkout {
             draft = draft.checkout();
+        }
+        if assigned {
+            draft = draft.assigned("mara");
         }
         match run {
             Some(phase) if stopping => draft.stopping(phase),
@@ -103,6 +107,7 @@ proptest! {
             let Action::Start { task, phase, status } = action else { continue };
             let card = &board.state.tasks.iter().find(|known| known.task.card.id == task).unwrap().task.card;
             prop_assert!(card.run.is_none() && card.held_by.is_none() && card.attention.is_none());
+            prop_assert!(card.hands.assigned_to.is_none());
             prop_assert!(card.status == status && status.is_open() && !card.is_approved());
             prop_assert_eq!(phase == Phase::Reviewer, status == Status::InReview || card.phase == Phase::Reviewer);
         }

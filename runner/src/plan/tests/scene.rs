@@ -53,7 +53,8 @@ pub(super) fn task(number: u64) -> Draft {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        verified_by: None,
+        hands: domain::task::Hands::default(),
+        goal_id: None,
         round_of: None,
         round: None,
         run: None,
@@ -63,7 +64,20 @@ pub(super) fn task(number: u64) -> Draft {
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };
-    let task = Task { card, description: None, worktree_path: None, branch: None, session_id: None, model: None, merged_sha: None, review_rounds: 0 };
+    let task = Task {
+        card,
+        description: None,
+        worktree_path: None,
+        branch: None,
+        session_id: None,
+        model: None,
+        merged_sha: None,
+        review_rounds: 0,
+        created_by: None,
+        result: None,
+        completed_at: None,
+        verified_at: None,
+    };
     Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None }, run: None }
 }
 
@@ -112,6 +126,11 @@ impl Draft {
     /// In review, approved.
     pub(super) fn approved(self) -> Self {
         self.card(|card| (card.status, card.approved_sha) = (Status::InReview, Some("a".repeat(40))))
+    }
+
+    /// Given to an agent from outside.
+    pub(super) fn assigned(self, name: &str) -> Self {
+        self.card(|card| card.hands.assigned_to = Some(name.to_owned()))
     }
 
     pub(super) fn why(self, why: Why) -> Self {

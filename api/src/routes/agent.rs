@@ -1,0 +1,50 @@
+//! Who takes part in a project, and the tokens by which the person lets agents in.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::Caller;
+use domain::agent::{Agent, PERSON, Registration, resolve};
+use domain::id::ProjectId;
+use domain::wire::{List, NewToken, RemoveAgent, Token};
+
+use crate::error::Result;
+use crate::extract::{Body, Id, NoBody};
+use crate::state::AppState;
+
+/// Everybody who takes or took part in a project, by name
+#[utoipa::path(get, path = "/api/projects/{id}/agents", params(("id" = ProjectId, Path)), responses((status = 200, body = List<Agent>)))]
+pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<Agent>>> {
+    state.db.project(&project).await?;
+    Ok(Json(List { items: state.db.agents(&project).await?, next: None }))
+}
+
+/// Make an agent with a token of its own
+///
+/// The token is in this answer alone. An earlier token of the same name is worth nothing from then on.
+#[utoipa::path(post, path = "/api/projects/{id}/tokens", params(("id" = ProjectId, Path)), request_body = NewToken, responses((status = 201, body = Token)))]
+pub(crate) async fn token(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(new): Body<NewToken>) -> Result<(StatusCode, Json<Token>)> {
+    let who = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
+    let token = state.db.make_agent_token(&Caller::Human, &project, who).await?;
+    Ok((StatusCode::CREATED, Json(Token { token })))
+}
+
+/// Make the token with which agents join a project under names of their own
+///
+/// The token is in this answer alone. The earlier one lets nobody in any more; whoever joined with it stays.
+#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = Token)))]
+pub(crate) async fn room_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<Token>)> {
+    let token = state.db.make_room_token(&Caller::Human, &project).await?;
+    Ok((StatusCode::CREATED, Json(Token { token })))
+}
+
+/// Take an agent out of a project; its tasks stay assigned to it
+#[utoipa::path(post, path = "/api/projects/{id}/agents/remove", params(("id" = ProjectId, Path)), request_body = RemoveAgent, responses((status = 200, body = Agent)))]
+pub(crate) async fn remove(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(who): Body<RemoveAgent>) -> Result<Json<Agent>> {
+    state.db.project(&project).await?;
+    let there = state.db.agents(&project).await?;
+    let names: Vec<&str> = there.iter().filter(|agent| agent.left_at.is_none()).map(|agent| agent.name.as_str()).collect();
+    let name = resolve(&who.name, PERSON, &names)?;
+    state.db.deregister(&Caller::Human, &project, name).await?;
+    Ok(Json(state.db.agent(&project, name).await?))
+}

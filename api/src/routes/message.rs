@@ -1,0 +1,79 @@
+//! What agents and the person write to each other, and the person's own inbox.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::{Caller, Db, HistoryQuery};
+use domain::agent::{ALL, PERSON, RUNNER, resolve};
+use domain::id::{ProjectId, TaskId};
+use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Sent, Unread};
+use domain::wire::{List, ReadInbox};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::Result;
+use crate::extract::{Body, Id, Parameters};
+use crate::state::AppState;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Part {
+    /// The newest so many, at most 200; 10 when missing.
+    count: Option<u32>,
+    /// Only what came before this message: `next` of the page before.
+    before: Option<i64>,
+    /// Only what was said about this task.
+    task: Option<TaskId>,
+    /// Only what this agent, `human`, or `runner` wrote or was written; `all` for what was written to everybody.
+    agent: Option<String>,
+}
+
+/// What was said in a project: the newest, oldest first, without carbon copies
+#[utoipa::path(get, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path), Part), responses((status = 200, body = List<Message>)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Parameters(part): Parameters<Part>,
+) -> Result<Json<List<Message>>> {
+    state.db.project(&project).await?;
+    let agent = match part.agent {
+        Some(given) => Some(meant(&state.db, &project, &given).await?),
+        None => None,
+    };
+    let count = part.count.unwrap_or(HISTORY_DEFAULT).clamp(1, HISTORY_PAGE);
+    let query = HistoryQuery { count: Some(count), task: part.task, agent, before: part.before };
+    let items = state.db.history(&project, &query).await?;
+    let full = items.len() == count as usize;
+    Ok(Json(List { next: items.first().filter(|_| full).map(|oldest| oldest.id), items }))
+}
+
+/// Whom the person means: somebody who takes or took part.
+async fn meant(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
+    let agents = db.agents(project).await?;
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([PERSON, RUNNER, ALL]).collect();
+    Ok(resolve(given, PERSON, &names)?.to_owned())
+}
+
+/// Write to an agent, or to all
+#[utoipa::path(post, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path)), request_body = NewMessage, responses((status = 201, body = Sent)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewMessage>,
+) -> Result<(StatusCode, Json<Sent>)> {
+    Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?)))
+}
+
+/// How much waits for the person, and from whom
+#[utoipa::path(get, path = "/api/projects/{id}/inbox", params(("id" = ProjectId, Path)), responses((status = 200, body = Unread)))]
+pub(crate) async fn inbox(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<Unread>> {
+    state.db.project(&project).await?;
+    Ok(Json(state.db.unread(&project, PERSON).await?))
+}
+
+/// What waits for the person: it counts as given from then on, and as read once it is confirmed
+#[utoipa::path(post, path = "/api/projects/{id}/inbox/read", params(("id" = ProjectId, Path)), request_body = ReadInbox, responses((status = 200, body = Inbox)))]
+pub(crate) async fn read(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(read): Body<ReadInbox>) -> Result<Json<Inbox>> {
+    Ok(Json(state.db.check_inbox(&Caller::Human, &project, read.ack).await?))
+}

@@ -1,0 +1,141 @@
+//! Agents of the person's own join the project, work on it through its gates, and agree with each other.
+
+use axum::http::StatusCode;
+use db::Caller;
+use domain::agent::Registration;
+use domain::evidence::Found;
+use domain::id::{ProjectId, TaskId};
+use domain::message::NewMessage;
+use domain::spawn::MinionStatus;
+use domain::stage::Stage;
+use domain::task::{Submission, TaskUpdate};
+use serde_json::{Value, json};
+
+use super::Story;
+
+const PROJECT: &str = "PROJ-001";
+
+/// Lets an agent in, and gives what it calls itself.
+async fn join(story: &mut Story, agent: &str, roles: Value, team: Value) -> Caller {
+    let new = json!({"agent": agent, "roles": roles, "team": team});
+    let made = story.act("post", "/api/projects/{id}/tokens", PROJECT, new, StatusCode::CREATED).await;
+    story.bench.state.db.caller(made["token"].as_str().unwrap()).await.unwrap().unwrap()
+}
+
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    list["items"].as_array().unwrap().iter().find(|agent| agent["name"] == name).unwrap()
+}
+
+/// The agent mara, who has come and answered.
+pub(super) async fn meets(story: &mut Story) -> Caller {
+    let (db, project) = (story.bench.state.db.clone(), ProjectId::new(1));
+    let mara = join(story, "mara", json!(["builder"]), json!("platform")).await;
+    let room = story.act("post", "/api/projects/{id}/room-token", PROJECT, Value::Null, StatusCode::CREATED).await;
+    let room = db.caller(room["token"].as_str().unwrap()).await.unwrap().unwrap();
+    db.register(&room, &project, Registration { name: "zoe".into(), ..Registration::default() }, None).await.unwrap();
+    let agents = story.get("/api/projects/{id}/agents", PROJECT).await;
+    assert_eq!((&named(&agents, "platform/mara")["verified"], &named(&agents, "zoe")["verified"]), (&json!(true), &json!(false)));
+
+    let new = json!({"to": "mara", "content": "Which colour?", "task_id": "TASK-004"});
+    let sent = story.act("post", "/api/projects/{id}/messages", PROJECT, new, StatusCode::CREATED).await;
+    assert_eq!((sent["to_agent"].as_str(), &sent["cc"]), (Some("platform/mara"), &json!([])));
+    db.check_inbox(&mara, &project, None).await.unwrap();
+    let reply = NewMessage { to: "human".into(), content: "Red.".into(), cc: Vec::new(), task_id: None, reply_to: sent["id"].as_i64() };
+    db.send(&mara, &project, reply).await.unwrap();
+
+    let waiting = story.get("/api/projects/{id}/inbox", PROJECT).await;
+    assert_eq!(waiting, json!({"count": 1, "blocking": 1, "senders": ["platform/mara"], "urgent": false}));
+    let inbox = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, json!({}), StatusCode::OK).await;
+    let given = &inbox["messages"][0];
+    assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["again"]), (Some("Red."), Some("TASK-004"), &Value::Null));
+    let ack = json!({"ack": given["id"]});
+    let after = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, ack, StatusCode::OK).await;
+    assert_eq!(after, json!({"messages": [], "more": 0}));
+
+    let page = story.ask("get", "/api/projects/{id}/messages", PROJECT, "?count=1&task=TASK-004", Value::Null).await.json();
+    assert_eq!((page["items"][0]["content"].as_str(), &page["next"]), (Some("Red."), &page["items"][0]["id"]));
+    let query = format!("?agent=mara&before={}", page["next"]);
+    let older = story.ask("get", "/api/projects/{id}/messages", PROJECT, &query, Value::Null).await.json();
+    assert_eq!((older["items"][0]["content"].as_str(), &older["next"]), (Some("Which colour?"), &Value::Null));
+
+    let gone = story.act("post", "/api/projects/{id}/agents/remove", PROJECT, json!({"name": "zoe"}), StatusCode::OK).await;
+    assert!(gone["left_at"].is_string(), "{gone}");
+    mara
+}
+
+/// A task that mara built and handed in.
+async fn handed_in(story: &mut Story, mara: &Caller, title: &str) -> TaskId {
+    let db = story.bench.state.db.clone();
+    let made = story.act("post", "/api/projects/{id}/tasks", PROJECT, json!({"title": title, "start": true}), StatusCode::CREATED).await;
+    let task: TaskId = made["id"].as_str().unwrap().parse().unwrap();
+    let wish = json!({"assigned_to": "mara", "role_hat": "builder"});
+    let assigned = story.act("post", "/api/tasks/{id}/assign", task.as_str(), wish, StatusCode::OK).await;
+    assert_eq!((assigned["assigned_to"].as_str(), assigned["role_hat"].as_str()), (Some("platform/mara"), Some("builder")));
+    let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
+    db.update_task(mara, &task, begin, Found::Nothing).await.unwrap();
+    let work = Submission { summary: "It is done.".into(), files_changed: None, test_results: None };
+    db.submit_for_review(mara, &task, work).await.unwrap();
+    task
+}
+
+pub(super) async fn works(story: &mut Story, mara: &Caller) {
+    let db = story.bench.state.db.clone();
+    let goal = story.act("post", "/api/projects/{id}/goals", PROJECT, json!({"title": "A readable page"}), StatusCode::CREATED).await;
+    assert_eq!((goal["id"].as_str(), goal["status"].as_str(), goal["creator"].as_str()), (Some("GOAL-001"), Some("open"), Some("human")));
+    assert_eq!(story.get("/api/projects/{id}/goals", PROJECT).await["items"], json!([goal]));
+
+    let font = handed_in(story, mara, "Choose a font").await;
+    let hats = story.get("/api/projects/{id}/hats", PROJECT).await;
+    assert_eq!((hats["items"][0]["agent_name"].as_str(), hats["items"][0]["role_hat"].as_str()), (Some("platform/mara"), Some("builder")));
+    let approved = story.act("post", "/api/tasks/{id}/approve", font.as_str(), json!({"notes": "Good."}), StatusCode::OK).await;
+    assert_eq!(
+        (approved["status"].as_str(), approved["approved_by"].as_str(), &approved["built_by"]),
+        (Some("done"), Some("human"), &json!(["platform/mara"]))
+    );
+
+    let size = handed_in(story, mara, "Choose a size").await;
+    let linked = story.act("post", "/api/tasks/{id}/goal", size.as_str(), json!({"goal_id": "GOAL-001"}), StatusCode::OK).await;
+    assert_eq!(linked["goal_id"], "GOAL-001");
+    let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
+    db.approve_task(&lena, &size, None, Found::Nothing).await.unwrap();
+    let verified = story.act("post", "/api/tasks/{id}/verify", size.as_str(), json!({}), StatusCode::OK).await;
+    assert_eq!((verified["status"].as_str(), verified["verified_by"].as_str(), &verified["note"]), (Some("done"), Some("human"), &Value::Null));
+    assert_eq!(story.get("/api/goals/{id}", "GOAL-001").await["status"], "pending_verify");
+    let signed = story.act("post", "/api/goals/{id}/verify", "GOAL-001", json!({"notes": "At last."}), StatusCode::OK).await;
+    assert_eq!((signed["status"].as_str(), signed["notes"].as_str()), (Some("verified"), Some("At last.")));
+    let back = json!({"reason": "Too small on a phone."});
+    let rejected = story.act("post", "/api/tasks/{id}/reject-verification", size.as_str(), back, StatusCode::OK).await;
+    assert_eq!((rejected["status"].as_str(), &rejected["verified_by"]), (Some("in_progress"), &Value::Null));
+    assert_eq!(story.get("/api/goals/{id}", "GOAL-001").await["status"], "active");
+}
+
+pub(super) async fn agrees(story: &mut Story, mara: &Caller) {
+    let (db, project) = (story.bench.state.db.clone(), ProjectId::new(1));
+    let new = json!({"message": "Begin.", "agents": ["mara"]});
+    let begun = story.act("post", "/api/projects/{id}/handshakes", PROJECT, new, StatusCode::CREATED).await;
+    assert_eq!((begun["status"].as_str(), begun["targets"][0]["agent_name"].as_str()), (Some("pending"), Some("platform/mara")));
+    let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
+    let asked = db.begin_handshake(&lena, &project, "Shall we?", vec!["human".into()]).await.unwrap();
+    let done = story.act("post", "/api/handshakes/{id}/acknowledge", &asked.id.to_string(), Value::Null, StatusCode::OK).await;
+    assert_eq!(done["status"], "completed");
+    let all = story.get("/api/projects/{id}/handshakes", PROJECT).await;
+    assert_eq!(all["items"], json!([done, begun]), "the newest first");
+
+    for version in [1, 2] {
+        let new = json!({"name": "theme.css", "type": "file_path", "spec": format!("Version {version}")});
+        let contract = story.act("post", "/api/projects/{id}/contracts", PROJECT, new, StatusCode::CREATED).await;
+        assert_eq!((contract["version"].as_u64(), contract["owner"].as_str()), (Some(version), Some("human")));
+    }
+    let contract = &story.get("/api/projects/{id}/contracts", PROJECT).await["items"][0];
+    let versions = story.get("/api/contracts/{id}/versions", &contract["id"].to_string()).await;
+    let specs: Vec<&Value> = versions["items"].as_array().unwrap().iter().map(|version| &version["spec"]).collect();
+    assert_eq!(specs, ["Version 1", "Version 2"]);
+
+    let one = json!({"scope": "global", "enabled": true, "max_minions": 1});
+    let set = story.act("put", "/api/projects/{id}/spawn-policies", PROJECT, one, StatusCode::OK).await;
+    assert_eq!((set["max_minions"].as_u64(), set["set_by"].as_str()), (Some(1), Some("human")));
+    assert_eq!(story.get("/api/projects/{id}/spawn-policies", PROJECT).await["items"], json!([set]));
+    db.log_minion(mara, &project, "Compares fonts", MinionStatus::Spawned, None).await.unwrap();
+    let minions = story.get("/api/projects/{id}/minions", PROJECT).await;
+    assert_eq!((minions["items"][0]["pilot"].as_str(), minions["items"][0]["status"].as_str()), (Some("platform/mara"), Some("spawned")));
+}

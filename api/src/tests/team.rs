@@ -1,0 +1,264 @@
+//! What goes wrong among agents and the person: each with its status, its code and the next legal step, and nothing is changed by it.
+
+use axum::http::header;
+use db::Caller;
+use domain::agent::Role;
+use domain::evidence::Found;
+use domain::id::{ProjectId, TaskId};
+use domain::message::NewMessage;
+use domain::stage::Stage;
+use domain::task::{Submission, TaskUpdate};
+use serde_json::{Value, json};
+
+use super::bench::Bench;
+
+/// A request that is refused changes nothing and says what to do.
+async fn refused(bench: &Bench, method: &str, path: &str, body: Value) -> (u16, String, String) {
+    let before = bench.state.db.latest();
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = bench.ask(method, path, &body).await;
+    assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json", "{path}: {}", answer.text);
+    assert_eq!(bench.state.db.latest(), before, "{path} changed something");
+    let problem = answer.json();
+    let word = |field: &str| problem[field].as_str().unwrap_or_default().to_owned();
+    assert!(!word("detail").is_empty() && !word("hint").is_empty(), "{problem}");
+    (answer.status.as_u16(), word("code"), word("hint"))
+}
+
+/// Asserts status and code of each; `path` counts from `/api`.
+async fn all_refused(bench: &Bench, requests: Vec<(&str, &str, Value, u16, &str)>) {
+    for (method, path, body, status, code) in requests {
+        let (got, given, hint) = refused(bench, method, &format!("/api{path}"), body.clone()).await;
+        assert_eq!((got, given.as_str()), (status, code), "{method} {path} {body}: {hint}");
+    }
+}
+
+/// A project with a task that `mara` built and handed in.
+async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
+    let project = bench.project().await;
+    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder, Role::Tester]).await;
+    let task = bench.task(&project).await.card.id;
+    let db = &bench.state.db;
+    db.assign_task(&Caller::Human, &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
+    let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
+    db.update_task(&mara, &task, begin, Found::Nothing).await.unwrap();
+    db.submit_for_review(&mara, &task, Submission { summary: "Done.".into(), files_changed: None, test_results: None }).await.unwrap();
+    (project, mara, task)
+}
+
+fn message(to: &str) -> NewMessage {
+    NewMessage { to: to.into(), content: "Hello".into(), cc: Vec::new(), task_id: None, reply_to: None }
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_arrive_is_refused() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    bench.agent(&project, "mara", &[Role::Builder]).await;
+    bench.agent(&project, "zoe", &[Role::Builder]).await;
+    for team in ["one/ann", "two/ann"] {
+        bench.agent(&project, team, &[Role::Builder]).await;
+    }
+    bench.state.db.deregister(&Caller::Human, &project, "zoe").await.unwrap();
+    let other = bench.project().await;
+    let foreign = bench.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().message.id;
+
+    let messages = "/projects/PROJ-001/messages";
+    let to = |to: &str| json!({"to": to, "content": "Hello"});
+    all_refused(
+        &bench,
+        vec![
+            ("post", messages, to("mira"), 422, "unknown-agent"),
+            ("post", messages, to("ann"), 422, "ambiguous-agent"),
+            ("post", messages, to("zoe"), 409, "dead-agent"),
+            ("post", messages, json!({"to": "mara", "content": "Hello", "cc": ["mira"]}), 422, "unknown-agent"),
+            ("post", messages, json!({"to": "mara", "content": " \n"}), 422, "invalid"),
+            ("post", messages, json!({"to": "mara", "content": "a\0b"}), 422, "invalid"),
+            ("post", messages, json!({"to": "mara", "content": "x".repeat(900_000)}), 422, "invalid"),
+            ("post", messages, json!({"to": "mara", "content": "x".repeat(1024 * 1024)}), 413, "too-large"),
+            ("post", messages, json!({"to": "mara", "content": "Hello", "reply_to": foreign}), 404, "not-found"),
+            ("post", messages, json!({"to": "mara", "content": "Hello", "task_id": "TASK-404"}), 404, "not-found"),
+            ("post", messages, json!({"to": "mara", "content": "Hello", "from": "zoe"}), 422, "invalid"),
+            ("post", messages, json!({"to": "mara"}), 422, "invalid"),
+            ("get", "/projects/PROJ-001/messages?agent=mira", Value::Null, 422, "unknown-agent"),
+            ("get", "/projects/PROJ-001/messages?before=yesterday", Value::Null, 422, "invalid"),
+            ("get", "/projects/PROJ-001/messages?task=mine", Value::Null, 422, "invalid"),
+            ("post", "/projects/PROJ-001/inbox/read", json!({"ack": "all"}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/agents/remove", json!({"name": "mira"}), 422, "unknown-agent"),
+        ],
+    )
+    .await;
+    let (_, _, hint) = refused(&bench, "post", &format!("/api{messages}"), to("mira")).await;
+    assert!(hint.contains("mara"), "{hint}");
+}
+
+#[tokio::test]
+async fn nobody_waits_for_the_person_to_read() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder]).await;
+    bench.state.db.send(&mara, &project, message("human")).await.unwrap();
+    let sent = bench.ask("post", "/api/projects/PROJ-001/messages", r#"{"to": "mara", "content": "One moment."}"#).await;
+    assert_eq!(sent.status.as_u16(), 201, "{}", sent.text);
+    assert_eq!(bench.ask("get", "/api/projects/PROJ-001/inbox", "").await.json()["count"], 1, "and it is still unread");
+}
+
+#[tokio::test]
+async fn whoever_approved_does_not_verify() {
+    let bench = Bench::new().await;
+    let (_, _, task) = handed_in(&bench).await;
+    all_refused(
+        &bench,
+        vec![
+            ("post", "/tasks/TASK-001/verify", json!({}), 422, "illegal-stage"),
+            ("post", "/tasks/TASK-001/approve", json!({"note": "x"}), 422, "invalid"),
+            ("post", "/tasks/TASK-404/approve", json!({}), 404, "not-found"),
+        ],
+    )
+    .await;
+    let approved = bench.ask("post", "/api/tasks/TASK-001/approve", "{}").await;
+    assert_eq!(approved.json()["approved_by"], "human", "{}", approved.text);
+    all_refused(
+        &bench,
+        vec![
+            ("post", "/tasks/TASK-001/verify", json!({}), 403, "not-independent"),
+            ("patch", "/tasks/TASK-001", json!({"status": "done"}), 403, "not-independent"),
+            ("post", "/tasks/TASK-001/reject-verification", json!({"reason": "No."}), 403, "not-independent"),
+            ("post", "/tasks/TASK-001/reject-verification", json!({}), 422, "invalid"),
+            ("post", "/tasks/TASK-001/approve", json!({}), 422, "illegal-stage"),
+        ],
+    )
+    .await;
+    assert_eq!(bench.state.db.task(&task).await.unwrap().card.hands.verified_by, None);
+}
+
+#[tokio::test]
+async fn the_persons_gate_queues_the_newest_commit() {
+    let bench = Bench::new().await;
+    let (_, _, task) = handed_in(&bench).await;
+    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
+    bench.state.db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    let approved = bench.ask("post", "/api/tasks/TASK-001/approve", r#"{"notes": "Good."}"#).await.json();
+    assert_eq!(
+        (approved["status"].as_str(), approved["approved_sha"].as_str(), approved["note"].as_str()),
+        (Some("in_review"), Some(head.as_str()), Some("approved: the merge is queued"))
+    );
+    let thread = bench.ask("get", "/api/tasks/TASK-001/comments", "").await.json();
+    assert_eq!(thread["items"].as_array().unwrap().last().unwrap()["content"], "Good.");
+}
+
+#[tokio::test]
+async fn a_move_that_stays_in_done_verifies_what_others_built_and_approved() {
+    let bench = Bench::new().await;
+    let (project, _, task) = handed_in(&bench).await;
+    let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
+    let (db, target) = (&bench.state.db, format!("vibe-relay/{project}"));
+    let repository = bench.sample.repository();
+    repository.ensure_project_branch(&target, "main").unwrap();
+    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
+    db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    db.approve_task(&lena, &task, None, Found::Head(head.clone())).await.unwrap();
+    repository.merge(&target, &head, "Merge", &repository.identity("test").unwrap()).unwrap();
+    let tip = repository.ref_sha(&target).unwrap().unwrap();
+    db.merged(&task, &head, &target, &tip).await.unwrap();
+    let verified = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
+    assert_eq!((verified["verified_by"].as_str(), &verified["note"]), (Some("human"), &Value::Null), "{verified}");
+}
+
+#[tokio::test]
+async fn a_goal_waits_for_its_tasks() {
+    let bench = Bench::new().await;
+    handed_in(&bench).await;
+    assert_eq!(bench.ask("post", "/api/projects/PROJ-001/goals", r#"{"title": "A page"}"#).await.status.as_u16(), 201);
+    bench.ask("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": "GOAL-001"}"#).await;
+    bench.project().await;
+    bench.ask("post", "/api/projects/PROJ-002/goals", r#"{"title": "Another page"}"#).await;
+    all_refused(
+        &bench,
+        vec![
+            ("post", "/goals/GOAL-001/verify", json!({}), 409, "goal-open"),
+            ("post", "/goals/GOAL-404/verify", json!({}), 404, "not-found"),
+            ("get", "/goals/PROJ-001", Value::Null, 404, "not-found"),
+            ("post", "/projects/PROJ-001/goals", json!({"title": ""}), 422, "invalid"),
+            ("post", "/tasks/TASK-001/goal", json!({}), 422, "invalid"),
+            ("post", "/tasks/TASK-001/goal", json!({"goal_id": "GOAL-404"}), 404, "not-found"),
+            ("post", "/tasks/TASK-001/goal", json!({"goal_id": "GOAL-002"}), 404, "not-found"),
+        ],
+    )
+    .await;
+    let unlinked = bench.ask("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": null}"#).await;
+    assert_eq!(unlinked.json()["goal_id"], Value::Null, "{}", unlinked.text);
+}
+
+#[tokio::test]
+async fn hats_and_names_fit_or_are_refused() {
+    let bench = Bench::new().await;
+    let (project, ..) = handed_in(&bench).await;
+    bench.task(&project).await;
+    all_refused(
+        &bench,
+        vec![
+            ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mara", "role_hat": "tester"}), 409, "hat-conflict"),
+            ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mira"}), 422, "unknown-agent"),
+            ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mara", "role_hat": "boss"}), 422, "invalid"),
+            ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mara", "role_hat": "shipper"}), 422, "invalid"),
+            ("post", "/tasks/TASK-002/assign", json!({"assigned_to": null, "role_hat": "builder"}), 422, "invalid"),
+            ("post", "/tasks/TASK-002/assign", json!({}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/tokens", json!({"agent": "human", "roles": ["builder"]}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/tokens", json!({"agent": "coder-TASK-001", "roles": ["builder"]}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/tokens", json!({"agent": "a b", "roles": ["builder"]}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/tokens", json!({"agent": "ann", "roles": ["boss"]}), 422, "invalid"),
+            ("post", "/projects/PROJ-001/tokens", json!({"agent": "ann"}), 422, "invalid"),
+        ],
+    )
+    .await;
+    let freed = bench.ask("post", "/api/tasks/TASK-001/assign", r#"{"assigned_to": null}"#).await;
+    assert_eq!(freed.json()["assigned_to"], Value::Null, "{}", freed.text);
+}
+
+#[tokio::test]
+async fn handshakes_contracts_and_minions_are_bounded() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    all_refused(&bench, vec![("post", "/projects/PROJ-001/handshakes", json!({"message": "Begin."}), 422, "invalid")]).await;
+    let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
+    bench.agent(&project, "mara", &[Role::Builder]).await;
+    let db = &bench.state.db;
+    let asked = db.begin_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
+    db.acknowledge(&Caller::Human, asked.id).await.unwrap();
+    db.begin_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
+    let (contracts, policies) = ("/projects/PROJ-001/contracts", "/projects/PROJ-001/spawn-policies");
+    all_refused(
+        &bench,
+        vec![
+            ("post", "/handshakes/1/acknowledge", Value::Null, 409, "acknowledged-before"),
+            ("post", "/handshakes/2/acknowledge", Value::Null, 403, "not-asked"),
+            ("post", "/handshakes/3/acknowledge", Value::Null, 404, "not-found"),
+            ("post", "/projects/PROJ-001/handshakes", json!({"message": "Begin.", "agents": ["mira"]}), 422, "unknown-agent"),
+            ("post", "/projects/PROJ-001/handshakes", json!({"message": ""}), 422, "invalid"),
+            ("post", contracts, json!({"name": "save", "type": "promise", "spec": "x"}), 422, "invalid"),
+            ("post", contracts, json!({"name": "", "type": "event", "spec": "x"}), 422, "invalid"),
+            ("post", contracts, json!({"name": "save", "type": "event", "spec": ""}), 422, "invalid"),
+            ("get", "/contracts/1/versions", Value::Null, 404, "not-found"),
+            ("put", policies, json!({"scope": "global", "enabled": true, "max_minions": 101}), 422, "invalid"),
+            ("put", policies, json!({"scope": "mira", "enabled": true, "max_minions": 1}), 422, "unknown-agent"),
+            ("put", policies, json!({"enabled": true, "max_minions": 1}), 422, "invalid"),
+        ],
+    )
+    .await;
+    for number in ["0", "-1", "+1", "01", "1.0", "x", "99999999999999999999", "1%00"] {
+        let (status, code, _) = refused(&bench, "get", &format!("/api/contracts/{number}/versions"), Value::Null).await;
+        assert!(matches!((status, code.as_str()), (404, "not-found") | (400, "bad-address")), "{number}: {status} {code}");
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_is_not_there_has_nothing_to_list() {
+    let bench = Bench::new().await;
+    for list in ["agents", "messages", "inbox", "goals", "handshakes", "contracts", "spawn-policies", "minions", "hats"] {
+        let (status, code, hint) = refused(&bench, "get", &format!("/api/projects/PROJ-404/{list}"), Value::Null).await;
+        assert_eq!((status, code.as_str()), (404, "not-found"), "{list}: {hint}");
+    }
+    let room = refused(&bench, "post", "/api/projects/PROJ-404/room-token", Value::Null).await;
+    assert_eq!((room.0, room.1.as_str()), (404, "not-found"));
+}

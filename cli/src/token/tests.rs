@@ -1,0 +1,104 @@
+//! A token is made on a running board, for the project that is meant.
+
+use std::sync::Arc;
+
+use api::{AppState, SignIn};
+use db::{Caller, Db};
+use domain::agent::Role;
+use domain::config::{Config, Durability};
+use domain::wire::NewProject;
+use mcp::server_file::{self, ServerFile};
+use repo::testing::Sample;
+use tokio::net::TcpListener;
+use tokio::sync::broadcast;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::*;
+use crate::setting;
+
+/// A board that is served until this is dropped.
+struct Board {
+    db: Db,
+    client: Client,
+    _folder: tempfile::TempDir,
+    _end: DropGuard,
+}
+
+impl Board {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let db = Db::open(&config).await.unwrap();
+        let token = setting::token(&config).unwrap();
+        db.set_human_token(&token).await.unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shutdown = CancellationToken::new();
+        let state = AppState {
+            db: db.clone(),
+            config: Arc::new(config.clone()),
+            port,
+            sign_in: SignIn::new(&token),
+            activity: broadcast::Sender::new(1),
+            shutdown: shutdown.clone(),
+            demo: None,
+        };
+        tokio::spawn(api::serve(listener, api::router(state, axum::Router::new()), shutdown.clone()));
+        let server = ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id() };
+        server_file::write(&config.db_path, &server).unwrap();
+        Self { db, client: Client::of(&config).unwrap(), _folder: folder, _end: shutdown.drop_guard() }
+    }
+
+    /// A project on a repository; the common `.git` folder of that.
+    async fn project(&self, sample: &Sample, title: &str) -> String {
+        let probe = repo::probe(sample.top(), None).unwrap();
+        let new = NewProject { title: title.to_owned(), ..NewProject::default() };
+        self.db.create_project(&Caller::Human, new, probe).await.unwrap().git_dir
+    }
+}
+
+fn mara(project: Option<&str>) -> Token {
+    let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
+    Token::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
+}
+
+#[tokio::test]
+async fn the_token_opens_the_project_under_the_agents_name() {
+    let (board, sample) = (Board::new().await, Sample::new());
+    board.project(&sample, "One").await;
+    let (project, token) = make(&board.client, mara(None), None).await.unwrap();
+    let Some(Caller::Agent(caller)) = board.db.caller(&token).await.unwrap() else { panic!("no agent's token") };
+    assert_eq!((caller.project_id, caller.name.as_str()), (project.clone(), "platform/mara"));
+    let agent = board.db.agent(&project, "platform/mara").await.unwrap();
+    assert_eq!((agent.roles, agent.verified), (vec![Role::Builder, Role::Pen], true));
+
+    let (_, room) = make(&board.client, Token::Room { project: None }, None).await.unwrap();
+    assert_eq!(board.db.caller(&room).await.unwrap(), Some(Caller::Room(project)));
+}
+
+#[tokio::test]
+async fn the_project_is_the_one_named_or_the_one_of_this_folder() {
+    let (board, here, there) = (Board::new().await, Sample::new(), Sample::new());
+    assert!(matches!(make(&board.client, mara(None), None).await, Err(CliError::NoProject)));
+    let git_dir = board.project(&here, "Here").await;
+    let elsewhere = board.project(&there, "There").await;
+    let made = |project: Option<&'static str>, here: Option<String>| {
+        let client = board.client.clone();
+        async move { make(&client, mara(project), here.as_deref()).await.map(|(project, _)| project) }
+    };
+    assert_eq!(made(None, Some(git_dir.clone())).await.unwrap(), ProjectId::new(1));
+    assert_eq!(made(None, Some(elsewhere)).await.unwrap(), ProjectId::new(2));
+    assert_eq!(made(Some("PROJ-002"), Some(git_dir.clone())).await.unwrap(), ProjectId::new(2));
+
+    let unclear = made(None, None).await.unwrap_err();
+    let Err(refused) = made(Some("PROJ-009"), None).await else { panic!("there is no such project") };
+    let Err(no_id) = made(Some("mine"), None).await else { panic!("that is no id") };
+    board.project(&here, "Here again").await;
+    let several = made(None, Some(git_dir)).await.unwrap_err();
+    insta::assert_snapshot!([unclear, several, refused, no_id].map(|error| error.to_string()).join("\n"), @r#"
+    which project is meant? Name one with --project: PROJ-002 (There), PROJ-001 (Here)
+    which project is meant? Name one with --project: PROJ-003 (Here again), PROJ-002 (There), PROJ-001 (Here)
+    project PROJ-009 does not exist. Look up the project on the board; ids are written like PROJ-001.
+    "mine" is not a project id: expected something like PROJ-001
+    "#);
+}

@@ -1,0 +1,218 @@
+//! Agents: who takes part in a project. Runs take part by themselves, others through a token of the person's making or of a room.
+
+mod join;
+mod roster;
+
+pub use join::Registered;
+pub(crate) use join::{join_run, leave_runs_of};
+pub(crate) use roster::{Entry, Roster};
+
+use domain::agent::{Agent, Health, Role};
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::text;
+use domain::time::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::now;
+use crate::open::Db;
+use crate::presence::Connected;
+use crate::task::read::{count, optional, parsed};
+use crate::tx::{Quiet, Tx};
+use crate::{handshake, spawn, token, voice};
+
+/// With what it works on and what it has not been given.
+const SELECT: &str = "SELECT a.*,
+    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
+    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
+         AND m.id > a.broadcasts_after AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+    COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
+      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name AND t.status IN ('in_progress', 'in_review')
+         ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
+  FROM agents a";
+
+impl Db {
+    /// Everybody who takes or took part in a project, by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
+        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 ORDER BY a.name")))
+            .bind(project.as_str())
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(|row| Ok(self.alive(agent_of(row)?))).collect()
+    }
+
+    /// # Errors
+    /// When nobody of this name takes or took part in the project.
+    pub async fn agent(&self, project: &ProjectId, name: &str) -> Result<Agent> {
+        let found = read(&mut *self.readers.acquire().await?, project, name).await?;
+        found.map(|agent| self.alive(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
+    }
+
+    /// Adds what only memory knows: signs of life since the last stored one.
+    fn alive(&self, mut agent: Agent) -> Agent {
+        self.presence.animate(&mut agent, now());
+        agent
+    }
+
+    /// Notes a sign of life of the caller. Those who are no agents need give none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn beat(&self, caller: &Caller) -> Result<Timestamp> {
+        let now = now();
+        let (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) = (caller, caller.project(), caller.name()) else { return Ok(now) };
+        if self.presence.beat(project, &name, now) {
+            let project = project.clone();
+            self.write(move |tx| {
+                Box::pin(async move {
+                    tx.quiet(Quiet::SignsOfLife);
+                    sqlx::query("UPDATE agents SET heartbeat_at = $3, last_seen = $3 WHERE project_id = $1 AND name = $2")
+                        .bind(project.as_str())
+                        .bind(name)
+                        .bind(now.to_string())
+                        .execute(&mut tx.connection)
+                        .await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        }
+        Ok(now)
+    }
+
+    /// Counts the caller as connected for as long as the answer is kept. Nothing for those who are no agents.
+    pub fn connect(&self, caller: &Caller) -> Option<Connected> {
+        match (caller, caller.project(), caller.name()) {
+            (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => Some(self.presence.connect(project, &name)),
+            _ => None,
+        }
+    }
+
+    /// Sets what the caller says that it does; an empty text takes it back.
+    ///
+    /// # Errors
+    /// When the text is not acceptable or the caller has not registered.
+    pub async fn set_status(&self, caller: &Caller, project: &ProjectId, status: &str) -> Result<Agent> {
+        let (caller, project, status) = (caller.clone(), project.clone(), status.to_owned());
+        let name = caller.name().ok_or(Refusal::NotRegistered)?;
+        let (own, of) = (name.clone(), project.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if tx.replayed::<()>(&caller).await?.is_some() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                tx.admit(&caller).await?;
+                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let status = match status.trim() {
+                    "" => None,
+                    said => Some(text::title("status", said)?),
+                };
+                let changed = sqlx::query("UPDATE agents SET status = $3 WHERE project_id = $1 AND name = $2")
+                    .bind(project.as_str())
+                    .bind(&voice.name)
+                    .bind(&status)
+                    .execute(&mut tx.connection)
+                    .await?;
+                if changed.rows_affected() == 0 {
+                    return Err(Refusal::NotRegistered.into());
+                }
+                tx.record_among_agents(&caller, &project, None, Event::AgentStatus { agent: voice.name, status });
+                tx.remember(&caller, &()).await
+            })
+        })
+        .await?;
+        self.agent(&of, &own).await
+    }
+
+    /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it. When the
+    /// person does it, the agent's token is worth nothing from then on.
+    ///
+    /// # Errors
+    /// When nobody of this name is there, or the caller may not speak for it.
+    pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+        let (caller, project, name) = (caller.clone(), project.clone(), name.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if tx.replayed::<()>(&caller).await?.is_some() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                tx.admit(&caller).await?;
+                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let names = present(&mut tx.connection, &project).await?;
+                let name = domain::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
+                if name != voice.name {
+                    voice.lead_only(&format!("taking {name} out"))?;
+                }
+                if caller == Caller::Human {
+                    // Whom the person takes out comes back with a new token only.
+                    token::forget_agent(tx, &project, &name).await?;
+                }
+                leave(tx, &caller, &project, &name).await?;
+                tx.remember(&caller, &()).await
+            })
+        })
+        .await
+    }
+}
+
+/// Marks an agent as gone. Nobody waits for it any more, nor for its minions.
+pub(crate) async fn leave(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
+        .bind(project.as_str())
+        .bind(name)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_among_agents(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
+    spawn::ended_with_pilot(tx, project, name).await?;
+    handshake::left(tx, project, name).await
+}
+
+pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
+    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(agent_of).transpose()
+}
+
+/// The names of those who have not left, by name.
+pub(crate) async fn present(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
+        .bind(project.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+fn agent_of(row: &SqliteRow) -> Result<Agent> {
+    let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
+    let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
+    Ok(Agent {
+        project_id: parsed(row, "project_id")?,
+        name: row.try_get("name")?,
+        team: row.try_get("team")?,
+        roles,
+        description: row.try_get("description")?,
+        status: row.try_get("status")?,
+        verified: row.try_get("verified")?,
+        run_id: optional(row, "run_id")?,
+        task_id: optional::<TaskId>(row, "task_id")?,
+        health: Health::Unknown,
+        connected: false,
+        unread: count(row, "unread")?,
+        registered_at: parsed(row, "registered_at")?,
+        last_seen,
+        last_inbox_check: optional(row, "last_inbox_check")?,
+        left_at: optional(row, "left_at")?,
+    })
+}

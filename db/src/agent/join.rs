@@ -1,0 +1,237 @@
+//! Joining a project: by a token that the person makes, by a room's token, or by being a run.
+
+use domain::agent::{Agent, Health, Registration, Role, full_name};
+use domain::event::Event;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::run::Run;
+use domain::task::{Card, Phase};
+use domain::text;
+use serde::{Deserialize, Serialize};
+
+use super::{leave, read};
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::project;
+use crate::token::{self, Owner};
+use crate::tx::{Quiet, Tx};
+
+/// An agent that joined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registered {
+    pub agent: Agent,
+    /// The token under which the name is its own from now on. Only with a room's token.
+    pub token: Option<String>,
+}
+
+/// A row of an agent that was checked.
+struct Row<'a> {
+    name: &'a str,
+    team: Option<&'a str>,
+    roles: &'a [Role],
+    description: Option<&'a str>,
+    verified: bool,
+    run: Option<&'a RunId>,
+}
+
+impl Db {
+    /// Makes an agent of the person's choosing, with the only token that opens the project under its name; an earlier token of that name
+    /// is worth nothing from then on.
+    ///
+    /// # Errors
+    /// When somebody else than the person asks, or the name is not acceptable.
+    pub async fn make_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
+        let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
+        let hash = token::hash(&new);
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("making tokens")?;
+                project::read(&mut tx.connection, &project).await?;
+                let name = full_name(&who.name, who.team.as_deref())?;
+                let description = text::optional_body("description", who.description.as_deref())?;
+                let roles = distinct(&who.roles);
+                let team = name.split_once('/').map(|(team, _)| team);
+                let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None };
+                write(tx, &caller, &project, row).await?;
+                token::forget_agent(tx, &project, &name).await?;
+                token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
+                tx.record_among_agents(&caller, &project, None, Event::TokenMade {});
+                Ok(())
+            })
+        })
+        .await?;
+        Ok(new)
+    }
+
+    /// Makes the token with which anybody may join a project under a name of their own; the earlier one lets nobody in any more.
+    ///
+    /// # Errors
+    /// When somebody else than the person asks, or there is no such project.
+    pub async fn make_room_token(&self, caller: &Caller, project: &ProjectId) -> Result<String> {
+        let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
+        let hash = token::hash(&new);
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.human_only("making tokens")?;
+                project::read(&mut tx.connection, &project).await?;
+                token::forget_room(tx, &project).await?;
+                token::insert(tx, &hash, Owner::Room(&project)).await?;
+                tx.record_among_agents(&caller, &project, None, Event::TokenMade {});
+                Ok(())
+            })
+        })
+        .await?;
+        Ok(new)
+    }
+
+    /// Joins, or says something new about oneself; what is left out stays. With a room's token the answer holds the agent's own.
+    ///
+    /// `own_token` is one that the name's agent was given before: with it a room's bearer takes the name up again.
+    ///
+    /// # Errors
+    /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
+    pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<Registered> {
+        let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
+        let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
+        let of = project.clone();
+        let (name, token) = self
+            .write(move |tx| {
+                Box::pin(async move {
+                    if let Some(answer) = tx.replayed::<(String, Option<String>)>(&caller).await? {
+                        tx.quiet(Quiet::NothingChanged);
+                        return Ok(answer);
+                    }
+                    tx.admit(&caller).await?;
+                    if caller.project().is_some_and(|own| *own != project) {
+                        return Err(Refusal::not_found("project", &project).into());
+                    }
+                    let description = text::optional_body("description", who.description.as_deref())?;
+                    let name = own_name(&caller, &who)?;
+                    let mut known = read(&mut tx.connection, &project, &name).await?;
+                    if let Some(known) = &mut known {
+                        tx.presence.animate(known, tx.now);
+                    }
+                    let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
+                    let roles = roles(&caller, &name, before, &who.roles)?;
+                    let answer = if let Caller::Room(_) = caller {
+                        may_take(tx, known.as_ref(), shown.as_deref()).await?;
+                        token::forget_agent(tx, &project, &name).await?;
+                        Some(new)
+                    } else {
+                        None
+                    };
+                    let verified = known.as_ref().is_some_and(|agent| agent.verified) && answer.is_none();
+                    let team = name.split_once('/').map(|(team, _)| team);
+                    let run = known.as_ref().and_then(|agent| agent.run_id.as_ref());
+                    write(tx, &caller, &project, Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run })
+                        .await?;
+                    if answer.is_some() {
+                        token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
+                    }
+                    let answer = (name, answer);
+                    tx.remember(&caller, &answer).await?;
+                    Ok(answer)
+                })
+            })
+            .await?;
+        Ok(Registered { agent: self.agent(&of, &name).await?, token })
+    }
+}
+
+/// The caller's own name, or, in a room, the one that it chose.
+fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
+    let claimed = || match (&who.team, who.name.contains('/')) {
+        (Some(team), false) => format!("{team}/{}", who.name),
+        _ => who.name.clone(),
+    };
+    match caller {
+        Caller::Room(_) => full_name(&who.name, who.team.as_deref()),
+        Caller::Run(_) | Caller::Agent(_) => {
+            let own = caller.name().unwrap_or_default();
+            let is_own = domain::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
+            if is_own { Ok(own) } else { Err(Refusal::NotYou { own, claimed: claimed() }) }
+        }
+        Caller::Human | Caller::Runner => Err(Refusal::NotYou { own: caller.name().unwrap_or_default(), claimed: claimed() }),
+    }
+}
+
+/// A room's bearer takes a name that nobody has, that its agent left or fell silent under, or whose token it shows. What the person
+/// vouches for is never taken so.
+async fn may_take(tx: &mut Tx, known: Option<&Agent>, shown: Option<&str>) -> Result<()> {
+    let Some(known) = known else { return Ok(()) };
+    let silent = known.left_at.is_some() || known.health == Health::Dead;
+    let owns = match shown {
+        Some(shown) => token::opens(tx, &known.project_id, &known.name, shown).await?,
+        None => false,
+    };
+    if !known.verified && (silent || owns) { Ok(()) } else { Err(Refusal::NameTaken { name: known.name.clone() }.into()) }
+}
+
+/// The roles after registering: those given, or the earlier ones. The lead is the person's to give and stays with whoever has it.
+fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, Refusal> {
+    let leads = before.contains(&Role::Lead);
+    if given.contains(&Role::Lead) && !leads {
+        let (agent, action) = (name.to_owned(), "taking the lead".to_owned());
+        return Err(if matches!(caller, Caller::Room(_)) { Refusal::Unverified { agent, action } } else { Refusal::LeadOnly { agent, action } });
+    }
+    if given.is_empty() {
+        return Ok(before.to_vec());
+    }
+    Ok(distinct(&[if leads { vec![Role::Lead] } else { Vec::new() }, given.to_vec()].concat()))
+}
+
+fn distinct(roles: &[Role]) -> Vec<Role> {
+    let mut roles = roles.to_vec();
+    roles.sort_unstable();
+    roles.dedup();
+    roles
+}
+
+/// Writes the row of an agent. Who comes back finds what it had not read, broadcasts since then included. That the person makes a token
+/// is no sign of the agent's life.
+async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO agents (project_id, name, team, roles, description, verified, run_id, broadcasts_after, registered_at, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
+         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), verified = $6, run_id = $7,
+           last_seen = COALESCE($9, last_seen), left_at = NULL",
+    )
+    .bind(project.as_str())
+    .bind(row.name)
+    .bind(row.team)
+    .bind(serde_json::to_string(row.roles)?)
+    .bind(row.description)
+    .bind(row.verified)
+    .bind(row.run.map(RunId::as_str))
+    .bind(tx.now.to_string())
+    .bind((*caller != Caller::Human).then(|| tx.now.to_string()))
+    .execute(&mut tx.connection)
+    .await?;
+    let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
+    tx.record_among_agents(caller, project, None, event);
+    Ok(())
+}
+
+/// A run takes part under its own name from the moment it is reserved.
+pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
+    let name = Run::agent_name(run.phase, &card.id);
+    let row = Row { name: &name, team: None, roles: &[Role::from(run.phase)], description: Some(&card.title), verified: true, run: Some(&run.id) };
+    write(tx, &Caller::Runner, &card.project_id, row).await
+}
+
+/// Once a task is finished, the agents that we ran for it are gone.
+pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
+    for phase in Phase::ALL {
+        let name = Run::agent_name(*phase, task);
+        let there: Option<i64> = sqlx::query_scalar("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
+            .bind(project.as_str())
+            .bind(&name)
+            .fetch_optional(&mut tx.connection)
+            .await?;
+        if there.is_some() {
+            leave(tx, &Caller::Runner, project, &name).await?;
+        }
+    }
+    Ok(())
+}

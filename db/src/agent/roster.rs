@@ -1,0 +1,92 @@
+//! Who is there, as a use-case asks it: names, leads, and whether anybody still listens behind a name.
+
+use domain::agent::{ALL, Health, PERSON, Role, resolve};
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use sqlx::Row;
+
+use crate::error::Result;
+use crate::task::read::optional;
+use crate::tx::Tx;
+
+/// Everybody who has not left a project, as they are at one moment.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    pub(crate) project: ProjectId,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) verified: bool,
+    pub(crate) leads: bool,
+    last_seen: Option<Timestamp>,
+    /// Whether nobody listens behind the name any more. Of those that we run somebody does: in the next run.
+    dead: bool,
+}
+
+impl Roster {
+    pub(crate) async fn read(tx: &mut Tx, project: &ProjectId) -> Result<Self> {
+        let rows = sqlx::query(
+            "SELECT name, verified, roles, run_id IS NOT NULL AS run, MAX(COALESCE(last_seen, ''), COALESCE(heartbeat_at, '')) AS seen
+             FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
+        )
+        .bind(project.as_str())
+        .fetch_all(&mut tx.connection)
+        .await?;
+        let entries = rows.iter().map(|row| {
+            let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
+            let (name, verified): (String, bool) = (row.try_get("name")?, row.try_get("verified")?);
+            let stored = if row.try_get::<&str, _>("seen")?.is_empty() { None } else { optional(row, "seen")? };
+            let signs = tx.presence.of(project, &name);
+            let last_seen = stored.max(signs.last);
+            let dead = !row.try_get::<bool, _>("run")? && signs.connections == 0 && Health::of(last_seen, tx.now) == Health::Dead;
+            Ok(Entry { name, verified, leads: verified && roles.contains(&Role::Lead), last_seen, dead })
+        });
+        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()? })
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The leads, by name. The person leads too, and is not among them.
+    pub(crate) fn leads(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|entry| entry.leads).map(|entry| entry.name.as_str())
+    }
+
+    /// Those who do not lead and could answer, by name.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|entry| !entry.leads && !entry.dead).map(|entry| entry.name.as_str())
+    }
+
+    /// Whom `speaker` means by `given`: somebody who is there, the person, or everybody.
+    pub(crate) async fn recipient(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
+        let given = given.trim();
+        if given == ALL || given == PERSON {
+            return Ok(given.to_owned());
+        }
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).chain([PERSON, ALL]).collect();
+        let name = match resolve(given, speaker, &names) {
+            Ok(name) => name,
+            Err(refusal @ Refusal::UnknownAgent { .. }) => return Err(gone(tx, &self.project, given).await?.unwrap_or(refusal).into()),
+            Err(refusal) => return Err(refusal.into()),
+        };
+        if let Some(Entry { last_seen, .. }) = self.entry(name).filter(|entry| entry.dead) {
+            return Err(Refusal::DeadAgent { name: name.to_owned(), since: *last_seen }.into());
+        }
+        Ok(name.to_owned())
+    }
+}
+
+/// Why nobody listens under a name that somebody once had.
+async fn gone(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Option<Refusal>> {
+    let row = sqlx::query("SELECT left_at FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NOT NULL")
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    row.map(|row| Ok(Refusal::DeadAgent { name: name.to_owned(), since: optional(&row, "left_at")? })).transpose()
+}

@@ -1,0 +1,212 @@
+//! Handshakes: a lead's plan, and who of those it was told to has acknowledged it.
+
+use domain::agent::{ALL, PERSON, RUNNER};
+use domain::event::Event;
+use domain::handshake::{Handshake, Target};
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::text;
+use sqlx::{Row, SqliteConnection};
+
+use crate::agent::Roster;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::message::{Post, post};
+use crate::open::Db;
+use crate::task::read::{optional, parsed};
+use crate::tx::{Quiet, Tx};
+use crate::voice;
+
+impl Db {
+    /// Tells `targets` a plan that each of them is to acknowledge; without names, everybody who does not lead.
+    ///
+    /// # Errors
+    /// When the caller does not lead, the words are not acceptable, a name is unknown or gone, or nobody is there to be asked.
+    pub async fn begin_handshake(&self, caller: &Caller, project: &ProjectId, words: &str, targets: Vec<String>) -> Result<Handshake> {
+        let (caller, project, words) = (caller.clone(), project.clone(), words.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(handshake) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(handshake);
+                }
+                tx.admit(&caller).await?;
+                let roster = Roster::read(tx, &project).await?;
+                let voice = voice::among(tx, &caller, &roster).await?;
+                voice.lead_only("beginning a handshake")?;
+                let words = text::body("message", &words)?;
+                let mut names: Vec<String> = Vec::new();
+                for given in &targets {
+                    match roster.recipient(tx, &voice.name, given).await? {
+                        all if all == ALL => names.extend(roster.others().map(str::to_owned)),
+                        name => names.push(name),
+                    }
+                }
+                if targets.is_empty() {
+                    names.extend(roster.others().map(str::to_owned));
+                }
+                names.sort_unstable();
+                names.dedup();
+                names.retain(|name| *name != voice.name);
+                if names.is_empty() {
+                    let hint = "Call who to see who is there, or wait until somebody registers.";
+                    return Err(Refusal::invalid("agents", "nobody is there to acknowledge it", hint).into());
+                }
+                let id: i64 =
+                    sqlx::query_scalar("INSERT INTO handshakes (project_id, initiated_by, content, created_at) VALUES ($1, $2, $3, $4) RETURNING id")
+                        .bind(project.as_str())
+                        .bind(&voice.name)
+                        .bind(&words)
+                        .bind(tx.now.to_string())
+                        .fetch_one(&mut tx.connection)
+                        .await?;
+                let content = format!("[HANDSHAKE #{id}] {words}\n\nAcknowledge it with ack_handshake, handshake_id {id}.");
+                for name in &names {
+                    sqlx::query("INSERT INTO handshake_acks (handshake_id, agent_name) VALUES ($1, $2)")
+                        .bind(id)
+                        .bind(name)
+                        .execute(&mut tx.connection)
+                        .await?;
+                    let told = Post { project: &project, from: &voice.name, to: name, content: &content, task: None, reply_to: None };
+                    post(tx, &caller, told).await?;
+                }
+                tx.record_among_agents(&caller, &project, None, Event::HandshakeBegun { handshake: id });
+                let handshake = read(&mut tx.connection, id).await?;
+                tx.remember(&caller, &handshake).await?;
+                Ok(handshake)
+            })
+        })
+        .await
+    }
+
+    /// Acknowledges a handshake. With the last acknowledgement, its initiator and all leads are told.
+    ///
+    /// # Errors
+    /// When the caller was not asked, or has acknowledged before.
+    pub async fn acknowledge(&self, caller: &Caller, id: i64) -> Result<Handshake> {
+        let caller = caller.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(handshake) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(handshake);
+                }
+                tx.admit(&caller).await?;
+                let known = read(&mut tx.connection, id).await?;
+                let foreign = caller.project().is_some_and(|own| *own != known.project_id);
+                if foreign {
+                    return Err(Refusal::not_found("handshake", id).into());
+                }
+                let agent = voice::of(&mut tx.connection, &caller, &known.project_id).await?.name;
+                let Some(target) = known.targets.iter().find(|target| target.agent_name == agent) else {
+                    return Err(Refusal::NotAsked { handshake: id, agent }.into());
+                };
+                if target.acked_at.is_some() {
+                    return Err(Refusal::AcknowledgedBefore { handshake: id, agent }.into());
+                }
+                sqlx::query("UPDATE handshake_acks SET acked_at = $3, left_at = NULL WHERE handshake_id = $1 AND agent_name = $2")
+                    .bind(id)
+                    .bind(&agent)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_among_agents(&caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
+                complete(tx, &caller, id).await?;
+                let handshake = read(&mut tx.connection, id).await?;
+                tx.remember(&caller, &handshake).await?;
+                Ok(handshake)
+            })
+        })
+        .await
+    }
+
+    /// # Errors
+    /// When there is no such handshake.
+    pub async fn handshake(&self, id: i64) -> Result<Handshake> {
+        read(&mut *self.readers.acquire().await?, id).await
+    }
+
+    /// The handshakes of a project, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn handshakes(&self, project: &ProjectId) -> Result<Vec<Handshake>> {
+        let mut connection = self.readers.acquire().await?;
+        let ids: Vec<i64> = sqlx::query_scalar("SELECT id FROM handshakes WHERE project_id = $1 ORDER BY id DESC")
+            .bind(project.as_str())
+            .fetch_all(&mut *connection)
+            .await?;
+        let mut handshakes = Vec::with_capacity(ids.len());
+        for id in ids {
+            handshakes.push(read(&mut connection, id).await?);
+        }
+        Ok(handshakes)
+    }
+}
+
+/// Nobody waits for somebody who left.
+pub(crate) async fn left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "UPDATE handshake_acks SET left_at = $3 WHERE agent_name = $2 AND acked_at IS NULL AND left_at IS NULL
+           AND handshake_id IN (SELECT id FROM handshakes WHERE project_id = $1 AND status = 'pending') RETURNING handshake_id",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .fetch_all(&mut tx.connection)
+    .await?;
+    for id in ids {
+        complete(tx, &Caller::Runner, id).await?;
+    }
+    Ok(())
+}
+
+/// Completes a handshake for which nobody is waited any more.
+async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
+    let handshake = read(&mut tx.connection, id).await?;
+    if handshake.pending().next().is_some() || handshake.completed_at.is_some() {
+        return Ok(());
+    }
+    sqlx::query("UPDATE handshakes SET status = 'completed', completed_at = $2 WHERE id = $1")
+        .bind(id)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    let project = &handshake.project_id;
+    tx.record_among_agents(caller, project, None, Event::HandshakeCompleted { handshake: id });
+    let roster = Roster::read(tx, project).await?;
+    let mut told: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
+    told.sort_unstable();
+    told.dedup();
+    let left: Vec<&str> = handshake.targets.iter().filter(|target| target.left).map(|target| target.agent_name.as_str()).collect();
+    let without = if left.is_empty() { String::new() } else { format!(" without {}, who left", left.join(", ")) };
+    let content = format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED{without}");
+    for name in told.into_iter().filter(|name| *name == PERSON || roster.entry(name).is_some()) {
+        let words = Post { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
+        post(tx, &Caller::Runner, words).await?;
+    }
+    Ok(())
+}
+
+async fn read(connection: &mut SqliteConnection, id: i64) -> Result<Handshake> {
+    let row = sqlx::query("SELECT * FROM handshakes WHERE id = $1").bind(id).fetch_optional(&mut *connection).await?;
+    let row = row.ok_or_else(|| Refusal::not_found("handshake", id))?;
+    let acks = sqlx::query("SELECT * FROM handshake_acks WHERE handshake_id = $1 ORDER BY agent_name").bind(id).fetch_all(connection).await?;
+    let targets = acks.iter().map(|ack| {
+        Ok(Target {
+            agent_name: ack.try_get("agent_name")?,
+            acked_at: optional(ack, "acked_at")?,
+            left: ack.try_get::<Option<&str>, _>("left_at")?.is_some(),
+        })
+    });
+    Ok(Handshake {
+        id,
+        project_id: parsed(&row, "project_id")?,
+        initiated_by: row.try_get("initiated_by")?,
+        message: row.try_get("content")?,
+        status: parsed(&row, "status")?,
+        targets: targets.collect::<Result<_>>()?,
+        created_at: parsed(&row, "created_at")?,
+        completed_at: optional(&row, "completed_at")?,
+    })
+}

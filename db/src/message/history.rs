@@ -1,0 +1,67 @@
+//! What was said in a project, for whoever looks back.
+
+use domain::id::{ProjectId, TaskId};
+use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Message};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::{optional, parsed};
+
+/// Which part of the history is wanted. Carbon copies repeat what is there already and are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HistoryQuery {
+    /// The newest so many, at most 200; 10 unless named.
+    pub count: Option<u32>,
+    /// Only the thread of a task.
+    pub task: Option<TaskId>,
+    /// Only what somebody of this name wrote or was written.
+    pub agent: Option<String>,
+    /// Only what came before this message.
+    pub before: Option<i64>,
+}
+
+/// A broadcast counts as read when everybody who was there has been given it.
+const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered_at IS NOT NULL ELSE NOT EXISTS (
+      SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcasts_after < m.id
+        AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given
+  FROM messages m";
+
+impl Db {
+    /// The newest messages that the query asks for, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn history(&self, project: &ProjectId, query: &HistoryQuery) -> Result<Vec<Message>> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "{SELECT} WHERE m.project_id = $1 AND m.is_cc = 0 AND ($2 IS NULL OR m.task_id = $2)
+               AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4) ORDER BY m.id DESC LIMIT $5"
+        )))
+        .bind(project.as_str())
+        .bind(query.task.as_ref().map(TaskId::as_str))
+        .bind(&query.agent)
+        .bind(query.before)
+        .bind(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE))
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().rev().map(|row| message_of(row, "given")).collect()
+    }
+}
+
+/// `given` names the column that says whether the message was given to its recipient.
+pub(super) fn message_of(row: &SqliteRow, given: &str) -> Result<Message> {
+    Ok(Message {
+        id: row.try_get("id")?,
+        project_id: parsed(row, "project_id")?,
+        from_agent: row.try_get("from_agent")?,
+        to_agent: row.try_get("to_agent")?,
+        content: row.try_get("content")?,
+        is_cc: row.try_get("is_cc")?,
+        cc_original_to: row.try_get("cc_original_to")?,
+        task_id: optional(row, "task_id")?,
+        reply_to: row.try_get("reply_to")?,
+        timestamp: parsed(row, "created_at")?,
+        read: row.try_get(given)?,
+    })
+}

@@ -1,0 +1,142 @@
+//! Inboxes: what waits for somebody, given at least once, and shown as new only once.
+//!
+//! A message is delivered when it was in an answer, and read when that answer is known to have arrived: its reader confirmed it, or went on
+//! to send, or is a run that ended well. What was delivered and never confirmed is given again, and says so.
+
+use domain::id::{ProjectId, RunId};
+use domain::message::{INBOX_BYTES, INBOX_PAGE, Inbox, Received, Unread};
+use domain::run::Run;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use super::delivery::{confirm, deliver};
+use super::history::message_of;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::card;
+use crate::tx::Quiet;
+use crate::{run, voice};
+
+/// Everything of which `$2` does not know yet that it arrived: what was written to it, and what was written to all since it joined.
+pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer AS given_in FROM messages m
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL
+  UNION ALL
+  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer AS given_in
+    FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
+    WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
+      AND m.id > COALESCE((SELECT broadcasts_after FROM agents WHERE project_id = $1 AND name = $2), 0)";
+
+impl Db {
+    /// Gives the caller what waits for it, new messages first, at most 50 and as many as fit into 48 KiB. `ack` is the highest id of an
+    /// earlier answer, and confirms it: what it held is not given again.
+    ///
+    /// # Errors
+    /// When the caller has not registered.
+    pub async fn check_inbox(&self, caller: &Caller, project: &ProjectId, ack: Option<i64>) -> Result<Inbox> {
+        let (caller, project) = (caller.clone(), project.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.quiet(Quiet::SignsOfLife);
+                if let Some(inbox) = tx.replayed(&caller).await? {
+                    return Ok(inbox);
+                }
+                tx.admit(&caller).await?;
+                let name = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                if let Some(ack) = ack {
+                    confirm(tx, &project, &name, ack).await?;
+                }
+                let inbox = waiting(&mut tx.connection, &project, &name).await?;
+                sqlx::query("UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2")
+                    .bind(project.as_str())
+                    .bind(&name)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                let answer = tx.seq;
+                deliver(tx, &caller, &project, &name, &inbox.messages, Some(answer)).await?;
+                tx.remember(&caller, &inbox).await?;
+                Ok(inbox)
+            })
+        })
+        .await
+    }
+
+    /// What somebody has not been given yet, as a number with names.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn unread(&self, project: &ProjectId, name: &str) -> Result<Unread> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
+               WHERE a.project_id = $1 AND a.name = w.from_agent AND a.verified = 1 AND r.value = 'lead') AS urgent
+             FROM ({WAITING}) w WHERE NOT w.given ORDER BY w.id"
+        )))
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_all(&self.readers)
+        .await?;
+        let mut unread = Unread::default();
+        for row in &rows {
+            let sender: String = row.try_get("from_agent")?;
+            let copy: bool = row.try_get("is_cc")?;
+            unread.count += 1;
+            unread.blocking += u32::from(!copy);
+            // A copy is for the record: nobody is interrupted for it.
+            unread.urgent |= !copy && row.try_get::<bool, _>("urgent")?;
+            if !unread.senders.contains(&sender) {
+                unread.senders.push(sender);
+            }
+        }
+        Ok(unread)
+    }
+
+    /// What waits for the agent of a run, without giving it.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn run_inbox(&self, id: &RunId) -> Result<Inbox> {
+        let mut connection = self.readers.acquire().await?;
+        let run = run::read(&mut connection, id).await?;
+        let project = card(&mut connection, &run.task_id).await?.project_id;
+        waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
+    }
+
+    /// Notes that the runner gave the agent of a run these messages, in its prompt or over its standard input.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn run_inbox_delivered(&self, id: &RunId, messages: Vec<Received>) -> Result<()> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.quiet(Quiet::NothingChanged);
+                let run = run::read(&mut tx.connection, &id).await?;
+                let project = card(&mut tx.connection, &run.task_id).await?.project_id;
+                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, None).await
+            })
+        })
+        .await
+    }
+}
+
+async fn waiting(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Inbox> {
+    let rows = sqlx::query(AssertSqlSafe(format!("SELECT w.*, COUNT(*) OVER () AS all_of_them FROM ({WAITING}) w ORDER BY given, id LIMIT $3")))
+        .bind(project.as_str())
+        .bind(name)
+        .bind(INBOX_PAGE)
+        .fetch_all(connection)
+        .await?;
+    let all: i64 = rows.first().map(|row| row.try_get("all_of_them")).transpose()?.unwrap_or(0);
+    let (mut messages, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    for row in &rows {
+        let message = message_of(row, "given")?;
+        bytes += message.content.len();
+        if bytes > INBOX_BYTES && !messages.is_empty() {
+            break;
+        }
+        messages.push(Received { again: message.read, message });
+    }
+    messages.sort_by_key(|received| received.message.id);
+    let more = u32::try_from(all).unwrap_or(u32::MAX) - u32::try_from(messages.len()).unwrap_or_default();
+    Ok(Inbox { messages, more })
+}

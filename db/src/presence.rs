@@ -1,0 +1,106 @@
+//! Signs of life, kept in memory: who is connected this moment, and when each agent was last heard of.
+//!
+//! They are too frequent for the log. The store's rows get the last one now and then, so that a restart does not forget everybody.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use domain::agent::{Agent, Health};
+use domain::id::ProjectId;
+use domain::time::Timestamp;
+
+use crate::now;
+
+/// How old the stored sign of life of somebody who is there may become.
+const STORED_EVERY: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Presence(Arc<Mutex<BTreeMap<(ProjectId, String), Signs>>>);
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Signs {
+    pub(crate) last: Option<Timestamp>,
+    pub(crate) connections: u32,
+    stored: Option<Timestamp>,
+}
+
+/// Somebody who can be told something this moment, for as long as this is kept.
+#[derive(Debug)]
+pub struct Connected {
+    presence: Presence,
+    key: (ProjectId, String),
+}
+
+impl Presence {
+    fn signs(&self) -> MutexGuard<'_, BTreeMap<(ProjectId, String), Signs>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn of(&self, project: &ProjectId, name: &str) -> Signs {
+        self.signs().get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// Notes a sign of life; true when it is time to store it.
+    pub(crate) fn beat(&self, project: &ProjectId, name: &str, now: Timestamp) -> bool {
+        let mut all = self.signs();
+        let signs = all.entry((project.clone(), name.to_owned())).or_default();
+        signs.last = Some(now);
+        let due = signs.stored.is_none_or(|stored| now.since(stored) >= STORED_EVERY);
+        if due {
+            signs.stored = Some(now);
+        }
+        due
+    }
+
+    /// Puts what is known only here onto what the store knows of an agent.
+    pub(crate) fn animate(&self, agent: &mut Agent, now: Timestamp) {
+        let signs = self.of(&agent.project_id, &agent.name);
+        agent.last_seen = agent.last_seen.max(signs.last);
+        agent.connected = signs.connections > 0 && agent.left_at.is_none();
+        // An open connection is as good as a sign of life.
+        agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
+    }
+
+    pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> Connected {
+        let key = (project.clone(), name.to_owned());
+        self.signs().entry(key.clone()).or_default().connections += 1;
+        Connected { presence: self.clone(), key }
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        if let Some(signs) = self.presence.signs().get_mut(&self.key) {
+            signs.connections = signs.connections.saturating_sub(1);
+            // It was there until now, however little it said.
+            signs.last = signs.last.max(Some(now()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_lasts_as_long_as_it_is_kept() {
+        let (presence, project) = (Presence::default(), ProjectId::new(1));
+        let one = presence.connect(&project, "mara");
+        let other = presence.connect(&project, "mara");
+        assert_eq!((presence.of(&project, "mara").connections, presence.of(&project, "mara").last), (2, None));
+        drop(one);
+        drop(other);
+        assert_eq!(presence.of(&project, "mara").connections, 0);
+        assert!(presence.of(&project, "mara").last.is_some(), "it was there until then");
+    }
+
+    #[test]
+    fn a_sign_of_life_is_stored_now_and_then() {
+        let (presence, project) = (Presence::default(), ProjectId::new(1));
+        let start = Timestamp::from_milliseconds(1_000);
+        let at = |seconds| presence.beat(&project, "mara", start.after(Duration::from_secs(seconds)));
+        assert_eq!([at(0), at(1), at(29), at(30), at(31)], [true, false, false, true, false]);
+        assert_eq!(presence.of(&project, "mara").last, Some(start.after(Duration::from_secs(31))));
+    }
+}

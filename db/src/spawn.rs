@@ -1,0 +1,263 @@
+//! Minions: how many helpers each agent may have at once, and which it had.
+//!
+//! The store counts what is logged; whoever starts the helpers asks here first.
+
+use domain::event::Event;
+use domain::id::{ProjectId, RunId};
+use domain::refusal::Refusal;
+use domain::spawn::{Allowance, GLOBAL, MOST_MINIONS, Minion, MinionStatus, SpawnPolicy};
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::agent::present;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::task::read::{count, optional, parsed};
+use crate::tx::{Quiet, Tx};
+use crate::voice;
+
+impl Db {
+    /// Sets how many minions at once are allowed: to everybody, with the scope `global`, or to one agent.
+    ///
+    /// # Errors
+    /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
+    pub async fn set_spawn_policy(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        scope: &str,
+        enabled: bool,
+        max_minions: u32,
+    ) -> Result<SpawnPolicy> {
+        let (caller, project, scope) = (caller.clone(), project.clone(), scope.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(policy) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(policy);
+                }
+                tx.admit(&caller).await?;
+                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                voice.lead_only("setting a spawn policy")?;
+                if max_minions > MOST_MINIONS {
+                    let problem = format!("{max_minions} are too many");
+                    return Err(Refusal::invalid("max_minions", problem, format!("Allow at most {MOST_MINIONS}.")).into());
+                }
+                let scope = match scope.trim() {
+                    GLOBAL => GLOBAL.to_owned(),
+                    name => {
+                        let names = present(&mut tx.connection, &project).await?;
+                        domain::agent::resolve(name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
+                    }
+                };
+                let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(voice.name), set_at: Some(tx.now) };
+                write(tx, &project, &policy).await?;
+                tx.record_among_agents(&caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
+                tx.remember(&caller, &policy).await?;
+                Ok(policy)
+            })
+        })
+        .await
+    }
+
+    /// The policies of a project, the global one first, which is the default where nobody set it; then by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn spawn_policies(&self, project: &ProjectId) -> Result<Vec<SpawnPolicy>> {
+        let rows = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 ORDER BY scope <> $2, scope")
+            .bind(project.as_str())
+            .bind(GLOBAL)
+            .fetch_all(&self.readers)
+            .await?;
+        let mut policies: Vec<SpawnPolicy> = rows.iter().map(policy_of).collect::<Result<_>>()?;
+        if policies.first().is_none_or(|first| first.scope != GLOBAL) {
+            policies.insert(0, SpawnPolicy::default());
+        }
+        Ok(policies)
+    }
+
+    /// What holds for one agent at this moment: its own policy, else the global one, else the default.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn allowance(&self, project: &ProjectId, agent: &str) -> Result<Allowance> {
+        allowance(&mut *self.readers.acquire().await?, project, agent).await
+    }
+
+    /// Notes that a minion of the caller began, or that its newest one at work ended.
+    ///
+    /// # Errors
+    /// When the policy allows no further minion, none is at work that could end, or the words are not acceptable.
+    pub async fn log_minion(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        description: &str,
+        status: MinionStatus,
+        result: Option<&str>,
+    ) -> Result<Minion> {
+        let (caller, project, description) = (caller.clone(), project.clone(), description.to_owned());
+        let result = result.map(str::to_owned);
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(minion) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(minion);
+                }
+                tx.admit(&caller).await?;
+                let pilot = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                let result = text::optional_body("result", result.as_deref())?;
+                let minion = if status == MinionStatus::Spawned {
+                    let description = text::body("task_description", &description)?;
+                    begin(tx, &project, &pilot, caller.run(), &description).await?
+                } else {
+                    end_newest(tx, &project, &pilot, status, result.as_deref()).await?
+                };
+                tx.record_among_agents(&caller, &project, None, Event::MinionLogged { minion: minion.id, status });
+                tx.remember(&caller, &minion).await?;
+                Ok(minion)
+            })
+        })
+        .await
+    }
+
+    /// The minions of a project, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn minions(&self, project: &ProjectId) -> Result<Vec<Minion>> {
+        let rows = sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC").bind(project.as_str()).fetch_all(&self.readers).await?;
+        rows.iter().map(minion_of).collect()
+    }
+}
+
+/// With a run end its minions: whatever they still did is lost.
+pub(crate) async fn ended_with_run(tx: &mut Tx, run: &RunId) -> Result<()> {
+    let rows = sqlx::query(
+        "UPDATE minions SET status = 'failed', completed_at = $2, result = 'Its run ended first.' WHERE run_id = $1 AND status = 'spawned'
+         RETURNING id, project_id",
+    )
+    .bind(run.as_str())
+    .bind(tx.now.to_string())
+    .fetch_all(&mut tx.connection)
+    .await?;
+    record_failed(tx, &rows)
+}
+
+/// The same when the agent they belong to leaves.
+pub(crate) async fn ended_with_pilot(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
+    let rows = sqlx::query(
+        "UPDATE minions SET status = 'failed', completed_at = $3, result = 'Its agent left first.'
+         WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' RETURNING id, project_id",
+    )
+    .bind(project.as_str())
+    .bind(pilot)
+    .bind(tx.now.to_string())
+    .fetch_all(&mut tx.connection)
+    .await?;
+    record_failed(tx, &rows)
+}
+
+fn record_failed(tx: &mut Tx, rows: &[SqliteRow]) -> Result<()> {
+    for row in rows {
+        let event = Event::MinionLogged { minion: row.try_get("id")?, status: MinionStatus::Failed };
+        tx.record_among_agents(&Caller::Runner, &parsed(row, "project_id")?, None, event);
+    }
+    Ok(())
+}
+
+async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent: &str) -> Result<Allowance> {
+    let row = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 AND scope IN ($2, $3) ORDER BY scope = $3 LIMIT 1")
+        .bind(project.as_str())
+        .bind(agent)
+        .bind(GLOBAL)
+        .fetch_optional(&mut *connection)
+        .await?;
+    let policy = row.as_ref().map(policy_of).transpose()?.unwrap_or_default();
+    let row = sqlx::query("SELECT COUNT(*) AS active FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned'")
+        .bind(project.as_str())
+        .bind(agent)
+        .fetch_one(connection)
+        .await?;
+    Ok(Allowance::new(agent, &policy, count(&row, "active")?))
+}
+
+async fn begin(tx: &mut Tx, project: &ProjectId, pilot: &str, run: Option<&RunId>, description: &str) -> Result<Minion> {
+    let allowed = allowance(&mut tx.connection, project, pilot).await?;
+    if !allowed.can_spawn {
+        let problem = if allowed.enabled {
+            format!("{} of {} are at work", allowed.active_minions, allowed.max_minions)
+        } else {
+            "the policy allows none".to_owned()
+        };
+        return Err(Refusal::NoMinion { agent: pilot.to_owned(), problem }.into());
+    }
+    let row = sqlx::query(
+        "INSERT INTO minions (project_id, pilot, run_id, task_description, status, spawned_at) VALUES ($1, $2, $3, $4, 'spawned', $5) RETURNING *",
+    )
+    .bind(project.as_str())
+    .bind(pilot)
+    .bind(run.map(RunId::as_str))
+    .bind(description)
+    .bind(tx.now.to_string())
+    .fetch_one(&mut tx.connection)
+    .await?;
+    minion_of(&row)
+}
+
+async fn end_newest(tx: &mut Tx, project: &ProjectId, pilot: &str, status: MinionStatus, result: Option<&str>) -> Result<Minion> {
+    let row = sqlx::query(
+        "UPDATE minions SET status = $3, result = $4, completed_at = $5
+         WHERE id = (SELECT MAX(id) FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned') RETURNING *",
+    )
+    .bind(project.as_str())
+    .bind(pilot)
+    .bind(status.as_str())
+    .bind(result)
+    .bind(tx.now.to_string())
+    .fetch_optional(&mut tx.connection)
+    .await?;
+    let none = || Refusal::invalid("status", format!("no minion of {pilot} is at work"), "Log each one as spawned before it begins.");
+    minion_of(&row.ok_or_else(none)?)
+}
+
+async fn write(tx: &mut Tx, project: &ProjectId, policy: &SpawnPolicy) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO spawn_policies (project_id, scope, enabled, max_minions, set_by, set_at) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (project_id, scope) DO UPDATE SET enabled = $3, max_minions = $4, set_by = $5, set_at = $6",
+    )
+    .bind(project.as_str())
+    .bind(&policy.scope)
+    .bind(policy.enabled)
+    .bind(policy.max_minions)
+    .bind(&policy.set_by)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+fn policy_of(row: &SqliteRow) -> Result<SpawnPolicy> {
+    Ok(SpawnPolicy {
+        scope: row.try_get("scope")?,
+        enabled: row.try_get("enabled")?,
+        max_minions: count(row, "max_minions")?,
+        set_by: row.try_get("set_by")?,
+        set_at: optional(row, "set_at")?,
+    })
+}
+
+fn minion_of(row: &SqliteRow) -> Result<Minion> {
+    Ok(Minion {
+        id: row.try_get("id")?,
+        pilot: row.try_get("pilot")?,
+        task_description: row.try_get("task_description")?,
+        status: parsed(row, "status")?,
+        result: row.try_get("result")?,
+        spawned_at: parsed(row, "spawned_at")?,
+        completed_at: optional(row, "completed_at")?,
+    })
+}

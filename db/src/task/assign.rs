@@ -1,0 +1,192 @@
+//! Giving tasks to agents from outside, and the hats in which they work on them.
+
+use domain::agent::{Agent, Role};
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::task::{Card, HeldBy, Phase, Status, Task};
+
+use crate::agent::{self, Roster};
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::hand::{self, Part};
+use crate::message::{Post, post_with_copies};
+use crate::open::Db;
+use crate::task::gate::{enter, leave};
+use crate::task::moves::{say, words};
+use crate::task::not_now;
+use crate::tx::{Quiet, Tx};
+use crate::voice::Voice;
+use crate::{hat, question, run};
+
+impl Db {
+    /// Gives an open task to an agent from outside, so that the runner starts no other for it, or takes it back, and then it waits until
+    /// the person presses Start. A run that works on it loses its right to write.
+    ///
+    /// # Errors
+    /// When the caller leads nothing, nobody from outside is called so, or the hat is none that the agent may wear.
+    pub async fn assign_task(&self, caller: &Caller, id: &TaskId, to: Option<String>, hat: Option<Role>) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                let (task, voice) = enter(tx, &caller, &id).await?;
+                match to {
+                    Some(name) => {
+                        let who = assignee(tx, &task.card.project_id, &voice.name, &name).await?;
+                        give(tx, &caller, &voice, &task.card, &who, hat).await?;
+                    }
+                    None => take_back(tx, &caller, &voice, &task.card).await?,
+                }
+                leave(tx, &caller, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Says in which of its roles the assignee works on a task.
+    ///
+    /// # Errors
+    /// When the caller is no lead, nobody is assigned, or the role is none that the assignee has or may wear in this project.
+    pub async fn assign_role_hat(&self, caller: &Caller, id: &TaskId, role: Role) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                let (task, voice) = enter(tx, &caller, &id).await?;
+                voice.lead_only("assigning hats")?;
+                let card = &task.card;
+                let Some(name) = &card.hands.assigned_to else {
+                    return Err(not_now(card, "nobody wears a hat for it", "Assign it with update_task and assigned_to first.").into());
+                };
+                let who = agent::read(&mut tx.connection, &card.project_id, name).await?.ok_or_else(|| Refusal::not_found("agent", name))?;
+                among_roles(&who, role)?;
+                hat::assign(tx, &caller, &card.project_id, &card.id, name, role).await?;
+                leave(tx, &caller, &task).await
+            })
+        })
+        .await
+    }
+}
+
+/// Somebody to whom a task is given, among those who are there.
+pub(super) struct Assignee {
+    agent: Agent,
+    roster: Roster,
+}
+
+/// Whom `speaker` means by `given`: an agent from outside who is there. Our own get their work from the runner.
+pub(super) async fn assignee(tx: &mut Tx, project: &ProjectId, speaker: &str, given: &str) -> Result<Assignee> {
+    let roster = Roster::read(tx, project).await?;
+    let name = roster.recipient(tx, speaker, given).await?;
+    match agent::read(&mut tx.connection, project, &name).await? {
+        Some(agent) if agent.run_id.is_none() => Ok(Assignee { agent, roster }),
+        _ => Err(Refusal::invalid(
+            "assigned_to",
+            format!("{name} is no agent from outside"),
+            "Name one that who shows without a run; leave assigned_to out and the runner finds an agent.",
+        )
+        .into()),
+    }
+}
+
+/// Gives an open task to somebody, who is told.
+pub(super) async fn give(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
+    voice.lead_only("assigning tasks")?;
+    if *caller != Caller::Human && card.held_by == Some(HeldBy::Stop) {
+        return Err(not_now(card, "the person stopped it", "Ask the person with send to human.").into());
+    }
+    hand_over(tx, caller, &voice.name, card, to, hat).await
+}
+
+/// The same by whoever makes the task, who need not lead.
+pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
+    let who = &to.agent;
+    if card.phase != Phase::Coder {
+        return Err(Refusal::invalid("assigned_to", format!("a {} task is the runner's", card.phase), "Assign tasks of the phase coder.").into());
+    }
+    if !card.status.is_open() {
+        return Err(not_now(card, "there is nothing to give out", "Send it back to work first, or create a new task.").into());
+    }
+    let hat = hat.or(card.hands.role_hat);
+    if let Some(hat) = hat {
+        among_roles(who, hat)?;
+        hat::fits(tx, &card.project_id, &who.name, hat).await?;
+    }
+    // A plan that waits for the person goes on waiting.
+    sqlx::query(
+        "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, why = NULL, failures = 0,
+                last_failure = NULL, retry_at = NULL, updated_at = $4,
+                attention = CASE WHEN json_extract(attention, '$.kind') = 'dependency_cancelled' THEN attention END
+         WHERE id = $1",
+    )
+    .bind(card.id.as_str())
+    .bind(&who.name)
+    .bind(hat.map(Role::as_str))
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: Some(who.name.clone()) });
+    if let Some(hat) = hat {
+        hat::assign(tx, caller, &card.project_id, &card.id, &who.name, hat).await?;
+    }
+    run::fence(tx, caller, card).await?;
+    question::withdraw(tx, &card.id).await?;
+    let before = card.hands.assigned_to.as_deref();
+    if before == Some(who.name.as_str()) {
+        return Ok(());
+    }
+    if let Some(before) = before {
+        worked(tx, card, before).await?;
+        say(tx, caller, card, from, before, &words("TAKEN BACK", card, Some(&format!("It was given to {}.", who.name)))).await?;
+    }
+    if who.name == from {
+        return Ok(());
+    }
+    let content = words("ASSIGNED", card, Some("Call get_task for what is to be done, and update_task with status in_progress when you begin."));
+    let post = Post { project: &card.project_id, from, to: &who.name, content: &content, task: Some(&card.id), reply_to: None };
+    post_with_copies(tx, caller, &to.roster, post, Vec::new()).await?;
+    Ok(())
+}
+
+/// Takes an open task from its assignee; whoever worked on it stays among its builders.
+async fn take_back(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card) -> Result<()> {
+    caller.human_only("taking tasks back")?;
+    let Some(before) = &card.hands.assigned_to else {
+        tx.quiet(Quiet::NothingChanged);
+        return Ok(());
+    };
+    let held = card.status.is_open().then_some(HeldBy::Human);
+    sqlx::query("UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3 WHERE id = $1")
+        .bind(card.id.as_str())
+        .bind(held.map(HeldBy::as_str))
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });
+    worked(tx, card, before).await?;
+    if let (Some(by), None) = (held, card.held_by) {
+        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskHeld { by });
+    }
+    say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await
+}
+
+/// Whoever had a task that was begun worked on it, whether they began it themselves or not.
+async fn worked(tx: &mut Tx, card: &Card, assignee: &str) -> Result<()> {
+    if card.status == Status::Backlog { Ok(()) } else { hand::lend(tx, &card.id, assignee, Part::Built).await }
+}
+
+/// Refuses a hat that is none of the agent's roles; one that said nothing of its roles may wear any.
+fn among_roles(who: &Agent, hat: Role) -> Result<(), Refusal> {
+    if who.roles.is_empty() || who.roles.contains(&hat) {
+        return Ok(());
+    }
+    let roles: Vec<&str> = who.roles.iter().map(|role| role.as_str()).collect();
+    Err(Refusal::invalid("role_hat", format!("{} is no {hat}: its roles are {}", who.name, roles.join(", ")), "Choose one of its roles."))
+}

@@ -1,0 +1,107 @@
+//! The gate between work and done: an assignee hands in, a lead or the person approves or sends back.
+
+use domain::evidence::Found;
+use domain::id::TaskId;
+use domain::refusal::Refusal;
+use domain::stage::Stage;
+use domain::task::{Status, Submission, Task};
+use domain::text;
+
+use super::{assignee_only, enter, keep_result, leave, make};
+use crate::caller::Caller;
+use crate::comment;
+use crate::error::Result;
+use crate::open::Db;
+use crate::tx::Quiet;
+
+impl Db {
+    /// Hands a task in; every lead is told, or the person where nobody else leads.
+    ///
+    /// # Errors
+    /// When the caller is not the assignee, the task is not in progress, or a text is not acceptable.
+    pub async fn submit_for_review(&self, caller: &Caller, id: &TaskId, submission: Submission) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                let (task, voice) = enter(tx, &caller, &id).await?;
+                assignee_only(&voice, &task.card, "handing it in")?;
+                let summary = text::body("summary", &submission.summary)?;
+                let files_changed = text::optional_body("files_changed", submission.files_changed.as_deref())?;
+                let test_results = text::optional_body("test_results", submission.test_results.as_deref())?;
+                let mut words = format!("Summary: {summary}");
+                for (what, given) in [("Files", &files_changed), ("Tests", &test_results)] {
+                    if let Some(given) = given {
+                        words = format!("{words}\n{what}: {given}");
+                    }
+                }
+                words.truncate(words.floor_char_boundary(text::BODY_BYTES));
+                let result = serde_json::to_string(&Submission { summary, files_changed, test_results })?;
+                keep_result(tx, &caller, &voice, &task.card, &result).await?;
+                make(tx, &caller, &voice, &task, Stage::Review, Some(&words), &Found::Nothing).await?;
+                leave(tx, &caller, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Accepts what was handed in: the task is done, or, where it has a branch, its newest commit joins the merge queue. The assignee
+    /// is told.
+    ///
+    /// # Errors
+    /// When the caller is no lead or had a hand in the work, or the task is not in review.
+    pub async fn approve_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>, found: Found) -> Result<Task> {
+        let (caller, id, notes) = (caller.clone(), id.clone(), notes.map(str::to_owned));
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                let (task, voice) = enter(tx, &caller, &id).await?;
+                in_review(&task, &voice.name, Stage::Completed)?;
+                let notes = text::optional_body("notes", notes.as_deref())?;
+                make(tx, &caller, &voice, &task, Stage::Completed, notes.as_deref(), &found).await?;
+                if let Some(notes) = notes {
+                    comment::insert(tx, &caller, &task.card.project_id, &id, &notes).await?;
+                }
+                leave(tx, &caller, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Sends handed-in work back with what to change; the assignee is told.
+    ///
+    /// # Errors
+    /// When the caller is no lead, the task is not in review, or no reason is given.
+    pub async fn reject_task(&self, caller: &Caller, id: &TaskId, reason: &str) -> Result<Task> {
+        let (caller, id, reason) = (caller.clone(), id.clone(), reason.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(task) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(task);
+                }
+                let (task, voice) = enter(tx, &caller, &id).await?;
+                in_review(&task, &voice.name, Stage::InProgress)?;
+                let reason = text::body("reason", &reason)?;
+                make(tx, &caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
+                leave(tx, &caller, &task).await
+            })
+        })
+        .await
+    }
+}
+
+/// Refuses a judgement of what was not handed in.
+fn in_review(task: &Task, agent: &str, to: Stage) -> Result<(), Refusal> {
+    if task.card.status == Status::InReview {
+        return Ok(());
+    }
+    let from = Stage::of(&task.card);
+    Err(Refusal::IllegalStage { task: task.card.id.clone(), from, to, agent: agent.to_owned(), next: Vec::new() })
+}

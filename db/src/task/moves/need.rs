@@ -1,0 +1,181 @@
+//! What a move needs, one function a need.
+
+use domain::agent::PERSON;
+use domain::attention::{Attention, AttentionKind};
+use domain::evidence::{Found, Sha};
+use domain::refusal::Refusal;
+use domain::task::{Card, Phase, Status, Task};
+use domain::text;
+
+use super::{Change, Move, not_now};
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::hand::{self, Part};
+use crate::task::read;
+use crate::tx::Tx;
+use crate::{comment, hat, run};
+
+pub(super) fn approved(card: &Card) -> Result<(), Refusal> {
+    if card.is_approved() { Ok(()) } else { Err(not_now(card, "nobody approved it", "Wait for a review.")) }
+}
+
+pub(super) async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
+    if task.card.held_by.is_some() {
+        return Err(not_now(&task.card, "it is held", "Leave it until it is started.").into());
+    }
+    let mut open = Vec::new();
+    for id in &task.card.depends_on {
+        if !read::card(&mut tx.connection, id).await?.satisfies_dependents() {
+            open.push(id.clone());
+        }
+    }
+    if open.is_empty() { Ok(()) } else { Err(Refusal::DependenciesOpen { task: task.card.id.clone(), open }.into()) }
+}
+
+pub(super) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<()> {
+    let id = task.card.id.clone();
+    let Found::Evidence(evidence) = found else {
+        return Err(Refusal::NoCommits { task: id, base: "the project branch".to_owned() }.into());
+    };
+    if !evidence.is_clean() {
+        return Err(Refusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
+    }
+    if evidence.ahead == 0 && !spoke(tx, caller, task).await? {
+        return Err(Refusal::NoCommits { task: id, base: evidence.base.clone() }.into());
+    }
+    if evidence.diff_empty && !spoke(tx, caller, task).await? {
+        return Err(Refusal::EmptyDiff { task: id }.into());
+    }
+    Ok(())
+}
+
+/// Whether this run left a comment; a person need not.
+async fn spoke(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<bool> {
+    let Some(run) = caller.run() else { return Ok(true) };
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM comments WHERE task_id = $1 AND run_id = $2 LIMIT 1")
+        .bind(task.card.id.as_str())
+        .bind(run.as_str())
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
+}
+
+/// What the person must look at when a planner made nothing.
+pub(super) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<Option<Attention>> {
+    let card = &task.card;
+    let children: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE parent_task_id = $1 AND status <> 'cancelled'")
+        .bind(card.id.as_str())
+        .fetch_one(&mut tx.connection)
+        .await?;
+    if let Some(reason) = reason {
+        comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
+    }
+    if children > 0 || card.phase == Phase::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
+        return Ok(None);
+    }
+    let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
+    let detail = format!("The planner made no tasks: {}", text::excerpt(reason, 300));
+    Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
+}
+
+pub(super) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<Sha> {
+    let Found::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
+    if let Some(own) = caller.run() {
+        let run = run::read(&mut tx.connection, own).await?;
+        if run::wrote(tx, task, &run).await? {
+            return Err(Refusal::OwnWork { task: task.card.id.clone() }.into());
+        }
+        if run.sha.as_ref() != Some(head) {
+            return Err(Refusal::HeadMoved { task: task.card.id.clone(), head: head.clone(), judged: run.sha.unwrap_or_default() }.into());
+        }
+    }
+    let name = caller.name().unwrap_or_default();
+    hand::independent(tx, &task.card, &name, &built_by_others(caller), "approve").await?;
+    hand::lend(tx, &task.card.id, &name, Part::Approved).await?;
+    judge(tx, caller, task, head, "approved").await?;
+    Ok(head.clone())
+}
+
+/// The person may close what they built themselves: nobody else is left to ask. They still cannot verify it.
+fn built_by_others(caller: &Caller) -> Vec<Part> {
+    if *caller == Caller::Human { Vec::new() } else { vec![Part::Built] }
+}
+
+async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
+    sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+        .bind(task.card.id.as_str())
+        .bind(sha)
+        .bind(verdict)
+        .bind(caller.actor().to_string())
+        .bind(caller.run().map(|run| run.as_str()))
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// A person's move to done: the tip is approved and queued; without a branch, or when they say so, the task is simply closed.
+pub(super) async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found, change: &mut Change) -> Result<()> {
+    let name = caller.name().unwrap_or_default();
+    hand::independent(tx, &task.card, &name, &built_by_others(caller), "approve").await?;
+    hand::lend(tx, &task.card.id, &name, Part::Approved).await?;
+    change.approver = Some(name);
+    match found {
+        Found::Head(head) if wish.merge => {
+            judge(tx, caller, task, head, "approved").await?;
+            change.to = Status::InReview;
+            change.approved = Some(head.clone());
+        }
+        // A branch that was made since somebody looked is not closed over.
+        _ if wish.merge && task.branch.is_some() => return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()),
+        _ => {}
+    }
+    Ok(())
+}
+
+pub(super) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>) -> Result<()> {
+    let card = &task.card;
+    match reason {
+        Some(reason) => {
+            comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
+        }
+        None if caller.run().is_some() && spoke(tx, caller, task).await? => {}
+        None => return Err(Refusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
+    }
+    if let Some(own) = caller.run() {
+        let judged = run::read(&mut tx.connection, own).await?.sha.unwrap_or_default();
+        judge(tx, caller, task, &judged, "sent_back").await?;
+    }
+    sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
+        .bind(card.id.as_str())
+        // Only what goes round without a person counts towards the limit; their word starts it afresh.
+        .bind(if *caller == Caller::Human { -i64::from(task.review_rounds) } else { 1 })
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Somebody who neither built nor approved a finished task, and wore no hat that keeps them from testing, verifies it.
+pub(super) async fn independence(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>, change: &mut Change) -> Result<()> {
+    let card = &task.card;
+    let name = caller.name().unwrap_or_default();
+    independent_eyes(tx, card, &name, "verify").await?;
+    if card.hands.verified_by.is_some() {
+        return Err(not_now(card, "it is verified already", "Leave it as it is, or reject the verification with a reason.").into());
+    }
+    if let Some(notes) = reason {
+        comment::insert(tx, caller, &card.project_id, &card.id, notes).await?;
+    }
+    hand::lend(tx, &card.id, &name, Part::Verified).await?;
+    if *caller != Caller::Human {
+        hat::put_on(tx, &card.project_id, &card.id, &name, domain::hat::VERIFYING).await?;
+    }
+    change.verified = Some(name);
+    Ok(())
+}
+
+/// The rule of three: who judges finished work has neither built nor approved it, and wore no conflicting hat in the project.
+pub(crate) async fn independent_eyes(tx: &mut Tx, card: &Card, name: &str, action: &'static str) -> Result<()> {
+    hand::independent(tx, card, name, &[Part::Built, Part::Approved], action).await?;
+    if name == PERSON { Ok(()) } else { hat::fits(tx, &card.project_id, name, domain::hat::VERIFYING).await }
+}

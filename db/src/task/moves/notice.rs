@@ -1,0 +1,81 @@
+//! Who is told that an assigned task moved: the leads when its assignee moved it, the assignee when somebody else did.
+//!
+//! What the runner's own agents do among themselves is told by the board alone.
+
+use domain::agent::{PERSON, is_run};
+use domain::id::ProjectId;
+use domain::task::{Card, Status, Task};
+use domain::text;
+use domain::transition::Mover;
+
+use super::Change;
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::message::{Post, post};
+use crate::tx::Tx;
+
+/// Tells those whom a move concerns. Nobody's unread messages keep it from being said.
+pub(super) async fn of_move(tx: &mut Tx, caller: &Caller, task: &Task, change: &Change) -> Result<()> {
+    let card = &task.card;
+    let (Some(assignee), Some(from)) = (card.hands.assigned_to.as_deref(), caller.name()) else { return Ok(()) };
+    let Some(word) = word(card, change) else { return Ok(()) };
+    let content = words(word, card, change.reason.as_deref());
+    if change.who != Mover::Assignee {
+        return say(tx, caller, card, &from, assignee, &content).await;
+    }
+    let leads = leads(tx, &card.project_id).await?;
+    for lead in &leads {
+        say(tx, caller, card, &from, lead, &content).await?;
+    }
+    // Where only our own runs lead, a decision is the person's.
+    let decides = matches!(change.to, Status::InReview | Status::Cancelled);
+    if decides && leads.iter().all(|lead| is_run(lead)) {
+        say(tx, caller, card, &from, PERSON, &content).await?;
+    }
+    Ok(())
+}
+
+/// The leads of a project, by name, whether anybody listens this moment or not. The person leads too, and is not among them.
+pub(crate) async fn leads(tx: &mut Tx, project: &ProjectId) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
+        "SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL AND verified = 1
+           AND EXISTS (SELECT 1 FROM json_each(roles) WHERE value = 'lead') ORDER BY name",
+    )
+    .bind(project.as_str())
+    .fetch_all(&mut tx.connection)
+    .await?)
+}
+
+/// What a move of an assigned task is called in a message.
+fn word(card: &Card, change: &Change) -> Option<&'static str> {
+    Some(match (card.status, change.to) {
+        (Status::InReview, Status::Done) if change.who == Mover::Runner => "MERGED",
+        (Status::InReview, Status::InReview) | (Status::InProgress | Status::InReview, Status::Done) => "APPROVED",
+        (Status::InReview | Status::Done, Status::InProgress) => "REWORK",
+        (Status::Done, Status::Done) => "VERIFIED",
+        (_, Status::InProgress) => "STARTED",
+        (_, Status::InReview) => "REVIEW",
+        (_, Status::Cancelled) => "GIVEN UP",
+        (Status::InProgress, Status::Backlog) => "PUT BACK",
+        // Giving it out again says so itself.
+        (_, Status::Backlog | Status::Done) => return None,
+    })
+}
+
+/// `[REVIEW] TASK-001: title`, and what there is to say about it.
+pub(crate) fn words(word: &str, card: &Card, more: Option<&str>) -> String {
+    let mut words = format!("[{word}] {}: {}", card.id, card.title);
+    if let Some(more) = more {
+        words = format!("{words}\n\n{more}");
+    }
+    words.truncate(words.floor_char_boundary(text::BODY_BYTES));
+    words
+}
+
+/// Writes to `to` about a task, unless it would be talking to oneself.
+pub(crate) async fn say(tx: &mut Tx, caller: &Caller, card: &Card, from: &str, to: &str, content: &str) -> Result<()> {
+    if from != to {
+        post(tx, caller, Post { project: &card.project_id, from, to, content, task: Some(&card.id), reply_to: None }).await?;
+    }
+    Ok(())
+}

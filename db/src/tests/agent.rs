@@ -1,0 +1,224 @@
+//! Agents: how they join, whose a name is, and how they go.
+
+use domain::agent::{Health, Registration, Role};
+use domain::event::Event;
+use domain::task::Phase;
+
+use crate::Caller;
+use crate::tests::store::{Store, code, refusal};
+use crate::tests::team::{call, named};
+
+#[tokio::test]
+async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
+    let store = Store::board().await;
+    let new = Registration {
+        name: "mara".to_owned(),
+        roles: vec![Role::Tester, Role::Lead, Role::Tester],
+        description: Some("Looks twice".to_owned()),
+        team: Some("platform".to_owned()),
+    };
+    let token = store.db.make_agent_token(&Caller::Human, &store.project, new.clone()).await.unwrap();
+    let mara = store.db.caller(&token).await.unwrap().unwrap();
+    assert_eq!((mara.name().as_deref(), mara.project(), mara.run()), (Some("platform/mara"), Some(&store.project), None));
+    assert_eq!((mara.actor().to_string(), mara.mover()), ("platform/mara".to_owned(), None));
+    let agent = store.db.agent(&store.project, "platform/mara").await.unwrap();
+    assert_eq!((agent.roles.as_slice(), agent.verified, agent.leads(), agent.health), (&[Role::Lead, Role::Tester][..], true, true, Health::Unknown));
+    assert_eq!((agent.team.as_deref(), agent.description.as_deref(), agent.left_at), (Some("platform"), Some("Looks twice"), None));
+    assert_eq!(store.db.agents(&store.project).await.unwrap(), [agent]);
+    for other in [&mara, &Caller::Runner, &store.room()] {
+        assert_eq!(code(store.db.make_agent_token(other, &store.project, new.clone()).await), "human-only");
+        assert_eq!(code(store.db.make_room_token(other, &store.project).await), "human-only");
+    }
+    for bad in ["", "a b", "all", "human", "runner", "coder-TASK-001"] {
+        assert_eq!(code(store.db.make_agent_token(&Caller::Human, &store.project, named(bad, &[])).await), "invalid", "{bad}");
+    }
+    assert_eq!(code(store.db.make_room_token(&Caller::Human, &"PROJ-404".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.agent(&store.project, "ole").await), "not-found");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_room_token_opens_nothing_but_registering() {
+    let store = Store::board().await;
+    let (old, token) = (
+        store.db.make_room_token(&Caller::Human, &store.project).await.unwrap(),
+        store.db.make_room_token(&Caller::Human, &store.project).await.unwrap(),
+    );
+    assert_eq!(store.db.caller(&old).await.unwrap(), None, "the earlier one lets nobody in any more");
+    let room = store.db.caller(&token).await.unwrap().unwrap();
+    assert_eq!((&room, room.name(), room.project()), (&store.room(), None, Some(&store.project)));
+    let task = store.task("One").await;
+    let before = store.dump().await;
+    assert_eq!(code(store.say(&room, "all", "Hello").await), "not-registered");
+    assert_eq!(code(store.db.check_inbox(&room, &store.project, None).await), "not-registered");
+    assert_eq!(code(store.db.set_status(&room, &store.project, "here").await), "not-registered");
+    assert_eq!(code(store.db.add_comment(&room, &task, "Hello", None).await), "not-registered");
+    assert_eq!(store.dump().await, before);
+
+    let joined = store.db.register(&room, &store.project, named("ole", &[Role::Coder]), None).await.unwrap();
+    assert_eq!((joined.agent.name.as_str(), joined.agent.verified, joined.agent.leads()), ("ole", false, false));
+    assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Healthy), "registering is a sign of life");
+    let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
+    assert_eq!(ole.name().as_deref(), Some("ole"));
+    assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().message.from_agent, "ole");
+}
+
+#[tokio::test]
+async fn nobody_makes_itself_a_lead_or_takes_a_name_that_the_person_vouches_for() {
+    let store = Store::board().await;
+    let mara = store.member("mara", &[Role::Tester]).await;
+    let room = store.room();
+    let lead = store.db.register(&room, &store.project, named("ole", &[Role::Coder, Role::Lead]), None).await;
+    assert_eq!(refusal(lead).to_string(), "ole joined with a room token, and taking the lead asks for an agent that the person vouches for");
+    assert_eq!(code(store.db.register(&mara, &store.project, named("mara", &[Role::Lead]), None).await), "lead-only");
+    store.silence("mara").await;
+    assert_eq!(code(store.db.register(&room, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");
+    store.db.deregister(&Caller::Human, &store.project, "mara").await.unwrap();
+    assert_eq!(code(store.db.register(&room, &store.project, named("mara", &[]), None).await), "name-taken", "nor when it has left");
+    for caller in [&Caller::Human, &Caller::Runner] {
+        assert_eq!(code(store.db.register(caller, &store.project, named("ida", &[]), None).await), "not-you");
+    }
+    assert_eq!(store.db.agents(&store.project).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_out() {
+    let store = Store::board().await;
+    let lead = store.member("platform/mara", &[Role::Lead, Role::Pen]).await;
+    let say = |description: Option<&str>, roles: &[Role]| Registration { description: description.map(str::to_owned), ..named("mara", roles) };
+    let told = store.db.register(&lead, &store.project, say(Some("Leads"), &[Role::Tester]), None).await.unwrap();
+    assert_eq!((told.token, told.agent.roles), (None, vec![Role::Lead, Role::Tester]), "the lead stays with whoever has it");
+    let kept = store.db.register(&lead, &store.project, say(None, &[]), None).await.unwrap().agent;
+    assert_eq!((kept.roles, kept.description.as_deref(), kept.verified), (vec![Role::Lead, Role::Tester], Some("Leads"), true));
+    for (claimed, team) in [("ole", None), ("mara", Some("other")), ("other/mara", None), ("", None)] {
+        let who = Registration { team: team.map(str::to_owned), ..named(claimed, &[]) };
+        assert_eq!(code(store.db.register(&lead, &store.project, who, None).await), "not-you", "{claimed}");
+    }
+    let repeated = call(&lead, "1");
+    let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
+    let again = store.db.register(&repeated, &store.project, say(Some("Twice"), &[]), None).await.unwrap();
+    assert_eq!((first.agent.description.as_deref(), again.agent.description.as_deref()), (Some("Once"), Some("Once")));
+}
+
+#[tokio::test]
+async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token() {
+    let store = Store::board().await;
+    let room = store.room();
+    let join = async |shown: Option<&str>| store.db.register(&room, &store.project, named("ole", &[]), shown).await;
+    let first = join(None).await.unwrap().token.unwrap();
+    assert_eq!(code(join(None).await), "name-taken");
+    assert_eq!(code(join(Some("guessed")).await), "name-taken");
+    let stranger = store.db.register(&room, &store.project, named("ida", &[]), None).await.unwrap().token.unwrap();
+    assert_eq!(code(join(Some(&stranger)).await), "name-taken", "the token of somebody else opens only that name");
+
+    let second = join(Some(&first)).await.unwrap().token.unwrap();
+    assert_eq!(store.db.caller(&first).await.unwrap(), None, "a name has one token");
+    let ole = store.db.caller(&second).await.unwrap().unwrap();
+
+    let connected = store.db.connect(&ole).unwrap();
+    store.silence("ole").await;
+    assert_eq!(code(join(None).await), "name-taken", "who is connected is not silent");
+    drop(connected);
+    assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
+
+    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    assert_eq!(code(store.say(&ole, "ida", "Still me").await), "not-registered");
+    store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
+    store.say(&ole, "ida", "Back").await.unwrap();
+    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    join(None).await.unwrap();
+
+    store.silence("ida").await;
+    store.db.register(&room, &store.project, named("ida", &[]), None).await.unwrap();
+    assert_eq!(store.db.caller(&stranger).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn of_those_who_register_one_name_at_once_one_gets_it() {
+    let store = Store::board().await;
+    let joining: Vec<_> = (0..20)
+        .map(|number| {
+            let (db, room, project) = (store.db.clone(), store.room(), store.project.clone());
+            let name = if number % 2 == 0 { "ole".to_owned() } else { format!("agent-{number}") };
+            tokio::spawn(async move { db.register(&room, &project, named(&name, &[]), None).await.is_ok() })
+        })
+        .collect();
+    let mut joined = 0;
+    for outcome in joining {
+        joined += u32::from(outcome.await.unwrap());
+    }
+    assert_eq!(joined, 11, "ten of their own names and one of ten");
+    assert_eq!(store.db.agents(&store.project).await.unwrap().len(), 11);
+    let tokens: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tokens WHERE kind = 'agent'").fetch_one(&store.db.readers).await.unwrap();
+    assert_eq!(tokens, 11);
+}
+
+#[tokio::test]
+async fn a_run_takes_part_from_its_start_and_keeps_its_inbox_from_one_to_the_next() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let first = store.agent(&task, Phase::Coder).await;
+    let agent = store.db.agent(&store.project, "coder-TASK-001").await.unwrap();
+    assert_eq!((agent.roles, agent.verified, agent.run_id.as_ref()), (vec![Role::Coder], true, Some(&first.run)));
+    assert_eq!((agent.task_id, agent.description.as_deref()), (Some(task.clone()), Some("One")));
+    let ole = store.guest("ole").await;
+    store.say(&ole, "coder-TASK-001", "Mind the gap").await.unwrap();
+    store.end(&first.run, domain::failure::EndClass::Failed, None).await;
+    store.say(&ole, "all", "Hello").await.unwrap();
+
+    let second = store.agent(&task, Phase::Coder).await;
+    let who = Registration { description: Some("Again".to_owned()), ..named("coder-TASK-001", &[]) };
+    store.db.register(&second.caller, &store.project, who, None).await.unwrap();
+    let agent = store.db.agent(&store.project, "coder-TASK-001").await.unwrap();
+    assert_eq!((agent.unread, agent.run_id.as_ref(), agent.verified), (2, Some(&second.run), true));
+    assert_eq!(store.hears(&second.caller).await, ["Mind the gap", "Hello"]);
+    assert_eq!(code(store.db.deregister(&first.caller, &store.project, "coder-TASK-001").await), "stale-run");
+    assert_eq!(code(store.db.check_inbox(&first.caller, &store.project, None).await), "stale-run");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn with_their_task_the_agents_that_we_run_are_gone() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    store.complete(&task).await;
+    let left: Vec<(String, bool)> =
+        store.db.agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
+    assert_eq!(left, [("coder-TASK-001".to_owned(), true), ("reviewer-TASK-001".to_owned(), true)]);
+    assert_eq!(code(store.say(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
+}
+
+#[tokio::test]
+async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
+    let store = Store::board().await;
+    let (lead, mara, ole) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await, store.guest("ole").await);
+    let project = &store.project;
+    assert_eq!(code(store.db.deregister(&mara, project, "ole").await), "lead-only");
+    assert_eq!(code(store.db.deregister(&ole, project, "mara").await), "unverified");
+    assert_eq!(code(store.db.deregister(&mara, project, "nobody").await), "unknown-agent");
+    let seq = store.db.latest();
+    store.db.deregister(&lead, project, "ole").await.unwrap();
+    store.db.deregister(&mara, project, "mara").await.unwrap();
+    assert_eq!(store.since(seq).await, [Event::AgentLeft { agent: "ole".to_owned() }, Event::AgentLeft { agent: "mara".to_owned() }]);
+    assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
+    // Who left by itself comes back with its token; whom the person took out needs a new one.
+    store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
+    let token = store.db.make_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
+    store.db.deregister(&Caller::Human, project, "ida").await.unwrap();
+    assert_eq!(store.db.caller(&token).await.unwrap(), None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn what_an_agent_says_that_it_does_is_shown_until_it_takes_it_back() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    let seq = store.db.latest();
+    let set = store.db.set_status(&call(&ole, "1"), &store.project, " Writes tests ").await.unwrap();
+    assert_eq!(set.status.as_deref(), Some("Writes tests"));
+    store.db.set_status(&call(&ole, "1"), &store.project, "Repeated").await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["agent_status"]);
+    assert_eq!(code(store.db.set_status(&ole, &store.project, &"x".repeat(501)).await), "invalid");
+    assert_eq!(code(store.db.set_status(&Caller::Human, &store.project, "Here").await), "not-registered");
+    assert_eq!(store.db.set_status(&ole, &store.project, "  ").await.unwrap().status, None);
+}

@@ -1,0 +1,196 @@
+//! Gates: handed in, approved or sent back, verified or sent back again; what is stored and who is told.
+
+use domain::agent::Role;
+use domain::evidence::Found;
+use domain::stage::Stage;
+use domain::task::{CancelReason, Status, Submission, TaskUpdate};
+use domain::text::BODY_BYTES;
+
+use crate::Caller;
+use crate::tests::crew::{agent, assigned, completed, crew, hand_in, stage, stranger, submission, told, update};
+use crate::tests::store::{Store, code, head, refusal};
+
+#[tokio::test]
+async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "A page", "ben").await;
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    let first = Submission { files_changed: Some("a.rs, b.rs".to_owned()), test_results: Some("12 passed".to_owned()), ..submission("It is there") };
+    let handed_in = store.db.submit_for_review(&crew.ben, &task, first).await.unwrap();
+    insta::assert_snapshot!(handed_in.result.unwrap(), @r#"{"summary":"It is there","files":"a.rs, b.rs","test_results":"12 passed"}"#);
+    store.db.reject_task(&crew.lena, &task, "The title is missing").await.unwrap();
+    store.db.submit_for_review(&crew.ben, &task, submission("With a title")).await.unwrap();
+    let approved = store.db.approve_task(&crew.lena, &task, Some("Well done"), Found::Nothing).await.unwrap();
+    assert_eq!((approved.card.status, approved.card.hands.approved_by.as_deref()), (Status::Done, Some("lena")));
+    assert!(approved.completed_at.is_some());
+    store.db.verify_task(&crew.tess, &task, Some("I clicked on it")).await.unwrap();
+    let back = store.db.reject_verification(&crew.tess, &task, "It fell over").await.unwrap();
+    assert_eq!((back.card.status, back.card.hands.verified_by, back.completed_at, back.verified_at), (Status::InProgress, None, None, None));
+    insta::assert_snapshot!(told(&store, "ben").await.join("\n"), @r"
+    human: [ASSIGNED] TASK-001: A page
+    lena: [REWORK] TASK-001: A page
+    lena: [APPROVED] TASK-001: A page
+    tess: [VERIFIED] TASK-001: A page
+    tess: [REWORK] TASK-001: A page
+    ");
+    insta::assert_snapshot!(told(&store, "lena").await.join("\n"), @r"
+    human: [ASSIGNED] TASK-001: A page (copy)
+    ben: [STARTED] TASK-001: A page
+    ben: [REVIEW] TASK-001: A page
+    ben: [REVIEW] TASK-001: A page
+    ");
+    let thread: Vec<String> = store.db.comments(&task).await.unwrap().into_iter().map(|comment| comment.content).collect();
+    assert_eq!(thread, ["The title is missing", "Well done", "I clicked on it", "It fell over"]);
+    let review: String = sqlx::query_scalar("SELECT content FROM messages WHERE content LIKE '[REVIEW]%' ORDER BY id LIMIT 1")
+        .fetch_one(&store.db.readers)
+        .await
+        .unwrap();
+    assert_eq!(review, "[REVIEW] TASK-001: A page\n\nSummary: It is there\nFiles: a.rs, b.rs\nTests: 12 passed");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn the_person_is_told_of_what_waits_for_a_judgement_where_nobody_else_leads() {
+    let store = Store::board().await;
+    let ben = agent(&store, "ben", &[Role::Builder]).await;
+    let task = assigned(&store, "One", "ben").await;
+    hand_in(&store, &task, &ben).await;
+    assert_eq!(told(&store, "human").await, ["ben: [REVIEW] TASK-001: One"]);
+    // Unread messages keep nobody from handing in: ben has not read that he was assigned.
+    assert_eq!(store.db.unread(&store.project, "ben").await.unwrap().count, 1);
+    store.db.reject_task(&Caller::Human, &task, "Not yet").await.unwrap();
+    stage(&store, &ben, &task, Stage::Failed).await.unwrap();
+    assert_eq!(told(&store, "human").await[1..], ["ben: [GIVEN UP] TASK-001: One"]);
+}
+
+#[tokio::test]
+async fn a_task_with_a_branch_is_approved_at_its_tip_and_merged_by_the_runner() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = store.in_review("One").await;
+    store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "nothing-to-approve");
+    let card = store.db.approve_task(&crew.lena, &task, None, head("head")).await.unwrap().card;
+    assert_eq!((card.status, Stage::of(&card), card.hands.approved_by.as_deref()), (Status::InReview, Stage::Approved, Some("lena")));
+    store.merge(&task).await;
+    let card = store.card(&task).await;
+    assert_eq!((card.status, card.hands.approved_by.as_deref()), (Status::Done, Some("lena")));
+    assert_eq!(told(&store, "ben").await[1..], ["lena: [APPROVED] TASK-001: One", "runner: [MERGED] TASK-001: One"]);
+    assert_eq!(code(store.db.verify_task(&crew.ben, &task, None).await), "not-independent");
+    store.db.verify_task(&crew.tess, &task, None).await.unwrap();
+    assert!(store.card(&task).await.is_merged(), "what is verified remains merged");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn what_failed_is_given_out_again_by_a_lead_only() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    let failed = TaskUpdate { stage: Some(Stage::Failed), result: Some("The service is gone".to_owned()), assigned_to: None };
+    let failed = update(&store, &crew.ben, &task, failed).await.unwrap();
+    assert_eq!((Stage::of(&failed.card), failed.card.cancel_reason), (Stage::Failed, Some(CancelReason::Failed)));
+    assert_eq!(failed.result.as_deref(), Some("The service is gone"));
+    assert_eq!(code(stage(&store, &crew.ben, &task, Stage::Assigned).await), "lead-only");
+    assert_eq!(code(stage(&store, &crew.ben, &task, Stage::InProgress).await), "illegal-stage");
+    let again = stage(&store, &crew.lena, &task, Stage::Assigned).await.unwrap().card;
+    assert_eq!((Stage::of(&again), again.hands.assigned_to.as_deref(), again.held_by), (Stage::Assigned, Some("ben"), None));
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    stage(&store, &crew.ben, &task, Stage::Failed).await.unwrap();
+    let to = TaskUpdate { stage: Some(Stage::Assigned), assigned_to: Some("tess".to_owned()), result: None };
+    assert_eq!(update(&store, &Caller::Human, &task, to).await.unwrap().card.hands.assigned_to.as_deref(), Some("tess"));
+    assert_eq!(store.card(&task).await.hands.built_by, ["ben"]);
+    store.cancel(&task, "obsolete").await;
+    assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Assigned).await), "illegal-stage");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    let refused = refusal(stage(&store, &crew.ben, &task, Stage::Review).await);
+    assert_eq!(refused.to_string(), "TASK-001 is assigned: ben may not make it review");
+    assert_eq!(refused.hint(), "You may make it in_progress.");
+    let refused = refusal(stage(&store, &crew.tess, &task, Stage::InProgress).await);
+    assert_eq!(refused.to_string(), "TASK-001 is assigned to ben, and making it in_progress is for its assignee");
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    assert_eq!(refusal(stage(&store, &crew.ben, &task, Stage::Completed).await).hint(), "You may make it review or failed.");
+    let before = store.dump().await;
+    assert_eq!(code(update(&store, &crew.ben, &task, TaskUpdate::default()).await), "invalid");
+    assert_eq!(code(store.db.submit_for_review(&crew.tess, &task, submission("Mine")).await), "not-assignee");
+    assert_eq!(code(store.db.submit_for_review(&crew.lena, &task, submission("Mine")).await), "not-assignee");
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "illegal-stage");
+    assert_eq!(code(store.db.reject_task(&crew.lena, &task, "No").await), "illegal-stage");
+    assert_eq!(code(store.db.verify_task(&crew.tess, &task, None).await), "illegal-stage");
+    assert_eq!(code(store.db.reject_verification(&crew.tess, &task, "No").await), "illegal-stage");
+    let missing = "TASK-404".parse().unwrap();
+    assert_eq!(code(stage(&store, &crew.lena, &missing, Stage::Assigned).await), "not-found");
+    for text in [String::new(), "\0".to_owned(), "x".repeat(BODY_BYTES + 1)] {
+        assert_eq!(code(store.db.submit_for_review(&crew.ben, &task, submission(&text)).await), "invalid");
+    }
+    let result = |text: &str| TaskUpdate { result: Some(text.to_owned()), ..TaskUpdate::default() };
+    assert_eq!(code(update(&store, &crew.ben, &task, result("a\0")).await), "invalid");
+    assert_eq!(code(update(&store, &crew.tess, &task, result("mine")).await), "not-assignee");
+    assert_eq!(store.dump().await, before);
+    store.db.submit_for_review(&crew.ben, &task, submission("Now")).await.unwrap();
+    assert_eq!(code(store.db.submit_for_review(&crew.ben, &task, submission("Again")).await), "illegal-stage");
+    assert_eq!(code(store.db.approve_task(&crew.tess, &task, None, Found::Nothing).await), "lead-only");
+    assert_eq!(code(store.db.reject_task(&crew.ben, &task, "Not so fast").await), "lead-only");
+    assert_eq!(code(store.db.reject_task(&crew.lena, &task, " ").await), "invalid");
+    assert_eq!(code(stage(&store, &crew.lena, &task, Stage::InProgress).await), "comment-needed");
+    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "illegal-stage");
+    assert_eq!(code(store.db.reject_verification(&crew.tess, &task, "").await), "invalid");
+    assert_eq!(code(stage(&store, &crew.tess, &task, Stage::InProgress).await), "reason-needed");
+}
+
+#[tokio::test]
+async fn a_result_is_kept_and_a_judges_words_do_not_overwrite_it() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    let with = |stage, text: &str| TaskUpdate { stage, result: Some(text.to_owned()), assigned_to: None };
+    update(&store, &crew.ben, &task, with(Some(Stage::InProgress), "Begun")).await.unwrap();
+    let seq = store.db.latest();
+    update(&store, &crew.ben, &task, with(None, "Half of it")).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["result_stored"]);
+    update(&store, &crew.ben, &task, with(Some(Stage::Review), "All of it")).await.unwrap();
+    let back = update(&store, &crew.lena, &task, with(Some(Stage::InProgress), "A test is missing")).await.unwrap();
+    assert_eq!(back.result.as_deref(), Some("All of it"));
+    assert_eq!(store.db.comments(&task).await.unwrap()[0].content, "A test is missing");
+    assert_eq!(told(&store, "ben").await[1..], ["lena: [REWORK] TASK-001: One"]);
+}
+
+#[tokio::test]
+async fn whoever_is_not_vouched_for_does_an_assignees_work_and_no_more() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let rob = stranger(&store, "rob").await;
+    let task = assigned(&store, "One", "rob").await;
+    hand_in(&store, &task, &rob).await;
+    assert_eq!(code(store.db.approve_task(&rob, &task, None, Found::Nothing).await), "unverified");
+    assert_eq!(code(store.db.reject_task(&rob, &task, "I forgot something").await), "unverified");
+    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    assert_eq!(code(store.db.verify_task(&rob, &task, None).await), "unverified");
+    let other = completed(&store, "Two", &crew).await;
+    assert_eq!(code(store.db.verify_task(&rob, &other, None).await), "unverified");
+    assert_eq!(code(store.db.assign_role_hat(&rob, &other, Role::Builder).await), "unverified");
+}
+
+#[tokio::test]
+async fn a_repeated_call_has_its_effect_once() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    let named = crew.ben.clone().with_call_id(Some("7".to_owned()));
+    let first = store.db.submit_for_review(&named, &task, submission("Done")).await.unwrap();
+    let seq = store.db.latest();
+    assert_eq!(store.db.submit_for_review(&named, &task, submission("Done")).await.unwrap(), first);
+    assert_eq!(store.db.latest(), seq);
+    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 1);
+}

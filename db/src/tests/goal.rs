@@ -1,0 +1,161 @@
+//! Goals: they follow their tasks forwards and back, and a lead signs them off.
+
+use domain::event::Event;
+use domain::evidence::Found;
+use domain::goal::{Goal, GoalStatus, NewGoal};
+use domain::id::{GoalId, TaskId};
+use domain::stage::Stage;
+use domain::task::{NewTask, Phase};
+
+use crate::Caller;
+use crate::tests::crew::{assigned, completed, crew, hand_in, stage, stranger, told};
+use crate::tests::store::{Store, code, new_task, refusal};
+
+async fn goal(store: &Store, title: &str) -> Goal {
+    let new = NewGoal { title: title.to_owned(), description: None };
+    store.db.create_goal(&Caller::Human, &store.project, new).await.unwrap()
+}
+
+async fn status(store: &Store, goal: &GoalId) -> GoalStatus {
+    store.db.goal(goal).await.unwrap().status
+}
+
+/// What became of goals after `seq`.
+async fn moves(store: &Store, seq: i64) -> Vec<String> {
+    let moved = |event| match event {
+        Event::GoalMoved { goal, from, to } => Some(format!("{goal} {from} -> {to}")),
+        _ => None,
+    };
+    store.since(seq).await.into_iter().filter_map(moved).collect()
+}
+
+async fn link(store: &Store, task: &TaskId, goal: &GoalId) {
+    store.db.link_task(&Caller::Human, task, Some(goal)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_goal_follows_its_tasks_forwards_and_back() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let goal = goal(&store, "Everybody can sign in").await.id;
+    assert_eq!(goal.as_str(), "GOAL-001");
+    let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
+    link(&store, &one, &goal).await;
+    link(&store, &two, &goal).await;
+    assert_eq!(status(&store, &goal).await, GoalStatus::Open);
+    let seq = store.db.latest();
+    for task in [&one, &two] {
+        hand_in(&store, task, &crew.ben).await;
+        store.db.approve_task(&crew.lena, task, None, Found::Nothing).await.unwrap();
+    }
+    store.db.verify_task(&crew.tess, &one, None).await.unwrap();
+    let half = store.db.goal(&goal).await.unwrap();
+    assert_eq!((half.status, half.progress.linked, half.progress.completed, half.progress.verified), (GoalStatus::Active, 2, 2, 1));
+    store.db.verify_task(&crew.tess, &two, None).await.unwrap();
+    store.db.reject_verification(&crew.tess, &one, "It broke").await.unwrap();
+    assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active", "GOAL-001 active -> pending_verify", "GOAL-001 pending_verify -> active"]);
+    hand_in_again(&store, &one, &crew.ben).await;
+    store.db.approve_task(&crew.lena, &one, None, Found::Nothing).await.unwrap();
+    store.db.verify_task(&crew.tess, &one, None).await.unwrap();
+    let signed = store.db.verify_goal(&crew.lena, &goal, Some("Shown to Ann")).await.unwrap();
+    assert_eq!((signed.status, signed.verified_by.as_deref(), signed.notes.as_deref()), (GoalStatus::Verified, Some("lena"), Some("Shown to Ann")));
+    assert!(signed.verified_at.is_some());
+    let goals: Vec<String> = told(&store, "ben").await.into_iter().filter(|line| line.contains("[GOAL]")).collect();
+    assert_eq!(
+        goals,
+        [
+            "runner: [GOAL] GOAL-001: Everybody can sign in is active again: not every task is verified any more.",
+            "lena: [GOAL] GOAL-001: Everybody can sign in is verified.",
+        ]
+    );
+    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("signs it off with verify_goal")).count(), 2);
+    // What was signed off is not what is there now.
+    store.db.reject_verification(&crew.tess, &two, "This one too").await.unwrap();
+    let again = store.db.goal(&goal).await.unwrap();
+    assert_eq!((again.status, again.verified_by, again.notes, again.verified_at), (GoalStatus::Active, None, None, None));
+    store.check_fold().await;
+}
+
+async fn hand_in_again(store: &Store, task: &TaskId, by: &Caller) {
+    store.db.submit_for_review(by, task, super::crew::submission("Mended")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let goal = goal(&store, "All of it").await.id;
+    assert_eq!(code(store.db.verify_goal(&crew.lena, &goal, None).await), "invalid");
+    let (one, two, three) = (completed(&store, "One", &crew).await, completed(&store, "Two", &crew).await, store.task("Three").await);
+    for task in [&one, &two, &three] {
+        link(&store, task, &goal).await;
+    }
+    store.db.verify_task(&crew.tess, &one, None).await.unwrap();
+    let refused = refusal(store.db.verify_goal(&crew.lena, &goal, None).await);
+    assert_eq!(refused.to_string(), "GOAL-001 has tasks that are not verified: TASK-002, TASK-003");
+    store.cancel(&three, "duplicate").await;
+    store.db.verify_task(&crew.tess, &two, None).await.unwrap();
+    assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "what is a duplicate is not waited for");
+    assert_eq!(code(store.db.verify_goal(&crew.tess, &goal, None).await), "lead-only");
+    assert_eq!(code(store.db.verify_goal(&stranger(&store, "rob").await, &goal, None).await), "unverified");
+    store.db.verify_goal(&Caller::Human, &goal, None).await.unwrap();
+    assert_eq!(code(store.db.verify_goal(&Caller::Human, &goal, None).await), "invalid");
+    // A verified goal to which something is added is open work again.
+    let seq = store.db.latest();
+    let new = NewTask { goal_id: Some(goal.clone()), start: true, ..new_task("Four") };
+    store.db.create_task(&Caller::Human, &store.project, new).await.unwrap();
+    assert_eq!(moves(&store, seq).await, ["GOAL-001 verified -> active"]);
+    assert_eq!(store.db.goals(&store.project).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn tasks_are_linked_by_leads_within_one_project() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let mine = goal(&store, "Mine").await.id;
+    let task = store.task("One").await;
+    assert_eq!(code(store.db.link_task(&crew.ben, &task, Some(&mine)).await), "lead-only");
+    assert_eq!(code(store.db.link_task(&crew.lena, &task, Some(&"GOAL-404".parse().unwrap())).await), "not-found");
+    let linked = store.db.link_task(&crew.lena, &task, Some(&mine)).await.unwrap();
+    assert_eq!(linked.card.goal_id.as_ref(), Some(&mine));
+    let seq = store.db.latest();
+    store.db.link_task(&crew.lena, &task, Some(&mine)).await.unwrap();
+    assert_eq!(store.db.latest(), seq, "it is so already");
+    assert_eq!(store.db.link_task(&crew.lena, &task, None).await.unwrap().card.goal_id, None);
+    assert_eq!(store.kinds_since(seq).await, ["task_linked"]);
+    let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
+    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
+    let theirs = goal(&other, "Theirs").await.id;
+    assert_eq!(code(other.db.link_task(&Caller::Human, &task, Some(&theirs)).await), "not-found");
+    assert_eq!(code(other.db.verify_goal(&crew.lena, &theirs, None).await), "not-found");
+    let bad = NewGoal { title: " ".to_owned(), description: None };
+    assert_eq!(code(other.db.create_goal(&Caller::Human, &other.project, bad).await), "invalid");
+    let wrong = NewTask { goal_id: Some(mine), ..new_task("Two") };
+    assert_eq!(code(other.db.create_task(&Caller::Human, &other.project, wrong).await), "not-found");
+    let by_ben = NewGoal { title: "Ben's".to_owned(), description: Some("Why".to_owned()) };
+    assert_eq!(code(other.db.create_goal(&crew.ben, &other.project, by_ben).await), "not-found");
+}
+
+#[tokio::test]
+async fn a_goal_becomes_active_when_the_runner_begins_one_of_its_tasks() {
+    let store = Store::board().await;
+    let goal = goal(&store, "All of it").await.id;
+    let task = store.task("One").await;
+    link(&store, &task, &goal).await;
+    let seq = store.db.latest();
+    store.agent(&task, Phase::Coder).await;
+    assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active"]);
+    assert_eq!(store.db.goal(&goal).await.unwrap().creator, "human");
+}
+
+#[tokio::test]
+async fn what_an_assignee_begins_makes_its_goal_active() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let goal = store.db.create_goal(&crew.ben, &store.project, NewGoal { title: "G".to_owned(), description: Some("Why".to_owned()) }).await.unwrap();
+    assert_eq!((goal.creator.as_str(), goal.description.as_deref()), ("ben", Some("Why")));
+    let new = NewTask { assigned_to: Some("ben".to_owned()), goal_id: Some(goal.id.clone()), ..new_task("One") };
+    let task = store.db.create_task(&crew.lena, &store.project, new).await.unwrap().card.id;
+    stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
+    assert_eq!(status(&store, &goal.id).await, GoalStatus::Active);
+}

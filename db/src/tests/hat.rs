@@ -1,0 +1,91 @@
+//! Hats: among the assignee's roles, and never two in one project that exclude each other.
+
+use domain::agent::Role;
+use domain::evidence::Found;
+use domain::task::{NewTask, TaskUpdate};
+
+use crate::Caller;
+use crate::tests::crew::{agent, assigned, completed, crew, update};
+use crate::tests::store::{Store, code, new_task, refusal};
+
+#[tokio::test]
+async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let cleo = agent(&store, "cleo", &[]).await;
+    let task = assigned(&store, "One", "ben").await;
+    assert_eq!(code(store.db.assign_role_hat(&crew.ben, &task, Role::Builder).await), "lead-only");
+    let refused = refusal(store.db.assign_role_hat(&crew.lena, &task, Role::Shipper).await);
+    assert_eq!(refused.to_string(), "role_hat: ben is no shipper: its roles are builder");
+    assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.hands.role_hat, Some(Role::Builder));
+    // Whoever named no roles may wear any.
+    let other = assigned(&store, "Two", "cleo").await;
+    store.db.assign_role_hat(&Caller::Human, &other, Role::Pen).await.unwrap();
+    let nobodys = store.task("Three").await;
+    assert_eq!(code(store.db.assign_role_hat(&crew.lena, &nobodys, Role::Builder).await), "not-now");
+    let worn: Vec<String> = store.db.hats(&store.project).await.unwrap().iter().map(|hat| format!("{} {} {}", hat.agent_name, hat.role_hat, hat.task_id)).collect();
+    assert_eq!(worn, ["ben builder TASK-001", "cleo pen TASK-002"]);
+    assert_eq!(cleo.name().as_deref(), Some("cleo"));
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
+    let store = Store::board().await;
+    let lena = agent(&store, "lena", &[Role::Lead]).await;
+    agent(&store, "joe", &[Role::Builder, Role::Reviewer, Role::Tester, Role::Shipper]).await;
+    let wears = |hat| NewTask { assigned_to: Some("joe".to_owned()), role_hat: Some(hat), ..new_task("One") };
+    let first = store.db.create_task(&lena, &store.project, wears(Role::Builder)).await.unwrap().card.id;
+    store.cancel(&first, "obsolete").await;
+    let before = store.dump().await;
+    for hat in [Role::Tester, Role::Reviewer] {
+        let refused = refusal(store.db.create_task(&lena, &store.project, wears(hat)).await);
+        assert_eq!(refused.to_string(), format!("joe may not wear the hat {hat}: it wore builder for TASK-001"));
+    }
+    assert_eq!(store.dump().await, before);
+    let second = store.db.create_task(&lena, &store.project, wears(Role::Shipper)).await.unwrap().card.id;
+    assert_eq!(code(store.db.assign_role_hat(&lena, &second, Role::Tester).await), "hat-conflict");
+    // In another project it is another story.
+    let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
+    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
+    agent(&other, "joe", &[Role::Tester]).await;
+    other.db.create_task(&Caller::Human, &other.project, wears(Role::Tester)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    agent(&store, "joe", &[Role::Builder, Role::Tester]).await;
+    let wears = |name: &str, hat| NewTask { assigned_to: Some(name.to_owned()), role_hat: Some(hat), ..new_task("One") };
+    store.db.create_task(&crew.lena, &store.project, wears("joe", Role::Tester)).await.unwrap();
+    let task = store.db.create_task(&crew.lena, &store.project, wears("ben", Role::Builder)).await.unwrap().card.id;
+    let to = |name: &str| TaskUpdate { assigned_to: Some(name.to_owned()), ..TaskUpdate::default() };
+    assert_eq!(code(update(&store, &crew.lena, &task, to("joe")).await), "hat-conflict");
+    assert_eq!(code(update(&store, &crew.lena, &task, to("tess")).await), "invalid");
+    let card = store.db.assign_task(&Caller::Human, &task, Some("tess".to_owned()), Some(Role::Tester)).await.unwrap().card;
+    assert_eq!(card.hands.role_hat, Some(Role::Tester));
+}
+
+#[tokio::test]
+async fn whoever_built_anything_here_verifies_nothing_here() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = completed(&store, "One", &crew).await;
+    let bob = agent(&store, "bob", &[Role::Builder, Role::Fixer, Role::Tester]).await;
+    let new = NewTask { assigned_to: Some("bob".to_owned()), role_hat: Some(Role::Fixer), ..new_task("Two") };
+    store.db.create_task(&crew.lena, &store.project, new).await.unwrap();
+    let refused = refusal(store.db.verify_task(&bob, &task, None).await);
+    assert_eq!(refused.to_string(), "bob may not wear the hat tester: it wore fixer for TASK-002");
+    assert_eq!(code(store.db.reject_verification(&bob, &task, "No").await), "hat-conflict");
+    // Verifying is wearing the tester's hat, which keeps from building afterwards.
+    store.db.verify_task(&crew.tess, &task, None).await.unwrap();
+    assert_eq!(store.db.hats(&store.project).await.unwrap().last().unwrap().role_hat, Role::Tester);
+    let register = domain::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
+    store.db.register(&crew.tess, &store.project, register, None).await.unwrap();
+    let new = NewTask { assigned_to: Some("tess".to_owned()), role_hat: Some(Role::Builder), ..new_task("Three") };
+    assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "hat-conflict");
+    let other = assigned(&store, "Four", "ben").await;
+    super::crew::hand_in(&store, &other, &crew.ben).await;
+    store.db.approve_task(&crew.lena, &other, None, Found::Nothing).await.unwrap();
+}

@@ -1,0 +1,254 @@
+//! Inboxes: nothing is lost, nothing is shown as new twice.
+
+use std::collections::BTreeSet;
+
+use domain::agent::Role;
+use domain::failure::EndClass;
+use domain::message::{INBOX_BYTES, INBOX_PAGE};
+use domain::task::Phase;
+
+use crate::Caller;
+use crate::tests::store::Store;
+use crate::tests::team::{call, words};
+
+#[tokio::test]
+async fn what_a_lost_answer_held_is_given_again_and_says_so() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.say(&ole, "mara", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    drop(store.inbox(&mara).await);
+    assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 0);
+    store.say(&ole, "mara", "Three").await.unwrap();
+    assert_eq!(store.hears(&mara).await, ["(One)", "(Two)", "Three"]);
+    assert_eq!(store.hears(&mara).await, ["(One)", "(Two)", "(Three)"], "nothing is new twice");
+}
+
+#[tokio::test]
+async fn an_acknowledged_answer_is_not_given_again() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.say(&ole, "mara", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    let seen = store.inbox(&mara).await.messages;
+    store.say(&ole, "mara", "Three").await.unwrap();
+    let ack = async |id| words(&store.db.check_inbox(&mara, &store.project, Some(id)).await.unwrap());
+    assert_eq!(ack(seen[0].message.id).await, ["(Two)", "Three"], "what came later in the answer is not confirmed with it");
+    assert_eq!(ack(seen[1].message.id).await, ["(Three)"]);
+    assert_eq!(ack(404).await, ["(Three)"], "a number from nowhere confirms nothing");
+    let last = store.inbox(&mara).await.messages[0].message.id;
+    assert_eq!(ack(last).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn going_on_to_send_confirms_the_last_answer() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.say(&ole, "mara", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    store.inbox(&mara).await;
+    store.say(&mara, "human", "Understood").await.unwrap();
+    assert_eq!(store.hears(&mara).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_repeated_call_gets_the_stored_answer() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.say(&ole, "mara", "One").await.unwrap();
+    let first = store.inbox(&call(&mara, "1")).await;
+    store.say(&ole, "mara", "Two").await.unwrap();
+    assert_eq!(store.inbox(&call(&mara, "1")).await, first, "the same, as new as it was");
+    assert_eq!(store.hears(&call(&mara, "2")).await, ["(One)", "Two"]);
+}
+
+#[tokio::test]
+async fn a_full_inbox_is_given_in_pages_by_number_and_by_size() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    for number in 0..INBOX_PAGE + 2 {
+        store.say(&ole, "mara", &number.to_string()).await.unwrap();
+    }
+    let page = store.inbox(&mara).await;
+    assert_eq!((page.messages.len(), page.more), (50, 2));
+    let last = page.messages.last().map(|given| given.message.id);
+    let rest = store.db.check_inbox(&mara, &store.project, last).await.unwrap();
+    assert_eq!((words(&rest), rest.more), (vec!["50".to_owned(), "51".to_owned()], 0));
+    store.say(&mara, "human", "Read").await.unwrap();
+
+    for _ in 0..3 {
+        store.say(&ole, "mara", &"x".repeat(INBOX_BYTES - 1)).await.unwrap();
+    }
+    let page = store.inbox(&mara).await;
+    assert_eq!((page.messages.len(), page.more), (1, 2), "one is always given, however long");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_for_want_of_room_is_not_confirmed_with_a_later_one() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    for number in 0..2 * INBOX_PAGE {
+        store.say(&ole, if number % 2 == 0 { "mara" } else { "all" }, &number.to_string()).await.unwrap();
+    }
+    let lost = words(&store.inbox(&mara).await);
+    let seen = store.inbox(&mara).await;
+    assert!(seen.messages.iter().all(|given| !given.again), "what is new goes first, and there is no room for more");
+    let ack = seen.messages.last().map(|given| given.message.id);
+    let again = store.db.check_inbox(&mara, &store.project, ack).await.unwrap();
+    assert_eq!(words(&again), lost.iter().map(|word| format!("({word})")).collect::<Vec<_>>());
+    store.say(&mara, "human", "Now I have all").await.unwrap();
+    assert_eq!(store.inbox(&mara).await.messages, []);
+}
+
+#[tokio::test]
+async fn who_joins_hears_what_is_said_from_then_on_and_who_returns_what_it_missed() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    store.say(&ole, "all", "Before").await.unwrap();
+    let mara = store.member("mara", &[]).await;
+    store.say(&ole, "all", "One").await.unwrap();
+    store.say(&ole, "mara", "Two").await.unwrap();
+    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    store.say(&ole, "all", "Three").await.unwrap();
+    store.db.register(&mara, &store.project, crate::tests::team::named("mara", &[]), None).await.unwrap();
+    assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().unread, 3);
+    assert_eq!(store.hears(&mara).await, ["One", "Two", "Three"]);
+    store.say(&mara, "human", "Back").await.unwrap();
+    store.say(&ole, "all", "Four").await.unwrap();
+    assert_eq!(store.hears(&mara).await, ["Four"]);
+}
+
+#[tokio::test]
+async fn the_number_of_unread_messages_is_the_same_wherever_it_is_shown() {
+    let store = Store::board().await;
+    let lead = store.member("ann", &[Role::Lead]).await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    let numbers = async |name: &str| {
+        let unread = store.db.unread(&store.project, name).await.unwrap();
+        (store.db.agent(&store.project, name).await.unwrap().unread, unread.count, unread.blocking)
+    };
+    store.say(&ole, "mara", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    assert_eq!((numbers("ann").await, numbers("mara").await, numbers("ole").await), ((2, 2, 1), (2, 2, 2), (0, 0, 0)));
+    let unread = store.db.unread(&store.project, "mara").await.unwrap();
+    assert_eq!(unread.alert().as_deref(), Some("*** YOU HAVE 2 UNREAD MESSAGE(S) from ole *** Call check_inbox now!"));
+    store.inbox(&mara).await;
+    store.say(&mara, "ole", "Three").await.unwrap();
+    assert_eq!((numbers("ann").await, numbers("mara").await, numbers("ole").await), ((3, 3, 1), (0, 0, 0), (1, 1, 1)));
+    store.inbox(&lead).await;
+    store.say(&lead, "mara", "Four").await.unwrap();
+    store.say(&Caller::Human, "ole", "Five").await.unwrap();
+    let urgent = async |name: &str| store.db.unread(&store.project, name).await.unwrap().urgent;
+    assert!(urgent("mara").await && urgent("ole").await, "a lead and the person are heard at once");
+    assert_eq!(numbers("ann").await, (0, 0, 0));
+    assert_eq!(store.db.unread(&store.project, "human").await.unwrap().senders, ["ole"]);
+}
+
+#[tokio::test]
+async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twice() {
+    const AGENTS: usize = 20;
+    const SENDS: usize = 20;
+    let store = Store::board().await;
+    let mut agents = Vec::new();
+    for number in 0..AGENTS {
+        agents.push(store.member(&format!("agent-{number}"), &[]).await);
+    }
+    // Each writes to its neighbour and now and then to all, reads when it is blocked, and loses every third answer.
+    let working: Vec<_> = agents
+        .iter()
+        .enumerate()
+        .map(|(number, agent)| {
+            let (db, project, agent) = (store.db.clone(), store.project.clone(), agent.clone());
+            tokio::spawn(async move {
+                let (mut new, mut seen, mut looks) = (Vec::new(), BTreeSet::new(), 0);
+                for turn in 0..SENDS {
+                    let to = if turn % 10 == 0 { "all".to_owned() } else { format!("agent-{}", (number + 1) % AGENTS) };
+                    let content = format!("{number}/{turn}");
+                    while let Err(error) = db.send(&agent, &project, crate::tests::team::message(&to, &content)).await {
+                        assert!(error.to_string().starts_with("BLOCKED"), "{error}");
+                        loop {
+                            let inbox = db.check_inbox(&agent, &project, seen.last().copied()).await.unwrap();
+                            new.extend(inbox.messages.iter().filter(|given| !given.again).map(|given| given.message.id));
+                            looks += 1;
+                            if looks % 3 != 0 {
+                                seen.extend(inbox.messages.iter().map(|given| given.message.id));
+                                break;
+                            }
+                        }
+                    }
+                }
+                (new, seen)
+            })
+        })
+        .collect();
+    let broadcasts = AGENTS * SENDS / 10;
+    for (number, work) in working.into_iter().enumerate() {
+        let (mut new, mut seen) = work.await.unwrap();
+        let agent = &agents[number];
+        loop {
+            let inbox = store.db.check_inbox(agent, &store.project, seen.last().copied()).await.unwrap();
+            if inbox.messages.is_empty() {
+                break;
+            }
+            new.extend(inbox.messages.iter().filter(|given| !given.again).map(|given| given.message.id));
+            seen.extend(inbox.messages.iter().map(|given| given.message.id));
+        }
+        let direct = SENDS - SENDS / 10;
+        let others = broadcasts - SENDS / 10;
+        assert_eq!(new.len(), new.iter().collect::<BTreeSet<_>>().len(), "agent {number} was shown something as new twice");
+        assert_eq!((new.len(), seen.len()), (direct + others, direct + others), "agent {number}");
+        assert!(new.iter().all(|id| seen.contains(id)));
+    }
+    let stored: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM messages").fetch_one(&store.db.readers).await.unwrap();
+    assert_eq!(usize::try_from(stored).unwrap(), AGENTS * SENDS);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_run_is_given_its_inbox_by_the_runner_and_confirms_it_by_ending_well() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, Phase::Coder).await;
+    let ole = store.guest("ole").await;
+    store.say(&ole, "coder-TASK-001", "One").await.unwrap();
+    store.say(&ole, "all", "Two").await.unwrap();
+    let waiting = store.db.run_inbox(&coder.run).await.unwrap();
+    assert_eq!((words(&waiting), store.db.run_inbox(&coder.run).await.unwrap()), (vec!["One".to_owned(), "Two".to_owned()], waiting.clone()));
+    let seq = store.db.latest();
+    store.db.run_inbox_delivered(&coder.run, waiting.messages).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["inbox_read"]);
+    assert_eq!(words(&store.db.run_inbox(&coder.run).await.unwrap()), ["(One)", "(Two)"]);
+    store.say(&coder.caller, "ole", "It may speak").await.unwrap();
+    assert_eq!(store.db.run_inbox(&coder.run).await.unwrap().messages, []);
+
+    store.inbox(&ole).await;
+    store.say(&ole, "coder-TASK-001", "Three").await.unwrap();
+    store.db.run_inbox_delivered(&coder.run, store.db.run_inbox(&coder.run).await.unwrap().messages).await.unwrap();
+    store.end(&coder.run, EndClass::Failed, None).await;
+    let next = store.agent(&task, Phase::Coder).await;
+    assert_eq!(words(&store.db.run_inbox(&next.run).await.unwrap()), ["(Three)"], "who failed may not have read it");
+    store.db.run_inbox_delivered(&next.run, store.db.run_inbox(&next.run).await.unwrap().messages).await.unwrap();
+    store.finish(&next).await;
+    assert_eq!(store.db.run_inbox(&next.run).await.unwrap().messages, []);
+    assert_eq!(crate::tests::store::code(store.db.run_inbox(&"RUN-404".parse().unwrap()).await), "not-found");
+}
+
+#[tokio::test]
+async fn what_was_read_by_all_is_not_looked_at_again() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    for number in 0..5 {
+        store.say(&ole, "all", &number.to_string()).await.unwrap();
+    }
+    let after = async || -> i64 {
+        sqlx::query_scalar("SELECT broadcasts_after FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap()
+    };
+    assert_eq!(after().await, 0);
+    let given = store.inbox(&mara).await.messages;
+    store.db.check_inbox(&mara, &store.project, Some(given[1].message.id)).await.unwrap();
+    assert_eq!(after().await, given[1].message.id);
+    store.say(&mara, "human", "All of it").await.unwrap();
+    assert_eq!(after().await, given[4].message.id);
+    store.say(&ole, "all", "New").await.unwrap();
+    assert_eq!(store.hears(&mara).await, ["New"]);
+}

@@ -1,0 +1,76 @@
+//! The shortest way to a team: agents by token and by room, and what they tell each other.
+
+use domain::agent::{Registration, Role};
+use domain::message::{Inbox, NewMessage, Sent};
+
+use crate::tests::store::Store;
+use crate::tx::Quiet;
+use crate::{Caller, Result, now};
+
+impl Store {
+    /// An agent that the person vouches for.
+    pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
+        let token = self.db.make_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
+        self.db.caller(&token).await.unwrap().unwrap()
+    }
+
+    /// One that nobody vouches for.
+    pub(super) async fn guest(&self, name: &str) -> Caller {
+        let token = self.db.register(&self.room(), &self.project, named(name, &[]), None).await.unwrap().token.unwrap();
+        self.db.caller(&token).await.unwrap().unwrap()
+    }
+
+    pub(super) fn room(&self) -> Caller {
+        Caller::Room(self.project.clone())
+    }
+
+    pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Sent> {
+        self.db.send(from, &self.project, message(to, content)).await
+    }
+
+    /// What the agent is given, with what was given before.
+    pub(super) async fn inbox(&self, who: &Caller) -> Inbox {
+        self.db.check_inbox(who, &self.project, None).await.unwrap()
+    }
+
+    /// The same in words: what is given again stands in brackets.
+    pub(super) async fn hears(&self, who: &Caller) -> Vec<String> {
+        words(&self.inbox(who).await)
+    }
+
+    /// Lets an agent fall silent for so long that nobody listens behind its name.
+    pub(super) async fn silence(&self, name: &str) {
+        let name = name.to_owned();
+        let silent = self.db.write(move |tx| {
+            Box::pin(async move {
+                tx.quiet(Quiet::SignsOfLife);
+                let long_ago = domain::time::Timestamp::from_milliseconds(now().milliseconds() - 600_000).to_string();
+                sqlx::query("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2")
+                    .bind(long_ago)
+                    .bind(name)
+                    .execute(&mut tx.connection)
+                    .await?;
+                Ok(())
+            })
+        });
+        silent.await.unwrap();
+    }
+}
+
+pub(super) fn named(name: &str, roles: &[Role]) -> Registration {
+    Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() }
+}
+
+pub(super) fn message(to: &str, content: &str) -> NewMessage {
+    NewMessage { to: to.to_owned(), content: content.to_owned(), cc: Vec::new(), task_id: None, reply_to: None }
+}
+
+pub(super) fn call(caller: &Caller, id: &str) -> Caller {
+    caller.clone().with_call_id(Some(id.to_owned()))
+}
+
+/// The contents in the order of the answer: what was given before stands in brackets.
+pub(super) fn words(inbox: &Inbox) -> Vec<String> {
+    let word = |content: &str, again: bool| if again { format!("({content})") } else { content.to_owned() };
+    inbox.messages.iter().map(|given| word(&given.message.content, given.again)).collect()
+}

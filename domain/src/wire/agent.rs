@@ -1,0 +1,115 @@
+//! Bodies of the HTTP interface by which the person takes part among agents: tokens, messages, hand-overs and gates.
+//!
+//! What an agent or a message is, and who may do what, is in the nouns themselves.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+use crate::agent::Role;
+use crate::id::GoalId;
+
+/// `POST /api/projects/{id}/tokens`: an agent that the person vouches for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// Its name; an earlier token of that name is worth nothing from then on.
+    pub agent: String,
+    pub roles: Vec<Role>,
+    #[serde(default)]
+    pub team: Option<String>,
+    /// What it is there for.
+    #[serde(default)]
+    pub description: Option<String>,
+}
+
+/// A token that was made. It is shown this once: only its hash is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Token {
+    pub token: String,
+}
+
+/// `POST /api/projects/{id}/agents/remove`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveAgent {
+    /// Short where that is clear.
+    pub name: String,
+}
+
+/// `POST /api/projects/{id}/inbox/read`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadInbox {
+    /// The newest message of an earlier answer that arrived: nothing up to it is given again.
+    #[serde(default)]
+    pub ack: Option<i64>,
+}
+
+/// `POST /api/projects/{id}/handshakes`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewHandshake {
+    pub message: String,
+    /// Who is to acknowledge it; everybody who does not lead when empty.
+    #[serde(default)]
+    pub agents: Vec<String>,
+}
+
+/// `PUT /api/projects/{id}/spawn-policies`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetSpawnPolicy {
+    /// `global`, or the name of an agent.
+    pub scope: String,
+    pub enabled: bool,
+    /// Minions at once.
+    pub max_minions: u32,
+}
+
+/// What goes along with an approval or a verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Notes {
+    /// Kept with what is judged.
+    #[serde(default)]
+    pub notes: Option<String>,
+}
+
+/// `POST /api/tasks/{id}/reject-verification`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RejectVerification {
+    /// What is wrong with the finished work, for whoever takes it up again.
+    pub reason: String,
+}
+
+/// `POST /api/tasks/{id}/assign`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Assign {
+    /// The agent from outside that is to do it; `null` gives the task back to the agents that the runner starts.
+    #[serde(deserialize_with = "said")]
+    #[schema(required)]
+    pub assigned_to: Option<String>,
+    /// In which role.
+    #[serde(default)]
+    pub role_hat: Option<Role>,
+}
+
+/// `POST /api/tasks/{id}/goal`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkGoal {
+    /// `null` takes the task from its goal.
+    #[serde(deserialize_with = "said")]
+    #[schema(required)]
+    pub goal_id: Option<GoalId>,
+}
+
+/// A value that may be `null` and must be there: what was forgotten takes nothing away.
+fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! How news reach a client: over a legacy session's stream, or as the answer to `subscriptions/listen` of the modern era.
+//!
+//! Knows neither log nor inbox rules. A client that cannot be reached any more ends its own stream and nothing else.
+
+use std::sync::Arc;
+
+use db::{Caller, Db};
+use domain::message::Unread;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
+use rmcp::RoleServer;
+
+use super::{Listener, News, Push};
+use crate::resource::Uri;
+use crate::session::Session;
+
+/// What waits for the caller; nothing for those who have no inbox of their own here.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn unread(db: &Db, caller: &Caller) -> db::Result<Unread> {
+    match (caller, caller.project(), caller.name()) {
+        (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => db.unread(project, &name).await,
+        _ => Ok(Unread::default()),
+    }
+}
+
+/// Messages that came while nobody listened are told of at once.
+async fn begin(db: &Db, caller: &Caller, listener: &Listener) {
+    match unread(db, caller).await {
+        Ok(unread) if unread.count > 0 => listener.tell(|news| news.inbox = true),
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "a new stream was not told what waits"),
+    }
+}
+
+/// Passes news on for as long as the client listens. It counts as connected meanwhile.
+pub(crate) async fn modern(db: &Db, push: &Push, caller: &Caller, context: &SubscriptionContext) {
+    let listener = push.listener(caller);
+    let _connected = db.connect(caller);
+    for given in context.accepted().resource_subscriptions.iter().flatten() {
+        let Ok(uri) = given.parse::<Uri>() else { continue };
+        // What the caller may not read, it is not told of either.
+        if uri.read(db, caller).await.is_ok() {
+            listener.watch(uri);
+        }
+    }
+    begin(db, caller, &listener).await;
+    loop {
+        let news = tokio::select! {
+            news = listener.news() => news,
+            () = context.cancelled() => return,
+        };
+        if let Err(error) = tell_modern(context, news).await {
+            tracing::debug!(%error, "a subscription ended");
+            return;
+        }
+    }
+}
+
+async fn tell_modern(context: &SubscriptionContext, news: News) -> Result<(), SubscriptionSendError> {
+    let sink = context.sink();
+    if (news.inbox || news.tools) && context.accepted().tools_list_changed == Some(true) {
+        sink.notify_tool_list_changed().await?;
+    }
+    for uri in news.resources {
+        sink.notify_resource_updated(uri.to_string()).await?;
+    }
+    Ok(())
+}
+
+/// Passes news on for as long as the session lasts, whenever a stream of it is open.
+pub(crate) async fn legacy(db: &Db, session: Arc<Session>, peer: Peer<RoleServer>) {
+    let told = async {
+        loop {
+            session.is_open().await;
+            let news = session.listener.news().await;
+            if let Err(error) = tell_legacy(db, &session, &peer, news).await {
+                tracing::debug!(%error, "a session's client is gone");
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = told => {}
+        () = session.ended.cancelled() => {}
+    }
+}
+
+async fn tell_legacy(db: &Db, session: &Session, peer: &Peer<RoleServer>, news: News) -> Result<(), ServiceError> {
+    if news.inbox || news.tools {
+        peer.notify_tool_list_changed().await?;
+    }
+    if news.inbox && session.wants_logs() {
+        let unread = match session.caller(db).await {
+            Ok(caller) => unread(db, &caller).await,
+            Err(error) => Err(error),
+        };
+        match unread.map(|unread| unread.alert()) {
+            Ok(Some(alert)) => log(peer, alert).await?,
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "an alert could not be written"),
+        }
+    }
+    for uri in news.resources {
+        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri.to_string())).await?;
+    }
+    Ok(())
+}
+
+#[expect(deprecated, reason = "the later revisions have no log messages; clients of the earlier ones show them")]
+async fn log(peer: &Peer<RoleServer>, alert: String) -> Result<(), ServiceError> {
+    let message = rmcp::model::LoggingMessageNotificationParam::new(rmcp::model::LoggingLevel::Alert, alert.into()).with_logger("vibe-relay");
+    peer.notify_logging_message(message).await
+}
+
+/// A session's stream was opened: what waits is told, if anything does.
+pub(crate) async fn opened(db: &Db, caller: &Caller, session: &Session) {
+    begin(db, caller, &session.listener).await;
+}

@@ -1,0 +1,287 @@
+//! Whoever calls is who its token says: a property over token, claimed name and tool.
+//!
+//! A claim is judged by one pure function before any tool runs; 100,000 cases go through it. Of the same cases some thousands go the whole
+//! way, over HTTP into the store, where afterwards every row and every event stands under the name of the token that brought it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use db::{Caller, HistoryQuery};
+use domain::actor::Actor;
+use domain::agent::Role;
+use domain::evidence::Found;
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::run::Run;
+use domain::task::{Phase, Status};
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use super::fixture::{Board, Client, PERSON, call, done};
+use super::table::{outside, run};
+use crate::tools;
+
+/// How many cases the judgement of claims is put to.
+const JUDGED: u32 = 100_000;
+/// How many go through the whole server.
+const CARRIED_OUT: usize = 2_000;
+
+/// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
+const NAMES: &[&str] = &[
+    "human", "runner", "all", "lena", "platform/mara", "mara", "kim", "zoe", "design/mara", "tess", "planner-TASK-001", "coder-TASK-002",
+    "reviewer-TASK-002", "coder-TASK-003", "orchestrator-TASK-006", "coder-TASK-999", "platform", "platform/", "/mara", "",
+];
+
+/// A name as somebody might claim it: right, in another spelling, or made up.
+fn claimed() -> impl Strategy<Value = Value> {
+    let name = || select(NAMES);
+    prop_oneof![
+        8 => name().prop_map(|name| json!(name)),
+        2 => name().prop_map(|name| json!(name.to_uppercase())),
+        2 => name().prop_map(|name| json!(format!(" {name}\t"))),
+        1 => (name(), name()).prop_map(|(one, other)| json!(format!("{one}/{other}"))),
+        1 => (name(), name()).prop_map(|(one, other)| json!(format!("{one},{other}"))),
+        1 => (name(), any::<char>()).prop_map(|(name, more)| json!(format!("{name}{more}"))),
+        1 => ".{0,12}".prop_map(|name| json!(name)),
+        1 => prop_oneof![Just(Value::Null), Just(json!(7)), Just(json!(["lena"])), Just(json!({"name": "lena"})), Just(json!(true))],
+    ]
+}
+
+/// A tool with one of the arguments in which a caller may repeat its name.
+fn identity() -> impl Strategy<Value = (&'static str, &'static str)> {
+    let all: Vec<_> = tools::TABLE.iter().flat_map(|row| row.identity.iter().map(|argument| (row.tool, *argument))).collect();
+    select(all)
+}
+
+/// What the function must say, in other words: nothing was claimed, or the name, whole or without its team.
+fn is_own(claimed: &Value, own: &str) -> bool {
+    match claimed {
+        Value::Null => true,
+        Value::String(claimed) => ["", own, own.split_once('/').map_or(own, |(_, name)| name)].contains(&claimed.trim()),
+        _ => false,
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(ProptestConfig { cases: JUDGED, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_ones_own_name_passes(
+        caller in select(vec![
+            Caller::Human, run(Phase::Planner), run(Phase::Coder), run(Phase::Reviewer), run(Phase::Orchestrator),
+            outside("lena"), outside("platform/mara"), outside("kim"), outside("design/mara"),
+        ]),
+        claimed in claimed(),
+        (tool, argument) in identity(),
+    ) {
+        let own = caller.name().unwrap();
+        let arguments = json!({argument: claimed, "title": "x"});
+        let judged = tools::claim(&caller, tool, arguments.as_object());
+        prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
+        if let Err(refusal) = judged {
+            let named = matches!(refusal, Refusal::NotYou { own: named, .. } if named == own);
+            prop_assert!(named);
+        }
+    }
+}
+
+/// A token's bearer.
+struct Bearer {
+    client: Client,
+    caller: Caller,
+}
+
+/// Two projects with a run of every phase, agents that the person vouches for, and agents that nobody does.
+async fn bearers(board: &Board) -> Vec<Bearer> {
+    let server = board.serve().await;
+    let (planner, (_, reviewer, _)) = (board.planner().await, board.reviewer().await);
+    let coder = board.coder().await;
+    let second = other_project(board).await;
+    let mut tokens = vec![PERSON.to_owned(), planner.token, reviewer.token, coder.run.token, orchestrator(board, &second).await];
+    tokens.push(board.agent("lena", &[Role::Lead]).await);
+    tokens.push(board.agent("platform/mara", &[Role::Builder]).await);
+    tokens.push(board.stranger(&server, "kim").await);
+    let who = |name: &str| domain::agent::Registration { name: name.to_owned(), ..Default::default() };
+    tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("design/mara")).await.unwrap());
+    tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("lena")).await.unwrap());
+    let mut bearers = Vec::new();
+    for token in tokens {
+        let caller = board.db.caller(&token).await.unwrap().unwrap();
+        bearers.push(Bearer { client: server.modern(&token).await, caller });
+    }
+    bearers
+}
+
+async fn other_project(board: &Board) -> ProjectId {
+    let probe = repo::probe(board.sample.top(), None).unwrap();
+    let new = domain::wire::NewProject {
+        title: "A second shop".to_owned(),
+        description: Some("x".to_owned()),
+        plan_approval: Some(domain::project::PlanApproval::Auto),
+        ..Default::default()
+    };
+    board.db.create_project(&Caller::Human, new, probe).await.unwrap().id
+}
+
+/// The token of a round of orchestration: its plan is made, and the only task of it closed.
+async fn orchestrator(board: &Board, project: &ProjectId) -> String {
+    let plan = board.db.board(project).await.unwrap().cards[0].id.clone();
+    let planner = board.reserve(&plan, Phase::Planner, Status::InProgress, None).await;
+    let caller = board.db.caller(&planner.token).await.unwrap().unwrap();
+    let part = domain::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
+    let part = board.db.create_subtasks(&caller, &plan, vec![part]).await.unwrap()[0].card.id.clone();
+    board.db.move_task(&caller, &plan, db::Move::to(Status::Done), Found::Nothing).await.unwrap();
+    board.end(&planner).await;
+    let close = db::Move { to: Status::Done, reason: None, merge: false };
+    for to in [db::Move::to(Status::InProgress), close] {
+        board.db.move_task(&Caller::Human, &part, to, Found::Nothing).await.unwrap();
+    }
+    let round = board.db.board(project).await.unwrap().cards.last().unwrap().id.clone();
+    board.reserve(&round, Phase::Orchestrator, Status::InProgress, None).await.token
+}
+
+/// Arguments that `tool` would take from somebody, marked with the number of the case.
+fn arguments(tool: &str, case: usize, pick: usize) -> Value {
+    let mark = mark(case);
+    let task = TaskId::new(pick as u64 % 9 + 1);
+    let stages = ["assigned", "in_progress", "review", "completed", "failed", "verified"];
+    match tool {
+        "register" => json!({"description": mark}),
+        "set_status" => json!({"status": mark}),
+        "send" => json!({"to_agent": NAMES[pick % NAMES.len()], "message": mark}),
+        "create_task" => json!({"title": mark, "assigned_to": if pick % 3 == 0 { "" } else { NAMES[pick % NAMES.len()] }}),
+        "update_task" => json!({"task_id": task, "status": stages[pick % stages.len()], "result": mark}),
+        "assign_role_hat" => json!({"task_id": task, "role": "builder"}),
+        "submit_for_review" => json!({"task_id": task, "summary": mark}),
+        "approve_task" | "verify_task" => json!({"task_id": task, "notes": mark}),
+        "reject_task" | "reject_verification" => json!({"task_id": task, "reason": mark}),
+        "create_goal" => json!({"title": mark}),
+        "link_task_to_goal" => json!({"task_id": task, "goal_id": "GOAL-001"}),
+        "verify_goal" => json!({"goal_id": "GOAL-001"}),
+        "initiate_handshake" => json!({"message": mark}),
+        "ack_handshake" => json!({"handshake_id": pick % 9 + 1}),
+        "declare_contract" => json!({"name": mark, "type": "other", "spec": mark}),
+        "set_spawn_policy" => json!({"scope": "global", "max_minions": 90}),
+        "log_minion" => json!({"task_description": mark, "status": "spawned"}),
+        _ => json!({}),
+    }
+}
+
+fn mark(case: usize) -> String {
+    format!("case {case}.")
+}
+
+#[tokio::test]
+async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
+    let board = Board::new().await;
+    let bearers = bearers(&board).await;
+    let first = ProjectId::new(1);
+    let strategy = (0..bearers.len(), claimed(), identity(), any::<u16>());
+    let mut runner = TestRunner::deterministic();
+    let (mut accepted, mut writers) = (BTreeSet::new(), BTreeMap::new());
+    for case in 0..CARRIED_OUT {
+        let (bearer, claimed, (tool, argument), pick) = strategy.new_tree(&mut runner).unwrap().current();
+        let Bearer { client, caller } = &bearers[bearer];
+        let own = caller.name().unwrap();
+        let mut arguments = arguments(tool, case, usize::from(pick));
+        arguments[argument] = claimed.clone();
+        if caller.project().is_none() && tools::routes().get(tool).unwrap().input_schema["properties"].get("project").is_some() {
+            arguments["project"] = json!(first);
+        }
+        if tool == "send" && *caller != Caller::Human {
+            done(client, "check_inbox", json!({})).await;
+        }
+        let before = board.db.latest();
+        let outcome = call(client, tool, arguments).await;
+        let events = board.db.events_after(before, None, 1_000).await.unwrap();
+        if !is_own(&claimed, &own) {
+            assert!(outcome.is_error && events.is_empty(), "{own} as {claimed} by {tool}: {}", outcome.text);
+            assert!(!tools::may(caller, tool) || outcome.data["code"] == "not-you", "{own} as {claimed} by {tool}: {}", outcome.text);
+        }
+        for envelope in &events {
+            assert!(envelope.actor == caller.actor() || envelope.actor == Actor::Runner, "{own} by {tool}: {envelope:?}");
+            if let Event::MessageSent { from, .. } = &envelope.event {
+                assert_eq!(Actor::from(from.clone()), envelope.actor, "{own} by {tool}: {envelope:?}");
+            }
+        }
+        if !outcome.is_error {
+            accepted.insert(tool);
+            writers.insert(mark(case), own);
+        }
+    }
+    let rows = rows(&board).await;
+    for (mark, name) in &rows {
+        assert_eq!(writers.get(mark), Some(name), "{mark}");
+    }
+    assert!(rows.len() > CARRIED_OUT / 10, "only {} rows were written", rows.len());
+    let plain = ["ack_handshake", "create_goal", "create_task", "declare_contract", "initiate_handshake", "log_minion", "register", "send", "update_task"];
+    assert!(plain.iter().all(|tool| accepted.contains(tool)), "{accepted:?}");
+}
+
+/// Every row that holds the mark of a case, with the name under which it stands.
+async fn rows(board: &Board) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |text: &str, name: &str| {
+        if let Some(mark) = text.find("case ").and_then(|start| text[start..].split_inclusive('.').next()) {
+            rows.push((mark.to_owned(), name.to_owned()));
+        }
+    };
+    for project in board.db.projects().await.unwrap() {
+        let mut before = None;
+        loop {
+            let page = board.db.history(&project.id, &HistoryQuery { count: Some(200), before, ..HistoryQuery::default() }).await.unwrap();
+            page.iter().filter(|message| message.from_agent != "runner").for_each(|message| add(&message.content, &message.from_agent));
+            let Some(first) = page.first() else { break };
+            before = Some(first.id);
+        }
+        for card in board.db.board(&project.id).await.unwrap().cards {
+            let task = board.db.task(&card.id).await.unwrap();
+            add(&task.card.title, task.created_by.as_deref().unwrap_or_default());
+            for comment in board.db.comments(&card.id).await.unwrap() {
+                let run = match &comment.run_id {
+                    Some(run) => {
+                        let run = board.db.run(run).await.unwrap();
+                        Run::agent_name(run.phase, &run.task_id)
+                    }
+                    None => comment.author_role.to_string(),
+                };
+                add(&comment.content, comment.author_name.as_deref().unwrap_or(&run));
+            }
+        }
+        for goal in board.db.goals(&project.id).await.unwrap() {
+            add(&goal.title, &goal.creator);
+        }
+        for contract in board.db.contracts(&project.id).await.unwrap() {
+            add(&contract.name, &contract.owner);
+            for version in board.db.contract_versions(contract.id).await.unwrap() {
+                add(&version.spec, &version.declared_by);
+            }
+        }
+        for minion in board.db.minions(&project.id).await.unwrap() {
+            add(&minion.task_description, &minion.pilot);
+        }
+        for handshake in board.db.handshakes(&project.id).await.unwrap() {
+            add(&handshake.message, &handshake.initiated_by);
+        }
+        for agent in board.db.agents(&project.id).await.unwrap() {
+            add(agent.description.as_deref().unwrap_or_default(), &agent.name);
+            add(agent.status.as_deref().unwrap_or_default(), &agent.name);
+        }
+    }
+    rows
+}
+
+/// The room's token writes under the name that it asked for, and never as the person.
+#[tokio::test]
+async fn who_registers_is_logged_under_the_name_that_it_takes() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let before = board.db.latest();
+    board.stranger(&server, "kim").await;
+    let events = board.db.events_after(before, None, 100).await.unwrap();
+    let registered = events.iter().find(|envelope| matches!(&envelope.event, Event::AgentRegistered { agent, .. } if agent == "kim")).unwrap();
+    assert_eq!(registered.actor, Actor::Agent("kim".to_owned()));
+}

@@ -1,0 +1,175 @@
+//! Who is told at once that there is something to read, and who is not.
+
+use std::time::Duration;
+
+use db::Caller;
+use domain::agent::{ALL, Registration, Role};
+use domain::wire::NewProject;
+use http::StatusCode;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::ear::{Heard, description};
+use super::fixture::{Board, Era, PERSON, Server, done};
+const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
+
+#[tokio::test]
+async fn a_message_is_told_to_its_reader_in_either_era() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let (mara, otto) = (board.agent("mara", &[Role::Builder]).await, board.agent("otto", &[]).await);
+        let server = board.serve().await;
+        let (mut mara, mut otto) = (server.listening(&mara, era, &[]).await, server.listening(&otto, era, &[]).await);
+        board.until_connected("mara", true).await;
+        board.until_connected("otto", true).await;
+        let quiet = mara.description().await;
+        assert!(quiet.starts_with("Use it "), "{quiet}");
+
+        board.say(&board.caller("otto"), "mara", "Which blue?").await;
+        mara.alarm(era, ALERT).await;
+        assert_eq!(mara.description().await, format!("{ALERT}\n\n{quiet}"));
+        assert_eq!(otto.description().await, quiet, "the alert is its reader's alone");
+
+        done(&mara.client, "check_inbox", json!({})).await;
+        mara.until(&Heard::Tools).await;
+        assert_eq!(mara.description().await, quiet);
+        assert!(otto.heard.try_recv().is_err(), "nothing happened to the sender");
+    }
+}
+
+#[tokio::test]
+async fn a_broadcast_and_its_copies_are_told_to_all_but_the_sender() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let mut all = Vec::new();
+    for (name, roles) in [("mara", vec![Role::Lead]), ("lena", vec![Role::Tester]), ("otto", vec![Role::Builder])] {
+        let era = if name == "lena" { Era::Legacy } else { Era::Modern };
+        all.push(server.listening(&board.agent(name, &roles).await, era, &[]).await);
+        board.until_connected(name, true).await;
+    }
+    board.say(&board.caller("otto"), ALL, "I begin.").await;
+    all[0].until(&Heard::Tools).await;
+    all[1].alarm(Era::Legacy, ALERT).await;
+    // A lead hears of what others write to each other.
+    done(&all[0].client, "check_inbox", json!({})).await;
+    all[0].until(&Heard::Tools).await;
+    board.say(&board.caller("otto"), "lena", "Please test.").await;
+    all[0].until(&Heard::Tools).await;
+    assert!(all[0].description().await.starts_with(ALERT));
+    assert!(all[2].heard.try_recv().is_err(), "nobody hears their own words");
+}
+
+#[tokio::test]
+async fn what_came_before_is_told_when_somebody_begins_to_listen() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let coder = board.coder().await;
+        let otto = board.agent("otto", &[]).await;
+        let server = board.serve().await;
+        done(&server.modern(&otto).await, "send", json!({"to_agent": "coder-TASK-002", "message": "Use blue."})).await;
+        let mut run = server.listening(&coder.run.token, era, &[]).await;
+        run.alarm(era, ALERT).await;
+        board.until_connected("coder-TASK-002", true).await;
+        assert!(run.description().await.starts_with(ALERT));
+    }
+}
+
+#[tokio::test]
+async fn the_same_name_in_another_project_is_somebody_else() {
+    let board = Board::new().await;
+    let probe = repo::probe(board.sample.top(), None).unwrap();
+    let other = board.db.create_project(&Caller::Human, NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
+    let who = Registration { name: "mara".to_owned(), ..Registration::default() };
+    let theirs = board.db.make_agent_token(&Caller::Human, &other.id, who).await.unwrap();
+    let ours = board.agent("mara", &[]).await;
+    board.agent("otto", &[]).await;
+    let server = board.serve().await;
+    for era in Era::BOTH {
+        let (mut ours, mut theirs) = (server.listening(&ours, era, &[]).await, server.listening(&theirs, era, &[]).await);
+        board.until_connected("mara", true).await;
+        board.say(&board.caller("otto"), "mara", "For you.").await;
+        ours.alarm(era, ALERT).await;
+        assert!(theirs.description().await.starts_with("Use it "));
+        assert!(theirs.heard.try_recv().is_err());
+        done(&ours.client, "check_inbox", json!({"ack": 1_000})).await;
+        ours.client.cancel().await.unwrap();
+        board.until_connected("mara", false).await;
+    }
+}
+
+#[tokio::test]
+async fn who_listens_is_connected_until_the_stream_closes() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let token = board.agent("mara", &[]).await;
+        let server = board.serve().await;
+        let looks = async || {
+            let who = done(&server.modern(PERSON).await, "who", json!({})).await;
+            who.text.replace(' ', "").contains("\"connected\":true")
+        };
+        assert!(!looks().await);
+        let first = server.listening(&token, era, &[]).await;
+        board.until_connected("mara", true).await;
+        assert!(looks().await);
+        let second = server.listening(&token, era, &[]).await;
+        done(&second.client, "ping", json!({})).await;
+        first.client.cancel().await.unwrap();
+        board.until_connected("mara", true).await;
+        second.client.cancel().await.unwrap();
+        board.until_connected("mara", false).await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_a_sign_of_life() {
+    let board = Board::new().await;
+    let token = board.agent("mara", &[]).await;
+    assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().last_seen, None);
+    done(&board.serve().await.modern(&token).await, "get_board", json!({})).await;
+    assert!(board.db.agent(&board.project.id, "mara").await.unwrap().last_seen.is_some());
+}
+
+#[tokio::test]
+async fn a_stolen_session_tells_nothing() {
+    let board = Board::new().await;
+    let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
+    let server = board.serve().await;
+    let session = server.session(&mara).await;
+    let stream = |token: &str| server.stream(token, &session);
+    assert_eq!(stream(&otto).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(stream(PERSON).await.status(), StatusCode::NOT_FOUND);
+    assert!(!board.db.agent(&board.project.id, "otto").await.unwrap().connected);
+    let open = stream(&mara).await;
+    assert_eq!(open.status(), StatusCode::OK);
+    board.until_connected("mara", true).await;
+    drop(open);
+    board.until_connected("mara", false).await;
+}
+
+#[tokio::test]
+async fn shutting_down_ends_open_streams() {
+    let board = Board::new().await;
+    let token = board.agent("mara", &[]).await;
+    let shutdown = CancellationToken::new();
+    let server = Server::start(crate::router(board.db.clone(), shutdown.clone())).await;
+    let session = server.session(&token).await;
+    let (mut modern, mut legacy) = (server.subscription(&token).await, server.stream(&token, &session).await);
+    board.until_connected("mara", true).await;
+    shutdown.cancel();
+    let both = async {
+        while let Ok(Some(_)) = modern.chunk().await {}
+        while let Ok(Some(_)) = legacy.chunk().await {}
+    };
+    tokio::time::timeout(Duration::from_secs(2), both).await.expect("a stream outlives the server");
+    board.until_connected("mara", false).await;
+}
+
+#[tokio::test]
+async fn clients_of_the_person_hear_of_no_inbox() {
+    let board = Board::new().await;
+    board.agent("otto", &[]).await;
+    let server = board.serve().await;
+    let person = server.listening(PERSON, Era::Modern, &[]).await;
+    board.say(&board.caller("otto"), "human", "May I?").await;
+    assert!(description(&person.client).await.starts_with("Use it "));
+}

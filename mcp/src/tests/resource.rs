@@ -1,0 +1,120 @@
+//! What can be read as a resource, by whom, and who is told that it changed.
+
+use db::Caller;
+use domain::id::TaskId;
+use domain::wire::NewProject;
+use rmcp::RoleClient;
+use rmcp::model::{ErrorCode, ReadResourceRequestParams};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::{Value, json};
+
+use super::ear::Heard;
+use super::fixture::{Board, Era, PERSON, done};
+
+const INBOX: &str = "vibe-relay://inbox";
+
+async fn read(client: &Peer<RoleClient>, uri: &str) -> Result<Value, ErrorCode> {
+    match client.read_resource(ReadResourceRequestParams::new(uri)).await {
+        Ok(answer) => {
+            let wire = serde_json::to_value(&answer).unwrap();
+            assert_eq!((&wire["contents"][0]["uri"], &wire["contents"][0]["mimeType"]), (&json!(uri), &json!("application/json")));
+            Ok(serde_json::from_str(wire["contents"][0]["text"].as_str().unwrap()).unwrap())
+        }
+        Err(ServiceError::McpError(error)) => Err(error.code),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn listed(client: &Peer<RoleClient>) -> Vec<String> {
+    client.list_all_resources().await.unwrap().into_iter().map(|resource| resource.uri).collect()
+}
+
+#[tokio::test]
+async fn each_reads_what_is_theirs() {
+    let board = Board::new().await;
+    let probe = repo::probe(board.sample.top(), None).unwrap();
+    let new = NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..NewProject::default() };
+    board.db.create_project(&Caller::Human, new, probe).await.unwrap();
+    let (mara, room) = (board.agent("mara", &[]).await, board.room().await);
+    board.agent("otto", &[]).await;
+    board.say(&board.caller("otto"), "mara", "Hello").await;
+    let server = board.serve().await;
+    for era in Era::BOTH {
+        let client = server.client(&mara, era).await;
+        assert_eq!(listed(&client).await, [INBOX, "vibe-relay://board/PROJ-001"]);
+        assert_eq!(client.list_all_resource_templates().await.unwrap().len(), 2);
+        let inbox = read(&client, INBOX).await.unwrap();
+        insta::allow_duplicates!(insta::assert_json_snapshot!(inbox, @r#"
+        {
+          "blocking": 1,
+          "count": 1,
+          "senders": [
+            "otto"
+          ],
+          "urgent": false
+        }
+        "#));
+        assert_eq!(read(&client, "vibe-relay://board/PROJ-001").await.unwrap()["cards"][0]["id"], "TASK-001");
+        let task = read(&client, "vibe-relay://task/TASK-001").await.unwrap();
+        assert_eq!((&task["task"]["title"], &task["comments"]), (&json!("A shop"), &json!([])));
+        let missing = if matches!(era, Era::Modern) { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
+        for foreign in ["vibe-relay://board/PROJ-002", "vibe-relay://task/TASK-002", "vibe-relay://task/TASK-099", "vibe-relay://other"] {
+            assert_eq!(read(&client, foreign).await.unwrap_err(), missing, "{foreign}");
+        }
+        let guest = server.client(&room, era).await;
+        assert!(listed(&guest).await.is_empty());
+        assert_eq!(read(&guest, "vibe-relay://board/PROJ-001").await.unwrap_err(), missing);
+        assert_eq!(read(&guest, INBOX).await.unwrap_err(), missing);
+        let person = server.client(PERSON, era).await;
+        assert_eq!(listed(&person).await, ["vibe-relay://board/PROJ-001", "vibe-relay://board/PROJ-002"]);
+        assert_eq!(read(&person, "vibe-relay://task/TASK-002").await.unwrap()["task"]["title"], "Secret");
+        assert_eq!(read(&person, INBOX).await.unwrap_err(), missing);
+    }
+}
+
+#[tokio::test]
+async fn a_finished_run_reads_nothing() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let client = board.serve().await.modern(&planner.token).await;
+    assert!(read(&client, INBOX).await.is_ok());
+    board.end(&planner).await;
+    assert!(read(&client, INBOX).await.is_err());
+}
+
+#[tokio::test]
+async fn who_watches_is_told_of_changes() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let mara = board.agent("mara", &[]).await;
+        board.agent("otto", &[]).await;
+        let server = board.serve().await;
+        let watched = [INBOX, "vibe-relay://task/TASK-001"];
+        let mut mara = server.listening(&mara, era, &watched).await;
+        board.until_connected("mara", true).await;
+        let changed = |uri: &str| Heard::Resource(uri.to_owned());
+        board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
+        assert_eq!(mara.next().await, changed("vibe-relay://task/TASK-001"));
+        board.say(&board.caller("otto"), "mara", "Hello").await;
+        mara.until(&changed(INBOX)).await;
+        done(&mara.client, "check_inbox", json!({})).await;
+        mara.until(&changed(INBOX)).await;
+    }
+}
+
+#[tokio::test]
+#[expect(deprecated, reason = "only the earlier revisions have it")]
+async fn who_watches_no_longer_is_told_nothing() {
+    let board = Board::new().await;
+    let mara = board.agent("mara", &[]).await;
+    let server = board.serve().await;
+    let board_uri = "vibe-relay://board/PROJ-001";
+    let mut mara = server.listening(&mara, Era::Legacy, &[board_uri, "vibe-relay://task/TASK-001"]).await;
+    board.until_connected("mara", true).await;
+    mara.client.unsubscribe(rmcp::model::UnsubscribeRequestParams::new(board_uri)).await.unwrap();
+    let stranger = mara.client.subscribe(rmcp::model::SubscribeRequestParams::new("vibe-relay://task/TASK-099")).await;
+    assert!(stranger.is_err(), "what cannot be read cannot be watched");
+    board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
+    assert_eq!(mara.next().await, Heard::Resource("vibe-relay://task/TASK-001".to_owned()));
+    assert!(mara.heard.try_recv().is_err());
+}

@@ -1,0 +1,86 @@
+//! Whoever shows a room's token: a guest until it registered, and then who it says.
+
+use db::Caller;
+use domain::agent::Role;
+use http::StatusCode;
+use rmcp::RoleClient;
+use rmcp::service::Peer;
+use serde_json::json;
+
+use super::ear::Heard;
+use super::fixture::{Board, Era, done, refused};
+
+impl Board {
+    pub(super) async fn room(&self) -> String {
+        self.db.make_room_token(&Caller::Human, &self.project.id).await.unwrap()
+    }
+}
+
+async fn tools(client: &Peer<RoleClient>) -> Vec<String> {
+    client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect()
+}
+
+#[tokio::test]
+async fn without_a_session_a_room_only_registers() {
+    let board = Board::new().await;
+    let room = board.room().await;
+    let server = board.serve().await;
+    let guest = server.modern(&room).await;
+    assert_eq!(tools(&guest).await, ["register", "who"]);
+    let text = refused(&guest, "send", json!({"to_agent": "human", "message": "Hello"})).await;
+    assert!(text.contains("register"), "{text}");
+    let registered = done(&guest, "register", json!({"agent_name": "mara", "role": "builder"})).await;
+    assert!(registered.text.contains("registered successfully"), "{}", registered.text);
+    assert_eq!(tools(&guest).await, ["register", "who"], "the same token names nobody");
+    let own = registered.data["token"].as_str().unwrap();
+    done(&server.modern(own).await, "send", json!({"to_agent": "human", "message": "Hello"})).await;
+}
+
+#[tokio::test]
+async fn a_session_acts_as_who_it_registered_as() {
+    let board = Board::new().await;
+    let room = board.room().await;
+    board.agent("otto", &[Role::Builder]).await;
+    let server = board.serve().await;
+    let mut mara = server.listening(&room, Era::Legacy, &[]).await;
+    let guest = server.client(&room, Era::Legacy).await;
+    assert_eq!(tools(&mara.client).await, ["register", "who"]);
+    let registered = done(&mara.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
+    mara.until(&Heard::Tools).await;
+    assert!(tools(&mara.client).await.contains(&"check_inbox".to_owned()));
+    done(&mara.client, "send", json!({"to_agent": "otto", "message": "Hello"})).await;
+    assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().roles, [Role::Builder]);
+    board.until_connected("mara", true).await;
+    board.say(&board.caller("otto"), "mara", "Welcome.").await;
+    mara.until(&Heard::Tools).await;
+    assert!(mara.description().await.starts_with("*** YOU HAVE 1 UNREAD MESSAGE(S) from otto ***"));
+
+    assert_eq!(tools(&guest).await, ["register", "who"], "another session of the room is another guest");
+    let taken = refused(&guest, "register", json!({"agent_name": "mara"})).await;
+    assert!(taken.contains("mara"), "{taken}");
+    // Whoever shows the token takes the name up, and the earlier session is a guest again.
+    let again = json!({"agent_name": "mara", "token": registered.data["token"]});
+    done(&guest, "register", again).await;
+    assert!(tools(&guest).await.contains(&"check_inbox".to_owned()));
+    assert_eq!(tools(&mara.client).await, ["register", "who"]);
+    let text = refused(&mara.client, "check_inbox", json!({})).await;
+    assert!(text.contains("register"), "{text}");
+}
+
+#[tokio::test]
+async fn the_id_of_a_registered_session_is_worth_nothing_to_others() {
+    let board = Board::new().await;
+    let room = board.room().await;
+    let otto = board.agent("otto", &[]).await;
+    let server = board.serve().await;
+    let session = server.session(&room).await;
+    let call = |token: &str, tool: &str, arguments: serde_json::Value| {
+        server.within(token, &session, &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}))
+    };
+    assert_eq!(call(&room, "register", json!({"agent_name": "mara"})).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(call(&otto, "check_inbox", json!({})).send().await.unwrap().status(), StatusCode::NOT_FOUND);
+    let own = call(&room, "set_status", json!({"status": "here"})).send().await.unwrap();
+    assert_eq!(own.status(), StatusCode::OK);
+    assert!(!own.text().await.unwrap().contains("\"isError\":true"));
+    assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().status.as_deref(), Some("here"));
+}

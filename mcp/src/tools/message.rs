@@ -1,0 +1,131 @@
+//! Messages: written to one, to all, read from an inbox, and looked back at.
+
+use db::HistoryQuery;
+use domain::id::TaskId;
+use domain::message::{HISTORY_DEFAULT, NewMessage};
+use rmcp::handler::server::router::tool::ToolRoute;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::call::{Call, Effect, tool};
+use crate::handler::Handler;
+use crate::reply::{Answer, Failure};
+use crate::show;
+use crate::tools::arguments;
+
+/// The most bytes of a page of history. The newest messages come first into it.
+const HISTORY_BYTES: usize = 40_000;
+
+pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
+    vec![
+        tool(
+            "send",
+            "Use it to write to another agent, to `human` or to `all`; leads get a copy. Read your inbox first: while messages are unread, nothing is sent. What the next reader of a task must know belongs into add_comment.",
+            Effect::Writes,
+            send,
+        ),
+        tool(
+            "check_inbox",
+            "Use it when a notice says that messages wait, and before you send. `again` marks what you were given before and did not confirm: by `ack`, or by sending.",
+            Effect::Writes,
+            check_inbox,
+        ),
+        tool("get_history", "Use it to read what was said before: the newest messages of all, or of one task.", Effect::Reads, get_history),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Send {
+    to_agent: String,
+    message: String,
+    /// Names with commas between them.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::list")]
+    cc: Vec<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    task_id: Option<TaskId>,
+    /// The message that you answer.
+    #[serde(default, deserialize_with = "arguments::number_from_one")]
+    reply_to: Option<i64>,
+}
+
+async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
+    let project = match &given.task_id {
+        // A person with several projects means the task's.
+        Some(task) if call.caller.project().is_none() => call.db.card(task).await?.project_id,
+        _ => call.project(None).await?,
+    };
+    let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
+    let sent = call.db.send(&call.caller, &project, new).await?;
+    let copies = if sent.cc.is_empty() { String::new() } else { format!(" Copies: {}.", sent.cc.join(", ")) };
+    let text = format!("Message sent to {} (#{}).{copies}", sent.message.to_agent, sent.message.id);
+    Ok(Answer::new(text, json!({"id": sent.message.id, "to_agent": sent.message.to_agent, "task_id": sent.message.task_id, "cc": sent.cc})))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CheckInbox {
+    /// The highest message id that you have seen.
+    #[serde(default, deserialize_with = "arguments::number_from_one")]
+    ack: Option<i64>,
+}
+
+async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
+    let project = call.project(None).await?;
+    let inbox = call.db.check_inbox(&call.caller, &project, given.ack).await?;
+    let messages: Vec<Value> = inbox
+        .messages
+        .iter()
+        .map(|received| {
+            let mut data = show::message(&received.message);
+            if received.again {
+                data["again"] = json!(true);
+            }
+            data
+        })
+        .collect();
+    let text = if messages.is_empty() { "No new messages.".to_owned() } else { json!(messages).to_string() };
+    let last = inbox.messages.iter().map(|received| received.message.id).max().unwrap_or_default();
+    let more = (inbox.more > 0).then(|| format!("{} more messages wait: call check_inbox with ack={last}.", inbox.more));
+    Ok(Answer::new(text, json!({"messages": messages, "more": inbox.more})).with_aside(more))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetHistory {
+    /// 10 unless given, at most 200.
+    #[serde(default, deserialize_with = "arguments::number_from_one")]
+    count: Option<u32>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    task_id: Option<TaskId>,
+    /// Only what came before this message.
+    #[serde(default, deserialize_with = "arguments::number_from_one")]
+    before: Option<i64>,
+}
+
+async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
+    call.db.admit_reader(&call.caller).await?;
+    let project = call.project(None).await?;
+    let count = given.count.unwrap_or(HISTORY_DEFAULT);
+    let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };
+    let mut messages = call.db.history(&project, &query).await?;
+    let mut bytes = 0;
+    let kept = messages
+        .iter()
+        .rev()
+        .take_while(|message| {
+            bytes += message.content.len();
+            bytes <= HISTORY_BYTES
+        })
+        .count();
+    let left_out = messages.len() - kept.max(1).min(messages.len());
+    messages.drain(..left_out);
+    let first = messages.first().map(|message| message.id).filter(|_| left_out > 0);
+    let older = first.map(|id| format!("{left_out} older ones did not fit: call get_history with before={id}."));
+    let shown: Vec<Value> = messages.iter().map(show::message).collect();
+    Ok(Answer::new(json!(shown).to_string(), json!({"messages": shown, "left_out": left_out})).with_aside(older))
+}

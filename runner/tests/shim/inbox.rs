@@ -1,0 +1,163 @@
+//! What others write to an agent that we run: in its next prompt, or while it works, and when not.
+
+use db::{Caller, Db, Move};
+use domain::agent::{Health, Registration};
+use domain::id::{ProjectId, RunId};
+use domain::message::{NewMessage, Unread};
+use domain::output::OutputKind;
+use domain::failure::EndClass;
+use domain::task::Status;
+
+use super::run::wait_for;
+use super::supervise::Bench;
+
+/// The agent of the first task.
+const CODER: &str = "coder-TASK-001";
+
+fn project() -> ProjectId {
+    ProjectId::new(1)
+}
+
+/// An agent from outside, known to the person.
+async fn mara(db: &Db) -> Caller {
+    let who = Registration { name: "mara".to_owned(), ..Registration::default() };
+    let token = db.make_agent_token(&Caller::Human, &project(), who).await.unwrap();
+    db.caller(&token).await.unwrap().unwrap()
+}
+
+async fn send(db: &Db, from: &Caller, content: &str) {
+    let new = NewMessage { to: CODER.to_owned(), content: content.to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
+    db.send(from, &project(), new).await.unwrap();
+}
+
+async fn unread(db: &Db) -> Unread {
+    db.unread(&project(), CODER).await.unwrap()
+}
+
+/// Waits until the agent was given everything.
+async fn all_given(db: &Db) {
+    let mut news = db.subscribe();
+    let waiting = async {
+        loop {
+            news.borrow_and_update();
+            if unread(db).await.count == 0 {
+                return;
+            }
+            news.changed().await.unwrap();
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("its messages were not given");
+}
+
+/// The person says something over the run, and it is delivered: whoever watches the run has looked at everything before.
+async fn said(db: &Db, words: &str) {
+    db.message_run(&Caller::Human, &RunId::new(1), words).await.unwrap();
+    let mut news = db.subscribe();
+    loop {
+        news.borrow_and_update();
+        if db.undelivered(&RunId::new(1)).await.unwrap().is_empty() {
+            return;
+        }
+        news.changed().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_agent_at_work_is_given_what_others_write_to_it() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    send(&bench.db, &mara, "/compact which port?").await;
+    all_given(&bench.db).await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    wait_for("the message", || bench.lines("told").len() == 2).await;
+    let told = bench.lines("told").remove(1);
+    assert!(told.contains(r#""content":"<inbox>\n[#1 mara → coder-TASK-001 "#) && told.contains("] /compact which port?\\n</inbox>"), "{told}");
+    bench.end_turn();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
+    assert_eq!(bench.lines("told").len(), 2, "nobody was waited for");
+    // It echoed the message, so that is not given again.
+    assert!(bench.db.run_inbox(&RunId::new(1)).await.unwrap().messages.is_empty());
+    let messages: Vec<String> =
+        bench.transcript().into_iter().filter(|line| line.kind == OutputKind::Message).map(|line| line.text).collect();
+    assert_eq!(messages, ["the task with its comments", "messages of others"]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_is_interrupted_once_a_minute_but_at_once_for_the_person() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    send(&bench.db, &mara, "first").await;
+    all_given(&bench.db).await;
+    send(&bench.db, &mara, "second").await;
+    said(&bench.db, "one").await;
+    said(&bench.db, "two").await;
+    assert_eq!(unread(&bench.db).await.count, 1, "the second one waits");
+    send(&bench.db, &Caller::Human, "third").await;
+    all_given(&bench.db).await;
+    bench.hand_in(&task, &agent).await;
+    for turns in 2..=5 {
+        bench.end_turn();
+        wait_for("the next turn", || bench.lines("told").len() == turns).await;
+    }
+    bench.end_turn();
+    bench.end_of_the_run().await;
+    let told = bench.lines("told");
+    assert!(told[1].contains("] first\\n") && !told[1].contains("second"), "{}", told[1]);
+    assert!(told[4].contains("] second\\n") && told[4].contains("[#3 human → coder-TASK-001 ") && told[4].contains("] third\\n"), "{}", told[4]);
+    server.stop().await;
+}
+
+/// Its work is done. Whoever leads is heard nevertheless; others are in the next prompt.
+#[tokio::test]
+async fn an_agent_that_is_about_to_go_hears_the_person_first() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    server.stop().await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    send(&bench.db, &Caller::Human, "and the README?").await;
+    let server = bench.serve();
+    wait_for("the message", || bench.lines("told").len() == 2).await;
+    assert!(bench.lines("told")[1].contains("and the README?"));
+    bench.end_turn();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_others_write_to_an_agent_that_goes_is_in_its_next_prompt() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    server.stop().await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    send(&bench.db, &mara, "which port?").await;
+    let server = bench.serve();
+    bench.end_of_the_run().await;
+    assert_eq!((bench.lines("told").len(), unread(&bench.db).await.count), (1, 1), "it was let go");
+    let look = bench.db.look(&Caller::Human, &task, Status::InProgress).await.unwrap();
+    let found = repo::look(&look).unwrap();
+    let back = Move { reason: Some("more".to_owned()), ..Move::to(Status::InProgress) };
+    bench.db.move_task(&Caller::Human, &task, back, found).await.unwrap();
+    wait_for("the next prompt", || bench.lines("told").len() == 2).await;
+    let prompt = bench.lines("told").remove(1);
+    assert!(prompt.contains("<issue>") && prompt.contains(r"<inbox>\n[#1 mara → coder-TASK-001 "), "{prompt}");
+    all_given(&bench.db).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_whose_process_lives_gives_signs_of_life() {
+    let bench = Bench::new().await;
+    let (server, _, _) = bench.at_work().await;
+    let beats = async { while bench.db.agent(&project(), CODER).await.unwrap().health != Health::Healthy {} };
+    tokio::time::timeout(std::time::Duration::from_secs(30), beats).await.expect("it gave no sign of life");
+    server.stop().await;
+}

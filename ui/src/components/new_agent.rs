@@ -1,0 +1,169 @@
+//! The dialog that lets an agent in: a token for one that the person vouches for, or one for whoever has the room's. Each is shown once.
+
+use domain::agent::Role;
+use domain::wire::{NewToken, Token};
+use leptos::prelude::*;
+use web_sys::SubmitEvent;
+
+use crate::client::{Client, Failure};
+use crate::components::copy::Copyable;
+use crate::components::dialog::Dialog;
+use crate::moves::Choice;
+use crate::room::Room;
+
+/// The roles that are offered; the rest are older names for some of them.
+const OFFERED: [Role; 10] = [
+    Role::Lead,
+    Role::Builder,
+    Role::Fixer,
+    Role::Tester,
+    Role::Reviewer,
+    Role::Productionalizer,
+    Role::Pen,
+    Role::Shipper,
+    Role::Researcher,
+    Role::Coder,
+];
+
+#[component]
+pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
+    let (client, room) = (Client::here(), Room::here());
+    // Whether it is for one agent rather than for a room.
+    let one = RwSignal::new(true);
+    let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
+    let roles = RwSignal::new(vec![Role::Builder]);
+    let made = RwSignal::new(None::<(String, bool)>);
+    let sending = RwSignal::new(false);
+    let ready = move || !sending.get() && (!one.get() || (!name.with(|name| name.trim().is_empty()) && !roles.with(Vec::is_empty)));
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if !ready() {
+            return;
+        }
+        sending.set(true);
+        let for_one = one.get_untracked();
+        let then = move |result: Result<Token, Failure>| {
+            let _closed_meanwhile = sending.try_set(false);
+            if let Ok(answer) = result {
+                let _closed_meanwhile = made.try_set(Some((answer.token, for_one)));
+            }
+        };
+        if for_one {
+            let text = |signal: RwSignal<String>| signal.get_untracked().trim().to_owned();
+            let new = NewToken {
+                agent: text(name),
+                roles: roles.get_untracked(),
+                team: Some(text(team)).filter(|team| !team.is_empty()),
+                description: None,
+            };
+            client.watch(client.make_token(room.project(), new), then);
+        } else {
+            client.watch(client.make_room_token(room.project()), then);
+        }
+    };
+    let form = move || {
+        view! {
+            <form on:submit=submit autocomplete="off">
+                <div class="choices" role="radiogroup" aria-label="Whom you let in">
+                    <Choice name="for" title="One agent" detail="You vouch for it, by name." value=true picked=one />
+                    <Choice name="for" title="Whoever has the room token" detail="May talk and take tasks, not lead, approve or verify." value=false picked=one />
+                </div>
+                <Show when=move || one.get()>
+                    <div class="pair">
+                        <div class="field">
+                            <label for="agent-name">"Name"</label>
+                            <input id="agent-name" class="input" maxlength="80" placeholder="mara" bind:value=name />
+                        </div>
+                        <div class="field">
+                            <label for="agent-team">"Team (may be left out)"</label>
+                            <input id="agent-team" class="input" maxlength="40" placeholder="platform" bind:value=team />
+                        </div>
+                    </div>
+                    <RolePicks picked=roles />
+                </Show>
+                <footer>
+                    <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
+                    <button type="submit" class="button primary" disabled=move || !ready()>"Make the token"</button>
+                </footer>
+            </form>
+        }
+    };
+    view! {
+        <Dialog title="Add an agent" close=close>
+            {move || match made.get() {
+                None => form().into_any(),
+                Some((token, for_one)) => view! { <Made token=token for_one=for_one close=close /> }.into_any(),
+            }}
+        </Dialog>
+    }
+}
+
+/// Several roles, at least one.
+#[component]
+fn RolePicks(picked: RwSignal<Vec<Role>>) -> impl IntoView {
+    let picks = OFFERED
+        .map(|role| {
+            let toggle = move |on: bool| {
+                picked.update(|picked| {
+                    picked.retain(|known| *known != role);
+                    if on {
+                        picked.push(role);
+                    }
+                });
+            };
+            view! {
+                <label class="pick">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || picked.with(|picked| picked.contains(&role))
+                        on:change:target=move |event| toggle(event.target().checked())
+                    />
+                    {role.as_str()}
+                </label>
+            }
+        })
+        .collect_view();
+    view! {
+        <fieldset class="field">
+            <legend class="label">"Roles"</legend>
+            <div class="picks">{picks}</div>
+            <p class="hint">"A lead is copied on what others write, hands out work and judges it."</p>
+        </fieldset>
+    }
+}
+
+#[component]
+fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
+    let command = command(&window().location().origin().unwrap_or_default(), &token);
+    view! {
+        <p class="notice" data-tone="warn" role="status">"This is shown once. Only its fingerprint is kept."</p>
+        <Copyable label="Token" text=token />
+        <Copyable label="For Claude Code" text=command />
+        <p class="soft small-text">
+            {if for_one {
+                "The agent takes part as soon as it calls any tool. A new token for the same name makes this one worthless."
+            } else {
+                "Whoever joins chooses a name with the tool register, which answers with a token of its own."
+            }}
+        </p>
+        <footer>
+            <button type="button" class="button primary" autofocus on:click=move |_| close.run(())>"Done"</button>
+        </footer>
+    }
+}
+
+/// The line that makes the server known to Claude Code.
+fn command(origin: &str, token: &str) -> String {
+    format!("claude mcp add --transport http vibe-relay {origin}/mcp --header \"Authorization: Bearer {token}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_names_server_and_token() {
+        assert_eq!(
+            super::command("http://127.0.0.1:4000", "abc"),
+            "claude mcp add --transport http vibe-relay http://127.0.0.1:4000/mcp --header \"Authorization: Bearer abc\""
+        );
+    }
+}

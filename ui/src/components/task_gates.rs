@@ -1,0 +1,210 @@
+//! The gates of a task for the person: approve, verify, reject what was verified, give it to an agent from outside.
+//!
+//! Whether a gate is there for a task at all is in the transition table; whether the person may pass it is judged by the server.
+
+use domain::agent::Role;
+use domain::id::TaskId;
+use domain::task::Card;
+use domain::transition::{Mover, Need, rule};
+use domain::wire::TaskView;
+use leptos::prelude::*;
+use web_sys::SubmitEvent;
+
+use crate::client::{Client, Failure};
+use crate::components::dialog::Dialog;
+use crate::components::toast::Toasts;
+use crate::room::Room;
+
+/// What the person is asked to say before passing a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gate {
+    Approve,
+    Verify,
+    Reject,
+}
+
+impl Gate {
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Approve => ("Approve", "Notes (may be left out)"),
+            Self::Verify => ("Verify", "What was checked (may be left out)"),
+            Self::Reject => ("Reject verification", "What is wrong with it"),
+        }
+    }
+}
+
+/// The gates where a task stands: a move that stays where it is approves or verifies.
+fn gates(card: &Card) -> Vec<Gate> {
+    match rule(card.phase, card.status, card.status, Mover::Human).map(|rule| rule.needs) {
+        Some(Need::Verdict) if card.approved_sha.is_none() => vec![Gate::Approve],
+        Some(Need::Independence) if card.hands.verified_by.is_none() => vec![Gate::Verify, Gate::Reject],
+        Some(Need::Independence) => vec![Gate::Reject],
+        _ => Vec::new(),
+    }
+}
+
+#[component]
+pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
+    let room = Room::here();
+    let asking = RwSignal::new(None::<Gate>);
+    let assigning = RwSignal::new(false);
+    let offered = Memo::new(move |_| card.with(gates));
+    // Those that are run from here are given their tasks by the runner.
+    let outside = Memo::new(move |_| room.present().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
+    let assignable = Memo::new(move |_| card.with(|card| card.status.is_open() && (card.hands.assigned_to.is_some() || !outside.with(Vec::is_empty))));
+    let (asked, given) = (task.clone(), task);
+    view! {
+        {move || {
+            let button = |gate: Gate| {
+                let class = if gate == Gate::Reject { "button danger" } else { "button" };
+                view! { <button type="button" class=class on:click=move |_| asking.set(Some(gate))>{gate.words().0}</button> }
+            };
+            offered.get().into_iter().map(button).collect_view()
+        }}
+        <Show when=move || assignable.get()>
+            <button type="button" class="button" on:click=move |_| assigning.set(true)>"Assign"</button>
+        </Show>
+        {move || asking.get().map(|gate| view! { <Words task=asked.clone() gate=gate close=Callback::new(move |()| asking.set(None)) /> })}
+        {move || assigning.get().then(|| {
+            let hands = card.with_untracked(|card| (card.hands.assigned_to.clone(), card.hands.role_hat));
+            view! { <AssignDialog task=given.clone() hands=hands outside=outside close=Callback::new(move |()| assigning.set(false)) /> }
+        })}
+    }
+}
+
+#[component]
+fn Words(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
+    let (client, toasts) = (Client::here(), Toasts::here());
+    let words = RwSignal::new(String::new());
+    let (verb, label) = gate.words();
+    let ready = move || gate != Gate::Reject || words.with(|words| !words.trim().is_empty());
+    let title = format!("{verb}: {task}");
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        if !ready() {
+            return;
+        }
+        let task = task.clone();
+        let notes = Some(words.get_untracked()).filter(|words| !words.trim().is_empty());
+        let request = async move {
+            match gate {
+                Gate::Approve => client.approve(task, notes).await,
+                Gate::Verify => client.verify(task, notes).await,
+                Gate::Reject => client.reject_verification(task, notes.unwrap_or_default()).await,
+            }
+        };
+        // What was written stays after a refusal.
+        client.watch(request, move |result: Result<TaskView, Failure>| {
+            if let Ok(view) = result {
+                if let Some(note) = view.note {
+                    toasts.news(note);
+                }
+                close.run(());
+            }
+        });
+    };
+    view! {
+        <Dialog title=title close=close>
+            <form on:submit=submit>
+                <div class="field">
+                    <label for="gate-words">{label}</label>
+                    <textarea
+                        id="gate-words"
+                        class="input"
+                        autofocus
+                        prop:value=words
+                        on:input:target=move |event| words.set(event.target().value())
+                    ></textarea>
+                </div>
+                <footer>
+                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
+                    <button type="submit" class="button primary" disabled=move || !ready()>{verb}</button>
+                </footer>
+            </form>
+        </Dialog>
+    }
+}
+
+#[component]
+fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Memo<Vec<String>>, close: Callback<()>) -> impl IntoView {
+    let client = Client::here();
+    let (assignee, worn) = hands;
+    let to = RwSignal::new(assignee.clone().unwrap_or_default());
+    let hat = RwSignal::new(worn);
+    let title = format!("Assign {task}");
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        let assigned_to = Some(to.get_untracked()).filter(|name| !name.is_empty());
+        let hat = hat.get_untracked().filter(|_| assigned_to.is_some());
+        client.watch(client.assign(task.clone(), assigned_to, hat), move |result| {
+            if result.is_ok() {
+                close.run(());
+            }
+        });
+    };
+    // The assignee may have left and is named still.
+    let gone = assignee.clone().filter(|name| !outside.with_untracked(|names| names.contains(name)));
+    let names = outside.get_untracked().into_iter().chain(gone);
+    let names = names.map(|name| view! { <option value=name.clone() selected=assignee.as_ref() == Some(&name)>{name.clone()}</option> }).collect_view();
+    let hats = Role::ALL
+        .iter()
+        .map(|role| view! { <option value=role.as_str() selected=worn == Some(*role)>{role.as_str()}</option> })
+        .collect_view();
+    view! {
+        <Dialog title=title close=close>
+            <form on:submit=submit>
+                <div class="pair">
+                    <div class="field">
+                        <label for="assign-to">"Who does it"</label>
+                        <select id="assign-to" class="input" autofocus on:change:target=move |event| to.set(event.target().value())>
+                            <option value="">"An agent that is started from here"</option>
+                            {names}
+                        </select>
+                    </div>
+                    <div class="field">
+                        <label for="assign-hat">"In which role"</label>
+                        <select
+                            id="assign-hat"
+                            class="input"
+                            disabled=move || to.with(String::is_empty)
+                            on:change:target=move |event| hat.set(event.target().value().parse().ok())
+                        >
+                            <option value="">"No special one"</option>
+                            {hats}
+                        </select>
+                    </div>
+                </div>
+                <p class="soft small-text">"No other agent is started for a task that is assigned."</p>
+                <footer>
+                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
+                    <button type="submit" class="button primary">"Assign"</button>
+                </footer>
+            </form>
+        </Dialog>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::task::{Hands, Phase, Status};
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_gate_is_offered_where_the_table_has_one() {
+        let offered: Vec<Vec<Gate>> = Status::ALL.iter().map(|status| gates(&testing::card(1, *status))).collect();
+        assert_eq!(offered, [vec![], vec![], vec![Gate::Approve], vec![Gate::Verify, Gate::Reject], vec![]]);
+        let plan = |status| Card { phase: Phase::Planner, ..testing::card(1, status) };
+        assert!(Status::ALL.iter().all(|status| gates(&plan(*status)).is_empty()));
+    }
+
+    #[test]
+    fn what_was_passed_is_not_offered_again() {
+        let done = testing::card(1, Status::Done);
+        let hands = Hands { verified_by: Some("ada".to_owned()), ..Hands::default() };
+        assert_eq!(gates(&Card { hands, ..done }), [Gate::Reject]);
+        let approved = Card { approved_sha: Some("abc".to_owned()), ..testing::card(1, Status::InReview) };
+        assert!(gates(&approved).is_empty());
+    }
+}

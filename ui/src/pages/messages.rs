@@ -1,0 +1,249 @@
+//! What agents and the person write to each other: threads with the newest below, and where the person writes. Who opens the page has
+//! read what waited.
+
+use std::collections::HashSet;
+
+use domain::agent::{ALL, PERSON};
+use domain::id::TaskId;
+use domain::message::{Inbox, Message};
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::client::{Client, Said};
+use crate::components::badge::among::name_word;
+use crate::components::message_composer::MessageComposer;
+use crate::components::message_thread::MessageThread;
+use crate::feed::Feed;
+use crate::news::Topic;
+use crate::room::Room;
+use crate::store::Store;
+use crate::thread::{Key, merged, threads};
+
+/// So many messages are asked for at a time.
+const PAGE: u32 = 50;
+/// How near to its end, in pixels, the list counts as being read at the end.
+const NEAR: i32 = 80;
+
+/// What of the messages is known.
+#[derive(Clone, Copy)]
+struct Talk {
+    client: Client,
+    room: Room,
+    known: RwSignal<Vec<Message>>,
+    /// Copies that the person was given: the history holds only what they copy.
+    copies: RwSignal<Vec<Message>>,
+    /// Before which message there is more.
+    earlier: RwSignal<Option<i64>>,
+    /// Messages that the person was given since the page was opened.
+    fresh: RwSignal<HashSet<i64>>,
+    reading: StoredValue<bool>,
+    list: NodeRef<Div>,
+}
+
+impl Talk {
+    /// Takes in a page of the newest messages; the list stays at its end where it was read there.
+    fn take(self, page: Vec<Message>, next: Option<i64>) {
+        let first = self.known.with_untracked(Vec::is_empty);
+        let follows = first || self.list.get_untracked().is_none_or(|list| list.scroll_height() - list.scroll_top() - list.client_height() < NEAR);
+        let all = self.known.with_untracked(|known| merged(known, page.clone(), next.is_some()));
+        // What is known from earlier pages stays; a gap made the page the beginning.
+        if first || all.first().map(|message| message.id) == page.first().map(|message| message.id) {
+            self.earlier.set(next);
+        }
+        if self.known.with_untracked(|known| *known != all) {
+            self.known.set(all);
+        }
+        if follows {
+            self.scroll_to(0);
+        }
+    }
+
+    /// Reads the page before what is known, and leaves in place what is looked at.
+    fn read_earlier(self) {
+        let Some(before) = self.earlier.get_untracked() else { return };
+        let request = self.client.messages(self.room.project(), self.room.said.get_untracked(), Some(before), PAGE);
+        let (list, said) = (self.list, self.room.said.get_untracked());
+        self.client.act(request, move |page| {
+            // The page was left, or shows something else now.
+            if self.room.said.try_get_untracked() != Some(said) {
+                return;
+            }
+            let below = list.get_untracked().map_or(0, |list| list.scroll_height() - list.scroll_top());
+            self.known.update(|known| *known = merged(&page.items, std::mem::take(known), false));
+            self.earlier.set(page.next);
+            self.scroll_to(below);
+        });
+    }
+
+    /// Scrolls, after the next drawing, to so many pixels above the end.
+    fn scroll_to(self, above_end: i32) {
+        request_animation_frame(move || {
+            if let Some(list) = self.list.try_get_untracked().flatten() {
+                list.set_scroll_top(list.scroll_height() - above_end);
+            }
+        });
+    }
+
+    /// Takes everything that waits for the person, and confirms that it arrived.
+    fn read_inbox(self) {
+        if self.reading.get_value() {
+            return;
+        }
+        self.reading.set_value(true);
+        let project = self.room.project();
+        spawn_local(async move {
+            let mut ack = None;
+            while let Ok(inbox) = self.client.read_inbox(project.clone(), ack).await {
+                let Some(newest) = inbox.messages.last().map(|received| received.message.id) else { break };
+                ack = Some(newest);
+                if self.note(inbox).is_none() {
+                    return;
+                }
+            }
+            let _page_was_left = self.reading.try_set_value(false);
+        });
+    }
+
+    /// None when the page was left.
+    fn note(self, inbox: Inbox) -> Option<()> {
+        self.fresh.try_update(|fresh| fresh.extend(inbox.messages.iter().filter(|received| !received.again).map(|received| received.message.id)))?;
+        let copies = inbox.messages.into_iter().map(|received| received.message).filter(|message| message.is_cc);
+        self.copies.try_update(|known| *known = merged(known, copies.collect(), false))
+    }
+}
+
+#[component]
+pub(crate) fn MessagesPage() -> impl IntoView {
+    let (client, room, store) = (Client::here(), Room::here(), Store::here());
+    let _kept_up_to_date = room.agents.watch();
+    let talk = Talk {
+        client,
+        room,
+        known: RwSignal::new(Vec::new()),
+        copies: RwSignal::new(Vec::new()),
+        earlier: RwSignal::new(None),
+        fresh: RwSignal::new(HashSet::new()),
+        reading: StoredValue::new(false),
+        list: NodeRef::new(),
+    };
+    let newest = Feed::new(store.news(Topic::Messages), |_| false, move || client.messages(room.project(), room.said.get_untracked(), None, PAGE));
+    Effect::new(move || {
+        if let Some(page) = newest.value.get() {
+            talk.take(page.items, page.next);
+        }
+    });
+    Effect::new(move |before: Option<Said>| {
+        let said = room.said.get();
+        if before.is_some_and(|before| before != said) {
+            talk.known.set(Vec::new());
+            talk.earlier.set(None);
+            newest.value.set(None);
+            newest.ask();
+        }
+        said
+    });
+    Effect::new(move || {
+        if room.unread.value.with(|unread| unread.as_ref().is_some_and(|unread| unread.count > 0)) {
+            talk.read_inbox();
+        }
+    });
+
+    let answering = RwSignal::new(None::<Message>);
+    let answer = Callback::new(move |message: Message| answering.set(Some(message)));
+    let opened = RwSignal::new(HashSet::<Key>::new());
+    let shown = Memo::new(move |_| {
+        let said = room.said.get();
+        let copies = talk.copies.with(|copies| copies.iter().filter(|copy| is_about(copy, &said)).cloned().collect::<Vec<_>>());
+        talk.known.with(|known| threads(&merged(known, copies, false)))
+    });
+    let fresh = talk.fresh;
+    let drawn = move || {
+        // A thread that was opened is drawn again with all of it.
+        opened.with(|opened| shown.get().into_iter().map(|thread| (opened.contains(&thread.key), thread)).collect::<Vec<_>>())
+    };
+    let read = Memo::new(move |_| newest.value.with(Option::is_some));
+    view! {
+        <div class="messages">
+            <div class="messages-head">
+                <h1>"Messages"</h1>
+                <Filters />
+            </div>
+            <div class="messages-list" role="log" aria-label="Messages" tabindex="0" node_ref=talk.list>
+                <div class="messages-threads">
+                    <Show when=move || talk.earlier.with(Option::is_some)>
+                        <button type="button" class="button quiet" on:click=move |_| talk.read_earlier()>"Earlier messages"</button>
+                    </Show>
+                    {move || newest.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{why}</p> })}
+                    <Show when=move || read.get() && shown.with(Vec::is_empty)>
+                        <div class="empty">
+                            <h2>{move || if room.said.get() == Said::default() { "Nobody has written yet" } else { "Nothing was written about this" }}</h2>
+                            <p>"Agents write here to each other and to you. A comment stays with its task; a message reaches somebody now."</p>
+                        </div>
+                    </Show>
+                    <For each=drawn key=|(opened, thread)| (*opened, thread.version()) let:drawn>
+                        <MessageThread thread=drawn.1 fresh=fresh opened=opened answer=Some(answer) />
+                    </For>
+                </div>
+            </div>
+            <MessageComposer answering=answering />
+        </div>
+    }
+}
+
+/// Whether a copy passes the filter that the history passed at the server.
+fn is_about(copy: &Message, said: &Said) -> bool {
+    let task = said.task.as_ref().is_none_or(|task| copy.task_id.as_ref() == Some(task));
+    let agent = said.agent.as_ref().is_none_or(|agent| [Some(&copy.from_agent), copy.cc_original_to.as_ref()].contains(&Some(agent)));
+    task && agent
+}
+
+/// Whose messages, and about which task.
+#[component]
+fn Filters() -> impl IntoView {
+    let (room, store) = (Room::here(), Store::here());
+    let names = Memo::new(move |_| {
+        let agents = room.agents.value.get().unwrap_or_default();
+        agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]).collect::<Vec<_>>()
+    });
+    let agents = move || {
+        let chosen = room.said.with_untracked(|said| said.agent.clone());
+        let option = |name: String| view! { <option value=name.clone() selected=chosen.as_ref() == Some(&name)>{name_word(&name)}</option> };
+        names.get().into_iter().map(option).collect_view()
+    };
+    let cards = Memo::new(move |_| store.follow_cards(|cards| cards.iter().map(|card| (card.id.clone(), card.title.clone())).collect::<Vec<_>>()));
+    let tasks = move || {
+        let chosen = room.said.with_untracked(|said| said.task.clone());
+        let option = |(id, title): (TaskId, String)| {
+            let words = format!("{id} {}", domain::text::excerpt(&title, 50));
+            view! { <option value=id.to_string() selected=chosen.as_ref() == Some(&id)>{words}</option> }
+        };
+        cards.get().into_iter().map(option).collect_view()
+    };
+    view! {
+        <select
+            class="input narrow"
+            aria-label="Of or to whom"
+            prop:value=move || room.said.get().agent.unwrap_or_default()
+            on:change:target=move |event| {
+                let agent = Some(event.target().value()).filter(|name| !name.is_empty());
+                room.said.update(|said| said.agent = agent);
+            }
+        >
+            <option value="">"Of everybody"</option>
+            {agents}
+        </select>
+        <select
+            class="input narrow"
+            aria-label="About which task"
+            prop:value=move || room.said.get().task.map(|task| task.to_string()).unwrap_or_default()
+            on:change:target=move |event| {
+                let task = event.target().value().parse().ok();
+                room.said.update(|said| said.task = task);
+            }
+        >
+            <option value="">"About everything"</option>
+            {tasks}
+        </select>
+    }
+}
