@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use runner::backend::claude::hook::{Access, Occasion, Report};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::{logging, output};
@@ -26,18 +26,42 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read what the agent does"))?;
     let occasion = Occasion::read(&given).map_err(|source| CliError::NotOurs { what: "standard input".to_owned(), source })?;
-    let Some(report) = occasion.report() else { return Ok(()) };
-    if let Err(error) = tell(&access, report).await {
-        match occasion.refusal(&error.to_string()) {
-            Some(refusal) => output::line(refusal),
-            None => tracing::warn!(%error, "the end of a helper was not counted"),
-        }
+    if let Some(refusal) = answer(&access, &occasion, PATIENCE).await {
+        output::line(refusal);
     }
     Ok(())
 }
 
-async fn tell(access: &Access, report: Report) -> Result<(), ::mcp::CallError> {
-    let Report { status, task_description, result, call_id } = report;
+/// What the agent's program is answered, when it is answered anything.
+async fn answer(access: &Access, occasion: &Occasion, patience: Duration) -> Option<Value> {
+    let Report { status, task_description, result, call_id } = occasion.report()?;
     let arguments = json!({"task_description": task_description, "status": status, "result": result.unwrap_or_default()});
-    ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, PATIENCE).await.map(drop)
+    let told = ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, patience).await;
+    let error = told.err()?;
+    let refusal = occasion.refusal(&error.to_string());
+    if refusal.is_none() {
+        tracing::warn!(%error, "the end of a helper was not counted");
+    }
+    refusal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn without_a_board(moment: &str) -> Option<Value> {
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
+        answer(&access, &Occasion::read(&given.to_string()).unwrap(), Duration::from_millis(200)).await
+    }
+
+    #[tokio::test]
+    async fn no_helper_starts_while_nobody_can_count_it() {
+        let refusal = without_a_board("PreToolUse").await.unwrap();
+        let decision = &refusal["hookSpecificOutput"];
+        assert_eq!(decision["permissionDecision"], "deny");
+        assert!(decision["permissionDecisionReason"].as_str().unwrap().starts_with("the board is not running: "), "{decision}");
+        assert_eq!(without_a_board("PostToolUse").await, None);
+    }
 }

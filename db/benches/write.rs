@@ -9,10 +9,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use db::{Caller, Db};
+use db::{Caller, Db, Error};
+use domain::agent::Registration;
 use domain::config::Config;
 use domain::evidence::Probe;
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
+use domain::message::NewMessage;
+use domain::refusal::Refusal;
 use domain::task::NewTask;
 use domain::wire::NewProject;
 
@@ -26,6 +29,8 @@ async fn main() -> Outcome {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let db = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await?;
     let mut tasks = tasks(&db).await?;
+    let project = db.card(tasks.first().ok_or("no task")?).await?.project_id;
+    let mut agents = agents(&db, &project).await?;
     let (first, second) = (tasks.pop().ok_or("no task")?, tasks.pop().ok_or("no task")?);
 
     let sync = Spread::of(fdatasync(folder.path())?);
@@ -35,11 +40,20 @@ async fn main() -> Outcome {
     let wake = Spread::of(wakes(&db, &second).await?);
     let many = many_writers(&db, tasks).await?;
 
+    let pair = agents.split_off(WRITERS);
+    let [writer, reader] = pair.as_slice() else { return Err("no two agents".into()) };
+    let (sends, looks) = one_pair(&db, &project, writer, reader).await?;
+    let (send, look) = (Spread::of(sends), Spread::of(looks));
+    let talk = many_agents(&db, &project, agents).await?;
+
     println!("                                      p50         p99     p50 of an fdatasync");
     sync.print("fdatasync of a 4 KiB append", &sync);
     write.print("add_comment, 1 writer", &sync);
     wake.print("add_comment sent to reader woken", &sync);
+    send.print("send, 1 agent", &sync);
+    look.print("check_inbox with ack, 1 agent", &sync);
     println!("add_comment, {WRITERS} writers: {many:.0} a second, {:.1} times the {one:.0} of one", many / one);
+    println!("send and check_inbox, {WRITERS} agents: {talk:.0} a second, {:.2} times add_comment of as many", talk / many);
     Ok(())
 }
 
@@ -138,6 +152,78 @@ async fn many_writers(db: &Db, tasks: Vec<TaskId>) -> Outcome<f64> {
         written += count??;
     }
     rate(written, start.elapsed())
+}
+
+/// One agent for each writer, and two more.
+async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
+    let mut agents = Vec::new();
+    for number in 0..WRITERS + 2 {
+        let who = Registration { name: format!("agent-{number}"), ..Registration::default() };
+        let token = db.make_agent_token(&Caller::Human, project, who).await?;
+        agents.push(db.caller(&token).await?.ok_or("no caller")?);
+    }
+    Ok(agents)
+}
+
+/// The times of sends of one agent, and of looks of another that confirms what it saw.
+async fn one_pair(db: &Db, project: &ProjectId, writer: &Caller, reader: &Caller) -> Outcome<(Vec<Duration>, Vec<Duration>)> {
+    let (mut sends, mut looks, mut ack) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS), None);
+    let to = reader.name().ok_or("no name")?;
+    for round in 0..ROUNDS {
+        let start = Instant::now();
+        db.send(&call(writer, round), project, message(&to)).await?;
+        sends.push(start.elapsed());
+        let start = Instant::now();
+        let inbox = db.check_inbox(&call(reader, round), project, ack).await?;
+        looks.push(start.elapsed());
+        ack = inbox.messages.last().map(|given| given.message.id);
+    }
+    Ok((sends, looks))
+}
+
+/// Operations a second of agents of which each writes to the next, five messages to one look.
+async fn many_agents(db: &Db, project: &ProjectId, agents: Vec<Caller>) -> Outcome<f64> {
+    let names: Vec<String> = agents.iter().filter_map(Caller::name).collect();
+    let start = Instant::now();
+    let mut working = tokio::task::JoinSet::new();
+    for (number, agent) in agents.into_iter().enumerate() {
+        let (db, project, names) = (db.clone(), project.clone(), names.clone());
+        working.spawn(async move { talk(&db, &project, &agent, names.get((number + 1) % names.len()).ok_or("nobody")?).await });
+    }
+    let mut done = 0;
+    while let Some(count) = working.join_next().await {
+        done += count??;
+    }
+    rate(done, start.elapsed())
+}
+
+async fn talk(db: &Db, project: &ProjectId, agent: &Caller, to: &str) -> Outcome<usize> {
+    let (mut operations, mut ack) = (0, None);
+    for round in 0..ROUNDS / 5 {
+        for part in 0..5 {
+            // Being blocked is an operation too: it is answered by looking.
+            while let Err(error) = db.send(&call(agent, 5 * round + part), project, message(to)).await {
+                if !matches!(error, Error::Refused(Refusal::Unread { .. })) {
+                    return Err(error.into());
+                }
+                ack = db.check_inbox(agent, project, ack).await?.messages.last().map(|given| given.message.id).or(ack);
+                operations += 2;
+            }
+            operations += 1;
+        }
+        ack = db.check_inbox(agent, project, ack).await?.messages.last().map(|given| given.message.id).or(ack);
+        operations += 1;
+    }
+    Ok(operations)
+}
+
+fn message(to: &str) -> NewMessage {
+    let content = "A message of ordinary length, as one agent writes to another.".to_owned();
+    NewMessage { to: to.to_owned(), content, cc: Vec::new(), task_id: None, reply_to: None }
+}
+
+fn call(caller: &Caller, number: usize) -> Caller {
+    caller.clone().with_call_id(Some(format!("send-{number}")))
 }
 
 fn rate(count: usize, span: Duration) -> Outcome<f64> {

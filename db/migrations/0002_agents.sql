@@ -92,6 +92,11 @@ INSERT OR IGNORE INTO hands (task_id, agent_name, part, created_at)
 INSERT OR IGNORE INTO hands (task_id, agent_name, part, created_at)
   SELECT task_id, actor, 'approved', created_at FROM verdicts WHERE verdict = 'approved';
 
+-- Runs that outlive the change take part from now on.
+INSERT INTO agents (project_id, name, roles, description, verified, run_id, broadcasts_after, registered_at)
+  SELECT t.project_id, r.phase || '-' || r.task_id, json_array(CASE WHEN r.phase IN ('coder', 'reviewer') THEN r.phase ELSE 'lead' END), t.title,
+    1, r.id, 0, r.started_at FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.completed_at IS NULL;
+
 -- Who wore which hat for which task.
 CREATE TABLE hats (
   task_id    TEXT NOT NULL REFERENCES tasks(id),

@@ -62,10 +62,8 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn contracts(&self, project: &ProjectId) -> Result<Vec<Contract>> {
-        let rows = sqlx::query("SELECT * FROM contracts WHERE project_id = $1 ORDER BY type, name")
-            .bind(project.as_str())
-            .fetch_all(&self.readers)
-            .await?;
+        let rows =
+            sqlx::query("SELECT * FROM contracts WHERE project_id = $1 ORDER BY type, name").bind(project.as_str()).fetch_all(&self.readers).await?;
         rows.iter().map(contract_of).collect()
     }
 
@@ -82,7 +80,8 @@ impl Db {
     pub async fn contract_versions(&self, id: i64) -> Result<Vec<ContractVersion>> {
         let mut connection = self.readers.acquire().await?;
         read(&mut connection, id).await?;
-        let rows = sqlx::query("SELECT * FROM contract_versions WHERE contract_id = $1 ORDER BY version").bind(id).fetch_all(&mut *connection).await?;
+        let rows =
+            sqlx::query("SELECT * FROM contract_versions WHERE contract_id = $1 ORDER BY version").bind(id).fetch_all(&mut *connection).await?;
         rows.iter()
             .map(|row| {
                 Ok(ContractVersion {

@@ -195,10 +195,8 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, project: &ProjectId, task
 
 /// Lets the goals of a project follow its `cards`, forwards and back.
 pub(crate) async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
-    let rows = sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id")
-        .bind(project.as_str())
-        .fetch_all(&mut tx.connection)
-        .await?;
+    let rows =
+        sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id").bind(project.as_str()).fetch_all(&mut tx.connection).await?;
     for row in &rows {
         let goal = goal_of(row, cards)?;
         let to = goal.status.follows(goal.progress);

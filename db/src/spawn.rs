@@ -23,14 +23,7 @@ impl Db {
     ///
     /// # Errors
     /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
-    pub async fn set_spawn_policy(
-        &self,
-        caller: &Caller,
-        project: &ProjectId,
-        scope: &str,
-        enabled: bool,
-        max_minions: u32,
-    ) -> Result<SpawnPolicy> {
+    pub async fn set_spawn_policy(&self, caller: &Caller, project: &ProjectId, scope: &str, enabled: bool, max_minions: u32) -> Result<SpawnPolicy> {
         let (caller, project, scope) = (caller.clone(), project.clone(), scope.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
@@ -129,7 +122,8 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn minions(&self, project: &ProjectId) -> Result<Vec<Minion>> {
-        let rows = sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC").bind(project.as_str()).fetch_all(&self.readers).await?;
+        let rows =
+            sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC").bind(project.as_str()).fetch_all(&self.readers).await?;
         rows.iter().map(minion_of).collect()
     }
 }

@@ -54,3 +54,37 @@ pub struct NewContract {
     pub kind: ContractType,
     pub spec: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_seven_types_and_a_contract_is_written_like_this() {
+        let types: Vec<&str> = ContractType::ALL.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(types, ["function", "dom_id", "css_class", "file_path", "api_endpoint", "event", "other"]);
+        let at = Timestamp::from_milliseconds(1_769_850_300_000);
+        let (name, spec) = ("save".to_owned(), "fn save()".to_owned());
+        let contract = Contract {
+            id: 3,
+            project_id: ProjectId::new(1),
+            name: name.clone(),
+            kind: ContractType::Function,
+            owner: "mara".to_owned(),
+            spec: spec.clone(),
+            version: 2,
+            created_at: at,
+            updated_at: at,
+        };
+        let version = ContractVersion { version: 1, spec: spec.clone(), declared_by: "ole".to_owned(), created_at: at };
+        let lines = [serde_json::to_string(&contract).unwrap(), serde_json::to_string(&version).unwrap()];
+        assert_eq!(serde_json::from_str::<Contract>(&lines[0]).unwrap(), contract);
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"id":3,"project_id":"PROJ-001","name":"save","type":"function","owner":"mara","spec":"fn save()","version":2,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z"}
+        {"version":1,"spec":"fn save()","declared_by":"ole","created_at":"2026-01-31T09:05:00.000Z"}
+        "#);
+        let new: NewContract = serde_json::from_str(r#"{"name": "save", "type": "function", "spec": "fn save()"}"#).unwrap();
+        assert_eq!(new, NewContract { name, kind: ContractType::Function, spec });
+        assert!(serde_json::from_str::<NewContract>(r#"{"name": "save", "type": "promise", "spec": "x"}"#).is_err());
+    }
+}

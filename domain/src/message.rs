@@ -106,3 +106,6 @@ impl Unread {
         (self.count > 0).then(|| format!("*** YOU HAVE {} UNREAD MESSAGE(S) from {senders} *** Call check_inbox now!", self.count))
     }
 }
+
+#[cfg(test)]
+mod tests;

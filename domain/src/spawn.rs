@@ -87,4 +87,28 @@ mod tests {
         let off = SpawnPolicy { enabled: false, ..SpawnPolicy::default() };
         assert!(!Allowance::new("mara", &off, 0).can_spawn);
     }
+
+    #[test]
+    fn minions_and_what_is_allowed_are_written_like_this() {
+        let at = Timestamp::from_milliseconds(1_769_850_300_000);
+        let minion = Minion {
+            id: 4,
+            pilot: "mara".to_owned(),
+            task_description: "Looks around".to_owned(),
+            status: MinionStatus::Spawned,
+            result: None,
+            spawned_at: at,
+            completed_at: None,
+        };
+        let policy = SpawnPolicy { set_by: Some("ann".to_owned()), set_at: Some(at), ..SpawnPolicy::default() };
+        let json = [serde_json::to_string(&minion), serde_json::to_string(&policy), serde_json::to_string(&Allowance::new("mara", &policy, 1))];
+        let lines: Vec<String> = json.into_iter().map(Result::unwrap).collect();
+        assert_eq!(serde_json::from_str::<Minion>(&lines[0]).unwrap(), minion);
+        assert_eq!(serde_json::from_str::<SpawnPolicy>(&lines[1]).unwrap(), policy);
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"id":4,"pilot":"mara","task_description":"Looks around","status":"spawned","result":null,"spawned_at":"2026-01-31T09:05:00.000Z","completed_at":null}
+        {"scope":"global","enabled":true,"max_minions":3,"set_by":"ann","set_at":"2026-01-31T09:05:00.000Z"}
+        {"agent_name":"mara","scope":"global","enabled":true,"max_minions":3,"active_minions":1,"can_spawn":true}
+        "#);
+    }
 }

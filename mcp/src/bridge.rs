@@ -79,14 +79,17 @@ where
         }
     };
     let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token));
-    match Arc::clone(&bridge).serve(client).await {
-        Ok(service) => tokio::select! {
-            ended = service.waiting() => ended.map(|_| ()).map_err(BridgeError::from),
-            gone = bridge.listen_on() => Err(gone),
-        },
-        // It went before it said anything.
-        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(BridgeError::Client(Box::new(error))),
+    let serving = async {
+        match Arc::clone(&bridge).serve(client).await {
+            Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
+            // It went before it said anything.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(BridgeError::Client(Box::new(error))),
+        }
+    };
+    tokio::select! {
+        ended = serving => ended,
+        gone = bridge.listen_on() => Err(gone),
     }
 }
 

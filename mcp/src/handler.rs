@@ -55,7 +55,12 @@ impl Handler {
     }
 
     /// Carries a call out for a caller that may make it, and takes care that a session acts as who it registered as.
-    async fn carry_out(&self, caller: Caller, request: CallToolRequestParams, mut context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn carry_out(
+        &self,
+        caller: Caller,
+        request: CallToolRequestParams,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let scope = match scope(&caller, &context) {
             Ok(scope) => scope,
             Err(refusal) => return Ok(reply::refused(&refusal).into()),
@@ -109,6 +114,9 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(Identity { session: Some(session), .. }) = identity(&context.extensions).cloned() else { return };
+        if session.is_told() {
+            return;
+        }
         let db = self.0.db.clone();
         tokio::spawn(async move { stream::legacy(&db, session, context.peer).await });
     }
@@ -162,7 +170,11 @@ impl ServerHandler for Handler {
         Ok(resource::templates())
     }
 
-    async fn read_resource(&self, request: ReadResourceRequestParams, context: RequestContext<RoleServer>) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
         let uri: Uri = request.uri.parse()?;
         Ok(uri.read(&self.0.db, &identity(&context.extensions)?.caller).await?.into())
     }

@@ -120,7 +120,8 @@ pub(crate) async fn list(db: &Db, caller: &Caller) -> Result<ListResourcesResult
         let uri = Uri::Board(project.clone());
         Resource::new(uri.to_string(), format!("board of {project}")).with_description("The project with all its tasks.").with_mime_type(JSON)
     };
-    let inbox = Resource::new(Uri::Inbox.to_string(), "inbox").with_description("How many messages wait for you, and from whom.").with_mime_type(JSON);
+    let inbox =
+        Resource::new(Uri::Inbox.to_string(), "inbox").with_description("How many messages wait for you, and from whom.").with_mime_type(JSON);
     let resources = match caller {
         Caller::Run(_) | Caller::Agent(_) => [inbox].into_iter().chain(caller.project().map(board)).collect(),
         Caller::Human | Caller::Runner => {

@@ -23,6 +23,7 @@ pub(crate) struct Session {
     pub(crate) listener: Arc<Listener>,
     /// Whether its client wants no log messages, be they ever so urgent.
     pub(crate) silent: AtomicBool,
+    told: AtomicBool,
     streams: watch::Sender<usize>,
     connected: Mutex<Option<Connected>>,
     pub(crate) ended: CancellationToken,
@@ -46,6 +47,7 @@ impl Sessions {
             own_token: Mutex::default(),
             listener: push.listener(&began),
             silent: AtomicBool::new(false),
+            told: AtomicBool::new(false),
             streams: watch::Sender::new(0),
             connected: Mutex::default(),
             _end: ended.clone().drop_guard(),
@@ -103,6 +105,11 @@ impl Session {
             *connected = db.connect(&caller);
         }
         Ok(())
+    }
+
+    /// Whether it has somebody already who passes news on to it. From now on it has.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told.swap(true, Ordering::Relaxed)
     }
 
     /// Counts a stream as open, and the caller as connected, for as long as the answer is kept.

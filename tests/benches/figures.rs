@@ -12,13 +12,15 @@ use std::time::{Duration, Instant, SystemTime};
 use domain::id::TaskId;
 use domain::task::Status;
 use domain::wire::{CommentView, TaskView};
-use serde_json::json;
+use serde_json::{Value, json};
+use tests::mcp::Ear;
 use tests::relay::Relay;
 use tests::socket::Socket;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 const FILES: &[(&str, &str)] = &[("README.md", "A test.\n")];
 const WRITES: usize = 500;
+const SENDS: usize = 200;
 const STARTS: usize = 20;
 /// What one commit of the database appends at least.
 const BLOCK: [u8; 4096] = [7; 4096];
@@ -34,6 +36,7 @@ async fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{cores} cores; {}; durability full; median, 99th percentile and largest", if cfg!(debug_assertions) { "debug" } else { "release" });
     writes().await;
+    messages().await;
     cold_start().await;
     agents().await;
 }
@@ -99,6 +102,41 @@ async fn writes() {
         let (ours, disk) = (milliseconds(seen.percentile(percent)), milliseconds(synced.percentile(percent)));
         println!("  p{percent}: fdatasync {:+.2} ms, {:.2} × (goal: at most +2 ms and 3 ×)", ours - disk, ours / disk);
     }
+}
+
+/// From sending a message, and from the answer to it, to what a client of its reader is told.
+async fn messages() {
+    let relay = start(&[]).await;
+    let project = relay.project("Figures", None).await.unwrap().id;
+    let mut tokens = Vec::new();
+    for name in ["mara", "otto"] {
+        let made: Value = relay.post(&format!("/api/projects/{project}/tokens"), &json!({"agent": name, "roles": ["builder"]})).await.unwrap();
+        tokens.push(made["token"].as_str().unwrap().to_owned());
+    }
+    let (reader, writer) = (reqwest::Client::new(), reqwest::Client::new());
+    let mut ear = Ear::open(&relay.url, &tokens[0]).await.unwrap();
+    let (mut sent, mut answered) = (Vec::new(), Vec::new());
+    for number in 0..SENDS {
+        let message = json!({"to_agent": "mara", "message": format!("Message {number}")});
+        let began = Instant::now();
+        let send = async {
+            let answer = tests::mcp::call_with(&writer, &relay.url, &tokens[1], "send", message).await.unwrap();
+            assert!(!answer.is_error, "{}", answer.text);
+            began.elapsed()
+        };
+        let told = async {
+            ear.tools_changed().await.unwrap();
+            began.elapsed()
+        };
+        let (answer, told) = tokio::join!(send, told);
+        sent.push(told);
+        answered.push(told.saturating_sub(answer));
+        tests::mcp::call_with(&reader, &relay.url, &tokens[0], "check_inbox", json!({})).await.unwrap();
+        ear.tools_changed().await.unwrap();
+    }
+    Series::new(sent).print("message: send called → its reader's client is told");
+    Series::new(answered).print("message: send answered → its reader's client is told");
+    println!("  goal: p50 at most 10 ms");
 }
 
 /// From starting the program without a database to the first 200 of its health.

@@ -52,6 +52,55 @@ pub fn answer(answer: &Value) -> io::Result<Answer> {
     })
 }
 
+/// A stream over which the bearer of a token is told that its tools changed, as they do with its inbox.
+#[derive(Debug)]
+pub struct Ear {
+    stream: reqwest::Response,
+    text: String,
+}
+
+impl Ear {
+    /// Listens on a connection of its own.
+    ///
+    /// # Errors
+    /// The board does not answer, or does not let the bearer listen.
+    pub async fn open(url: &str, token: &str) -> io::Result<Self> {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
+        let parameters = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+        let request = reqwest::Client::new()
+            .request(Method::POST, format!("{url}/mcp"))
+            .bearer_auth(token)
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", VERSION)
+            .header("mcp-method", "subscriptions/listen")
+            .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": parameters}));
+        let stream = request.send().await.and_then(reqwest::Response::error_for_status).map_err(io::Error::other)?;
+        let mut ear = Self { stream, text: String::new() };
+        ear.hear("notifications/subscriptions/acknowledged").await?;
+        Ok(ear)
+    }
+
+    /// Waits until it is told so once more.
+    ///
+    /// # Errors
+    /// The stream ended.
+    pub async fn tools_changed(&mut self) -> io::Result<()> {
+        self.hear("notifications/tools/list_changed").await
+    }
+
+    async fn hear(&mut self, method: &str) -> io::Result<()> {
+        loop {
+            if let Some(at) = self.text.find(method) {
+                self.text.drain(..at + method.len());
+                return Ok(());
+            }
+            let chunk = self.stream.chunk().await.map_err(io::Error::other)?;
+            let chunk = chunk.ok_or_else(|| io::Error::other("the stream ended"))?;
+            self.text += &String::from_utf8_lossy(&chunk);
+        }
+    }
+}
+
 /// Calls a tool of the board as the bearer of `token`.
 ///
 /// # Errors

@@ -110,8 +110,6 @@ impl Room {
     }
 }
 
-async fn items<T>(
-    list: impl Future<Output = Result<domain::wire::List<T>, crate::client::Failure>>,
-) -> Result<Vec<T>, crate::client::Failure> {
+async fn items<T>(list: impl Future<Output = Result<domain::wire::List<T>, crate::client::Failure>>) -> Result<Vec<T>, crate::client::Failure> {
     Ok(list.await?.items)
 }

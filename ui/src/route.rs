@@ -46,10 +46,18 @@ impl Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Projects,
-    Board { project: ProjectId, task: Option<TaskId> },
-    Plan { project: ProjectId },
+    Board {
+        project: ProjectId,
+        task: Option<TaskId>,
+    },
+    Plan {
+        project: ProjectId,
+    },
     /// A section other than the board.
-    Beside { project: ProjectId, section: Section },
+    Beside {
+        project: ProjectId,
+        section: Section,
+    },
     Unknown,
 }
 
@@ -181,7 +189,15 @@ mod tests {
 
     #[test]
     fn other_addresses_are_unknown() {
-        for path in ["/projects", "/projects/x", "/projects/PROJ-001/tasks", "/projects/PROJ-001/x", "/projects/x/team", "/projects/PROJ-001/tasks/RUN-001", "/a/b/c/d"] {
+        for path in [
+            "/projects",
+            "/projects/x",
+            "/projects/PROJ-001/tasks",
+            "/projects/PROJ-001/x",
+            "/projects/x/team",
+            "/projects/PROJ-001/tasks/RUN-001",
+            "/a/b/c/d",
+        ] {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
     }

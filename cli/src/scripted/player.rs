@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use runner::prompt::inbox;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -22,6 +23,13 @@ pub enum Entry {
     Assistant { text: String, calls: Vec<Called> },
     /// What a tool call gave.
     Result { id: String, text: String, is_error: bool },
+}
+
+impl Entry {
+    /// A message that an agent was sent between two turns. What others wrote to it is read, and begins nothing; everything else is a prompt.
+    pub fn user(text: String) -> Self {
+        if inbox::is_told(&text) { Self::Steering { text } } else { Self::Human { text } }
+    }
 }
 
 /// A tool call that was made.

@@ -52,7 +52,10 @@ pub struct Turn {
     pub pause_ms: u64,
 }
 
-/// One tool call: `Bash`, `Write`, `Edit`, `Read`, or an MCP tool by its full name. Strings of the input may hold placeholders.
+/// The tool that starts a helper. The real program has it; the scripted agent works alone, and answers that there is no such tool.
+const HELPER: &str = "Agent";
+
+/// One tool call: `Bash`, `Write`, `Edit`, `Read`, `Agent`, or an MCP tool by its full name. Strings of the input may hold placeholders.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
@@ -162,6 +165,7 @@ impl Call {
             return Ok(());
         }
         match BuiltIn::parse(&self.tool, &self.input) {
+            None if self.tool == HELPER => Ok(()),
             None => Err(ScenarioError::Tool { part, turn, tool: tool() }),
             Some(parsed) => parsed.map(|_| ()).map_err(|source| ScenarioError::Input { part, turn, tool: tool(), source }),
         }

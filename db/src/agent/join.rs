@@ -10,7 +10,7 @@ use domain::text;
 use serde::{Deserialize, Serialize};
 
 use super::{leave, read};
-use crate::caller::Caller;
+use crate::caller::{AgentCaller, Caller};
 use crate::error::Result;
 use crate::open::Db;
 use crate::project;
@@ -121,9 +121,12 @@ impl Db {
                     } else {
                         None
                     };
-                    let verified = known.as_ref().is_some_and(|agent| agent.verified) && answer.is_none();
                     let team = name.split_once('/').map(|(team, _)| team);
-                    let run = known.as_ref().and_then(|agent| agent.run_id.as_ref());
+                    let (verified, run) = match &caller {
+                        Caller::Run(own) => (true, Some(&own.run_id)),
+                        Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
+                        Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
+                    };
                     write(tx, &caller, &project, Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run })
                         .await?;
                     if answer.is_some() {
@@ -209,7 +212,14 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) 
     .execute(&mut tx.connection)
     .await?;
     let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
-    tx.record_among_agents(caller, project, None, event);
+    match caller {
+        // Whoever joins by a room's token does so under the name that it takes.
+        Caller::Room(_) => {
+            let named = AgentCaller { project_id: project.clone(), name: row.name.to_owned(), call_id: None };
+            tx.record_among_agents(&Caller::Agent(named), project, None, event);
+        }
+        _ => tx.record_among_agents(caller, project, None, event),
+    }
     Ok(())
 }
 

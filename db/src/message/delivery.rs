@@ -98,17 +98,19 @@ async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, answe
     .bind(tx.now.to_string())
     .execute(&mut tx.connection)
     .await?;
-    if broadcasts.rows_affected() > 0 {
-        // From here on nobody looks at what it has read: the next look costs what is new, however much was said before.
-        sqlx::query(AssertSqlSafe(format!(
-            "UPDATE agents SET broadcasts_after = COALESCE((SELECT MIN(id) - 1 FROM ({WAITING}) WHERE to_agent = 'all'),
-               (SELECT MAX(id) FROM messages)) WHERE project_id = $1 AND name = $2"
-        )))
-        .bind(project.as_str())
-        .bind(name)
-        .execute(&mut tx.connection)
-        .await?;
-    }
+    if broadcasts.rows_affected() > 0 { heard(tx, project, name).await } else { Ok(()) }
+}
+
+/// Lets nobody look again at the broadcasts that `name` has read: the next look costs what is new, however much was said before.
+pub(super) async fn heard(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query(AssertSqlSafe(format!(
+        "UPDATE agents SET broadcasts_after = COALESCE((SELECT MIN(id) - 1 FROM ({WAITING}) WHERE to_agent = 'all'),
+           (SELECT MAX(id) FROM messages)) WHERE project_id = $1 AND name = $2"
+    )))
+    .bind(project.as_str())
+    .bind(name)
+    .execute(&mut tx.connection)
+    .await?;
     Ok(())
 }
 

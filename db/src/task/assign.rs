@@ -117,7 +117,6 @@ pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     let hat = hat.or(card.hands.role_hat);
     if let Some(hat) = hat {
         among_roles(who, hat)?;
-        hat::fits(tx, &card.project_id, &who.name, hat).await?;
     }
     // A plan that waits for the person goes on waiting.
     sqlx::query(
@@ -138,21 +137,29 @@ pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     }
     run::fence(tx, caller, card).await?;
     question::withdraw(tx, &card.id).await?;
-    let before = card.hands.assigned_to.as_deref();
-    if before == Some(who.name.as_str()) {
-        return Ok(());
+    tell(tx, caller, from, card, to).await
+}
+
+/// Tells the new assignee and the leads, and the one who had the task before.
+async fn tell(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee) -> Result<()> {
+    let name = to.agent.name.as_str();
+    match card.hands.assigned_to.as_deref() {
+        Some(before) if before == name => return Ok(()),
+        Some(before) => {
+            worked(tx, card, before).await?;
+            say(tx, caller, card, from, before, &words("TAKEN BACK", card, Some(&format!("It was given to {name}.")))).await?;
+        }
+        None => {}
     }
-    if let Some(before) = before {
-        worked(tx, card, before).await?;
-        say(tx, caller, card, from, before, &words("TAKEN BACK", card, Some(&format!("It was given to {}.", who.name)))).await?;
-    }
-    if who.name == from {
+    if name == from {
+        for lead in to.roster.leads() {
+            say(tx, caller, card, from, lead, &words("ASSIGNED", card, Some(&format!("{name} took it.")))).await?;
+        }
         return Ok(());
     }
     let content = words("ASSIGNED", card, Some("Call get_task for what is to be done, and update_task with status in_progress when you begin."));
-    let post = Post { project: &card.project_id, from, to: &who.name, content: &content, task: Some(&card.id), reply_to: None };
-    post_with_copies(tx, caller, &to.roster, post, Vec::new()).await?;
-    Ok(())
+    let post = Post { project: &card.project_id, from, to: name, content: &content, task: Some(&card.id), reply_to: None };
+    post_with_copies(tx, caller, &to.roster, post, Vec::new()).await.map(drop)
 }
 
 /// Takes an open task from its assignee; whoever worked on it stays among its builders.
@@ -162,16 +169,19 @@ async fn take_back(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card) -> 
         tx.quiet(Quiet::NothingChanged);
         return Ok(());
     };
-    let held = card.status.is_open().then_some(HeldBy::Human);
+    if !card.status.is_open() {
+        return Err(not_now(card, "whoever finished it stays its assignee", "Move it back to work first.").into());
+    }
+    let by = HeldBy::Human;
     sqlx::query("UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3 WHERE id = $1")
         .bind(card.id.as_str())
-        .bind(held.map(HeldBy::as_str))
+        .bind(by.as_str())
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });
     worked(tx, card, before).await?;
-    if let (Some(by), None) = (held, card.held_by) {
+    if card.held_by.is_none() {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskHeld { by });
     }
     say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await

@@ -129,8 +129,20 @@ async fn permit(tx: &mut Tx, caller: &Caller, voice: &Voice, task: &Task, to: St
     if status.is_some() && makers.contains(&Mover::Assignee) {
         return Err(Refusal::NotAssignee { task: card.id.clone(), assignee: card.hands.assigned_to.clone(), action }.into());
     }
-    let next = Stage::next(card, &movers);
-    Err(Refusal::IllegalStage { task: card.id.clone(), from, to, agent: voice.name.clone(), next }.into())
+    Err(illegal(voice, card, to, &movers).into())
+}
+
+fn illegal(voice: &Voice, card: &Card, to: Stage, movers: &[Mover]) -> Refusal {
+    let next = Stage::next(card, movers);
+    Refusal::IllegalStage { task: card.id.clone(), from: Stage::of(card), to, agent: voice.name.clone(), next }
+}
+
+/// Refuses a gate that does not open from where the task stands.
+async fn stands_at(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card, at: Status, to: Stage) -> Result<()> {
+    if card.status == at {
+        return Ok(());
+    }
+    Err(illegal(voice, card, to, &movers(&mut tx.connection, caller, card).await?).into())
 }
 
 /// Keeps what came of a task.

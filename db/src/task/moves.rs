@@ -47,6 +47,9 @@ impl Db {
     /// When there is no such task.
     pub async fn look(&self, caller: &Caller, id: &TaskId, to: Status) -> Result<Look> {
         let task = self.task(id).await?;
+        if caller.project().is_some_and(|own| *own != task.card.project_id) {
+            return Err(Refusal::not_found("task", id).into());
+        }
         let Some(branch) = task.branch else { return Ok(Look::Nothing) };
         let project = self.project(&task.card.project_id).await?;
         let to = if approves(caller, to) { Status::InReview } else { to };
@@ -89,20 +92,19 @@ impl Db {
 
 /// An agent moves the task of its run; an orchestrator may also cancel others of its project.
 pub(super) async fn own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Result<()> {
+    if caller.project().is_some_and(|own| *own != task.card.project_id) {
+        // A task of another project is not even admitted to exist.
+        return Err(Refusal::not_found("task", &task.card.id).into());
+    }
     let Caller::Run(run) = caller else {
-        // Whoever is from outside has to be there, in this project.
+        // Whoever is from outside has to be there.
         return voice::of(&mut tx.connection, caller, &task.card.project_id).await.map(drop);
     };
     if task.card.id == run.task_id {
         return Ok(());
     }
-    if run.phase == Phase::Orchestrator && to == Status::Cancelled && task.card.project_id == run.project_id {
+    if run.phase == Phase::Orchestrator && to == Status::Cancelled {
         return Ok(());
-    }
-    // A task of another project is not even admitted to exist.
-    let own = read::card(&mut tx.connection, &run.task_id).await?;
-    if own.project_id != task.card.project_id {
-        return Err(Refusal::not_found("task", &task.card.id).into());
     }
     Err(Refusal::NotYourTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
 }

@@ -1,10 +1,14 @@
 //! Repeated calls: the same call of a run has its effect once and the same answer each time.
 
+use domain::agent::Role;
+use domain::contract::{ContractType, NewContract};
 use domain::evidence::Found;
 use domain::project::PlanApproval;
+use domain::spawn::MinionStatus;
 use domain::task::{Phase, Status};
 
 use crate::tests::store::{Store, code, evidence, new_task, parts};
+use crate::tests::team::{call, message};
 
 #[tokio::test]
 async fn every_write_of_an_agent_is_carried_out_once_a_call() {
@@ -32,6 +36,37 @@ async fn every_write_of_an_agent_is_carried_out_once_a_call() {
     store.finish(&coder).await;
     assert_eq!(store.db.add_comment(&coder.call("1"), &task, "said", None).await.unwrap(), comment);
     assert_eq!(code(store.db.add_comment(&coder.call("9"), &task, "said", None).await), "stale-run");
+}
+
+#[tokio::test]
+async fn every_write_among_agents_is_carried_out_once_a_call() {
+    let store = Store::board().await;
+    let (db, project) = (&store.db, &store.project);
+    let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
+    let contract = |spec: &str| NewContract { name: "save".to_owned(), kind: ContractType::Function, spec: spec.to_owned() };
+    let (by_lead, by_ole) = (|id: &str| call(&lead, id), |id: &str| call(&ole, id));
+
+    let sent = db.send(&by_lead("1"), project, message("ole", "Hello")).await.unwrap();
+    let inbox = db.check_inbox(&by_ole("1"), project, None).await.unwrap();
+    let handshake = db.begin_handshake(&by_lead("2"), project, "The plan", Vec::new()).await.unwrap();
+    let acknowledged = db.acknowledge(&by_ole("2"), handshake.id).await.unwrap();
+    let declared = db.declare_contract(&by_ole("3"), project, contract("fn save()")).await.unwrap();
+    let policy = db.set_spawn_policy(&by_lead("3"), project, "global", true, 1).await.unwrap();
+    let minion = db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None).await.unwrap();
+    db.set_status(&by_ole("5"), project, "Here").await.unwrap();
+    db.deregister(&by_lead("4"), project, "ole").await.unwrap();
+
+    let before = store.dump().await;
+    assert_eq!(db.send(&by_lead("1"), project, message("ole", "Hello again")).await.unwrap(), sent);
+    assert_eq!(db.check_inbox(&by_ole("1"), project, Some(sent.message.id)).await.unwrap(), inbox);
+    assert_eq!(db.begin_handshake(&by_lead("2"), project, "Another", Vec::new()).await.unwrap(), handshake);
+    assert_eq!(db.acknowledge(&by_ole("2"), handshake.id).await.unwrap(), acknowledged);
+    assert_eq!(db.declare_contract(&by_ole("3"), project, contract("fn save(u8)")).await.unwrap(), declared);
+    assert_eq!(db.set_spawn_policy(&by_lead("3"), project, "global", false, 2).await.unwrap(), policy);
+    assert_eq!(db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None).await.unwrap(), minion);
+    db.set_status(&by_ole("5"), project, "There").await.unwrap();
+    db.deregister(&by_lead("4"), project, "ann").await.unwrap();
+    assert_eq!(store.dump().await, before);
 }
 
 #[tokio::test]

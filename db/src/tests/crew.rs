@@ -1,6 +1,6 @@
 //! Agents from outside, as the tests of gates, goals and hats begin with them.
 
-use domain::agent::{Registration, Role};
+use domain::agent::Role;
 use domain::evidence::Found;
 use domain::id::TaskId;
 use domain::stage::Stage;
@@ -8,22 +8,6 @@ use domain::task::{Card, NewTask, Submission, Task, TaskUpdate};
 
 use crate::tests::store::{Store, new_task};
 use crate::{Caller, Result};
-
-/// An agent that the person vouches for.
-pub(super) async fn agent(store: &Store, name: &str, roles: &[Role]) -> Caller {
-    let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-    let token = store.db.make_agent_token(&Caller::Human, &store.project, who).await.unwrap();
-    store.db.caller(&token).await.unwrap().unwrap()
-}
-
-/// One that came in with the room's token.
-pub(super) async fn stranger(store: &Store, name: &str) -> Caller {
-    let room = store.db.make_room_token(&Caller::Human, &store.project).await.unwrap();
-    let room = store.db.caller(&room).await.unwrap().unwrap();
-    let who = Registration { name: name.to_owned(), ..Registration::default() };
-    let token = store.db.register(&room, &store.project, who, None).await.unwrap().token.unwrap();
-    store.db.caller(&token).await.unwrap().unwrap()
-}
 
 /// A lead, a builder and a tester.
 pub(super) struct Crew {
@@ -34,9 +18,9 @@ pub(super) struct Crew {
 
 pub(super) async fn crew(store: &Store) -> Crew {
     Crew {
-        lena: agent(store, "lena", &[Role::Lead]).await,
-        ben: agent(store, "ben", &[Role::Builder]).await,
-        tess: agent(store, "tess", &[Role::Tester]).await,
+        lena: store.member("lena", &[Role::Lead]).await,
+        ben: store.member("ben", &[Role::Builder]).await,
+        tess: store.member("tess", &[Role::Tester]).await,
     }
 }
 
@@ -80,8 +64,11 @@ pub(super) fn hands(card: &Card) -> String {
 
 /// What `name` was written, oldest first: from whom, the first line, and whether as a copy.
 pub(super) async fn told(store: &Store, name: &str) -> Vec<String> {
-    let rows: Vec<(String, String, bool)> =
-        sqlx::query_as("SELECT from_agent, content, is_cc FROM messages WHERE to_agent = $1 ORDER BY id").bind(name).fetch_all(&store.db.readers).await.unwrap();
+    let rows: Vec<(String, String, bool)> = sqlx::query_as("SELECT from_agent, content, is_cc FROM messages WHERE to_agent = $1 ORDER BY id")
+        .bind(name)
+        .fetch_all(&store.db.readers)
+        .await
+        .unwrap();
     let line = |content: &str| content.lines().next().unwrap_or_default().to_owned();
     rows.iter().map(|(from, content, copy)| format!("{from}: {}{}", line(content), if *copy { " (copy)" } else { "" })).collect()
 }

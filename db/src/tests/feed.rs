@@ -2,20 +2,51 @@
 
 use std::collections::BTreeSet;
 
+use domain::agent::Role;
 use domain::attention::AttentionKind;
+use domain::contract::{ContractType, NewContract};
 use domain::event::Event;
 use domain::evidence::Found;
 use domain::failure::{EndClass, FailureClass};
+use domain::goal::NewGoal;
 use domain::id::TaskId;
 use domain::park::{ParkReason, Parking};
 use domain::project::PlanApproval;
 use domain::run::Usage;
+use domain::spawn::MinionStatus;
 use domain::task::{HeldBy, Phase, Status};
 use domain::why::Why;
 use domain::wire::{ProjectPatch, TaskPatch};
 
 use crate::Caller;
+use crate::tests::crew::{assigned, completed, crew};
 use crate::tests::store::{Store, head, probe};
+
+/// Lets a team do everything that only teams do.
+async fn team(store: &Store) {
+    let (db, project) = (&store.db, &store.project);
+    let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
+    db.set_status(&ole, project, "Here").await.unwrap();
+    let handshake = db.begin_handshake(&lead, project, "The plan", vec!["ole".to_owned()]).await.unwrap().id;
+    store.inbox(&ole).await;
+    db.acknowledge(&ole, handshake).await.unwrap();
+    let new = NewContract { name: "save".to_owned(), kind: ContractType::Function, spec: "fn save()".to_owned() };
+    db.declare_contract(&ole, project, new).await.unwrap();
+    db.set_spawn_policy(&lead, project, "global", true, 1).await.unwrap();
+    db.log_minion(&ole, project, "Looks around", MinionStatus::Spawned, None).await.unwrap();
+    db.deregister(&lead, project, "ole").await.unwrap();
+}
+
+/// Takes a task with a hat and a goal through every gate.
+async fn gates(store: &Store) {
+    let (db, crew) = (&store.db, crew(store).await);
+    let goal = db.create_goal(&crew.lena, &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap().id;
+    let task = completed(store, "Handed in", &crew).await;
+    db.link_task(&crew.lena, &task, Some(&goal)).await.unwrap();
+    db.verify_task(&crew.tess, &task, None).await.unwrap();
+    let next = assigned(store, "With a hat", "ben").await;
+    db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
+}
 
 /// Leads a project through everything that can happen to one.
 async fn story() -> Store {
@@ -60,6 +91,8 @@ async fn story() -> Store {
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.project_landed(human, &store.project, "merge").await.unwrap();
     store.move_with(human, page, Status::InProgress, Some("One thing more"), Found::Nothing).await.unwrap();
+    team(&store).await;
+    gates(&store).await;
     store
 }
 
@@ -109,12 +142,12 @@ async fn the_last_event_about_a_card_carries_it() {
     let task = store.task("One").await;
     let seq = store.db.latest();
     store.agent(&task, Phase::Coder).await;
-    let told = store.db.events_after(seq, None, 2).await.unwrap();
-    assert_eq!((told[0].event.kind(), told[1].event.kind()), ("task_moved", "run_started"));
-    assert_eq!(told[0].card, None);
-    let card = told[1].card.as_ref().unwrap();
+    let told = store.db.events_after(seq, None, 3).await.unwrap();
+    assert_eq!(told.iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>(), ["task_moved", "agent_registered", "run_started"]);
+    assert_eq!((told[0].card.as_ref(), told[1].card.as_ref(), told[1].project.as_ref()), (None, None, None));
+    let card = told[2].card.as_ref().unwrap();
     assert_eq!((card.status, card.run.as_ref().map(|run| run.attempt)), (Status::InProgress, Some(1)));
-    assert_eq!((told[0].run_id.as_ref(), told[1].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
+    assert_eq!((told[0].run_id.as_ref(), told[2].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! The board is the fold of the log, whatever happens: long random histories of people, runner and agents, legal and illegal.
 
+use domain::agent::Role;
 use domain::attention::AttentionKind;
 use domain::board::Board;
 use domain::evidence::{Evidence, Found};
@@ -15,6 +16,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::tests::store::{Store, clean, head, new_task, parts};
+use crate::tests::team::{message, named};
 use crate::{Caller, Error, Move, NewRun, Result, RunEnd};
 
 const HISTORIES: u64 = 12;
@@ -85,7 +87,7 @@ impl World {
         let (caller, run) = (self.caller(), self.run());
         let db = self.store.db.clone();
         let project = self.store.project.clone();
-        match self.dice.random_range(0..31) {
+        match self.dice.random_range(0..36) {
             0..8 => self.wander(caller, task).await,
             8..13 => self.start(task).await,
             13..15 => {
@@ -115,10 +117,34 @@ impl World {
                 let usage = Usage { cost_micro_usd: self.dice.random_range(0..3), ..Usage::default() };
                 db.run_usage(&run, usage).await
             }
+            30..35 => self.talk(caller).await,
             _ => {
                 let sha = self.dice.random_range(0..1000).to_string();
                 db.merged(&task, "head", "vibe-relay/PROJ-001", &sha).await.map(|_| ())
             }
+        }
+    }
+
+    /// Says or does something among agents, whoever may.
+    async fn talk(&mut self, caller: Caller) -> Result<()> {
+        let (db, project) = (self.store.db.clone(), self.store.project.clone());
+        let name = self.pick(&["ann", "ole", "all", "human", "coder-TASK-002", "nobody"]);
+        match self.dice.random_range(0..8) {
+            0 => db.send(&caller, &project, message(name, "Words")).await.map(|_| ()),
+            1..3 => db.check_inbox(&caller, &project, None).await.map(|_| ()),
+            3 => db.deregister(&caller, &project, name).await,
+            4 => {
+                let token = db.register(&self.store.room(), &project, named(name, &[]), None).await?.token;
+                self.callers.extend(db.caller(&token.unwrap_or_default()).await?);
+                Ok(())
+            }
+            5 => {
+                let token = db.make_agent_token(&Caller::Human, &project, named("ann", &[Role::Lead])).await?;
+                self.callers.extend(db.caller(&token).await?);
+                Ok(())
+            }
+            6 => db.begin_handshake(&caller, &project, "The plan", Vec::new()).await.map(|_| ()),
+            _ => db.acknowledge(&caller, self.dice.random_range(1..4)).await.map(|_| ()),
         }
     }
 

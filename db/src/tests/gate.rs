@@ -7,7 +7,7 @@ use domain::task::{CancelReason, Status, Submission, TaskUpdate};
 use domain::text::BODY_BYTES;
 
 use crate::Caller;
-use crate::tests::crew::{agent, assigned, completed, crew, hand_in, stage, stranger, submission, told, update};
+use crate::tests::crew::{assigned, completed, crew, hand_in, stage, submission, told, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
 #[tokio::test]
 async fn the_person_is_told_of_what_waits_for_a_judgement_where_nobody_else_leads() {
     let store = Store::board().await;
-    let ben = agent(&store, "ben", &[Role::Builder]).await;
+    let ben = store.member("ben", &[Role::Builder]).await;
     let task = assigned(&store, "One", "ben").await;
     hand_in(&store, &task, &ben).await;
     assert_eq!(told(&store, "human").await, ["ben: [REVIEW] TASK-001: One"]);
@@ -169,7 +169,7 @@ async fn a_result_is_kept_and_a_judges_words_do_not_overwrite_it() {
 async fn whoever_is_not_vouched_for_does_an_assignees_work_and_no_more() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    let rob = stranger(&store, "rob").await;
+    let rob = store.guest("rob").await;
     let task = assigned(&store, "One", "rob").await;
     hand_in(&store, &task, &rob).await;
     assert_eq!(code(store.db.approve_task(&rob, &task, None, Found::Nothing).await), "unverified");

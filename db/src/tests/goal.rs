@@ -8,7 +8,7 @@ use domain::stage::Stage;
 use domain::task::{NewTask, Phase};
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew, hand_in, stage, stranger, told};
+use crate::tests::crew::{assigned, completed, crew, hand_in, stage, told};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 async fn goal(store: &Store, title: &str) -> Goal {
@@ -97,7 +97,7 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
     store.db.verify_task(&crew.tess, &two, None).await.unwrap();
     assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "what is a duplicate is not waited for");
     assert_eq!(code(store.db.verify_goal(&crew.tess, &goal, None).await), "lead-only");
-    assert_eq!(code(store.db.verify_goal(&stranger(&store, "rob").await, &goal, None).await), "unverified");
+    assert_eq!(code(store.db.verify_goal(&store.guest("rob").await, &goal, None).await), "unverified");
     store.db.verify_goal(&Caller::Human, &goal, None).await.unwrap();
     assert_eq!(code(store.db.verify_goal(&Caller::Human, &goal, None).await), "invalid");
     // A verified goal to which something is added is open work again.

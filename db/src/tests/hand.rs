@@ -8,7 +8,7 @@ use domain::stage::Stage;
 use domain::task::{Phase, Status, TaskUpdate};
 
 use crate::Caller;
-use crate::tests::crew::{agent, assigned, completed, crew, hand_in, hands, stage, update};
+use crate::tests::crew::{assigned, completed, crew, hand_in, hands, stage, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 /// What each way to judge finished work says to `caller`.
@@ -41,7 +41,7 @@ async fn the_builder_and_the_approver_are_refused_on_every_path() {
     let verified = store.db.verify_task(&crew.tess, &task, Some("It holds")).await.unwrap();
     assert_eq!(hands(&verified.card), "ben / ben / lena / tess");
     assert!(verified.verified_at.is_some() && verified.completed_at.is_some());
-    assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "not-now", "once is enough");
+    assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "illegal-stage", "once is enough");
     store.check_fold().await;
 }
 
@@ -82,7 +82,7 @@ async fn the_person_who_approved_or_built_does_not_verify() {
 async fn a_builder_remains_one_when_the_task_is_given_to_somebody_else() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    let cleo = agent(&store, "cleo", &[]).await;
+    let cleo = store.member("cleo", &[]).await;
     let task = assigned(&store, "One", "ben").await;
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     let to = TaskUpdate { assigned_to: Some("cleo".to_owned()), ..TaskUpdate::default() };
@@ -148,12 +148,12 @@ async fn strangers_and_agents_of_other_projects_judge_nothing() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;
-    let rob = super::crew::stranger(&store, "rob").await;
+    let rob = store.guest("rob").await;
     assert_eq!(code(store.db.verify_task(&rob, &task, None).await), "unverified");
     assert_eq!(code(store.db.reject_verification(&rob, &task, "No").await), "unverified");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
-    let eve = agent(&other, "eve", &[Role::Lead]).await;
+    let eve = other.member("eve", &[Role::Lead]).await;
     assert_eq!(code(other.db.verify_task(&eve, &task, None).await), "not-found");
     assert_eq!(code(other.db.approve_task(&eve, &task, None, Found::Nothing).await), "not-found");
     assert_eq!(code(stage(&other, &eve, &task, Stage::Verified).await), "not-found");

@@ -1,1 +1,109 @@
-//! wip
+//! Handshakes: exactly those who are asked are waited for.
+
+use domain::agent::Role;
+use domain::event::Event;
+use domain::handshake::HandshakeStatus;
+use domain::task::Phase;
+
+use crate::Caller;
+use crate::tests::store::{Store, code, refusal};
+use crate::tests::team::{call, words};
+
+async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::handshake::Handshake> {
+    store.db.begin_handshake(by, &store.project, "Build the page first", targets.iter().map(|name| (*name).to_owned()).collect()).await
+}
+
+#[tokio::test]
+async fn a_targeted_handshake_completes_although_others_are_there() {
+    let store = Store::board().await;
+    let (ann, bo) = (store.member("ann", &[Role::Lead]).await, store.member("bo", &[Role::Lead]).await);
+    let (mara, ole) = (store.member("blue/mara", &[]).await, store.guest("ole").await);
+    let ida = store.guest("ida").await;
+    let seq = store.db.latest();
+    let begun = begin(&store, &ann, &["ole", "mara", "ole"]).await.unwrap();
+    assert_eq!(begun.pending().collect::<Vec<_>>(), ["blue/mara", "ole"], "each once, by full name");
+    assert_eq!((begun.initiated_by.as_str(), begun.status), ("ann", HandshakeStatus::Pending));
+    let asked = format!("[HANDSHAKE #{}] Build the page first\n\nAcknowledge it with ack_handshake, handshake_id {}.", begun.id, begun.id);
+    assert_eq!((words(&store.inbox(&mara).await), words(&store.inbox(&ole).await)), (vec![asked.clone()], vec![asked]));
+    assert_eq!(store.inbox(&ida).await.messages, [], "who is not asked is not told");
+    let half = store.db.acknowledge(&ole, begun.id).await.unwrap();
+    assert_eq!((half.acknowledged().collect::<Vec<_>>(), half.pending().collect::<Vec<_>>()), (vec!["ole"], vec!["blue/mara"]));
+    let whole = store.db.acknowledge(&mara, begun.id).await.unwrap();
+    assert_eq!((whole.status, whole.completed_at.is_some(), whole.pending().count()), (HandshakeStatus::Completed, true, 0));
+    for lead in [&ann, &bo] {
+        let told = store.inbox(lead).await.messages.remove(0).message;
+        assert_eq!((told.from_agent.as_str(), told.content), ("runner", format!("[HANDSHAKE #{}] ALL AGENTS SYNCED", begun.id)));
+    }
+    let kinds = store.kinds_since(seq).await;
+    assert_eq!(kinds.iter().filter(|kind| kind.starts_with("handshake")).count(), 4, "{kinds:?}");
+    assert!(store.since(seq).await.contains(&Event::HandshakeAcknowledged { handshake: begun.id, agent: "ole".to_owned() }));
+    assert_eq!(store.db.handshake(begun.id).await.unwrap(), whole);
+    assert_eq!(code(store.db.handshake(404).await), "not-found");
+    let second = begin(&store, &Caller::Human, &["ida"]).await.unwrap();
+    assert_eq!(store.db.handshakes(&store.project).await.unwrap(), [second, whole], "newest first");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn without_names_everybody_who_does_not_lead_and_is_not_dead_is_asked() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    assert_eq!(code(begin(&store, &ann, &[]).await), "invalid", "nobody is there");
+    let task = store.task("One").await;
+    let coder = store.agent(&task, Phase::Coder).await;
+    store.member("bo", &[Role::Lead]).await;
+    for name in ["ole", "ida", "tom"] {
+        store.guest(name).await;
+    }
+    store.silence("tom").await;
+    store.db.deregister(&Caller::Human, &store.project, "ida").await.unwrap();
+    let begun = begin(&store, &ann, &[]).await.unwrap();
+    assert_eq!(begun.pending().collect::<Vec<_>>(), ["coder-TASK-001", "ole"]);
+    assert_eq!(begin(&store, &ann, &["all"]).await.unwrap().targets, begun.targets);
+    store.db.acknowledge(&coder.caller, begun.id).await.unwrap();
+}
+
+#[tokio::test]
+async fn acknowledging_twice_or_as_a_stranger_is_refused() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
+    let id = begin(&store, &ann, &["ole"]).await.unwrap().id;
+    assert_eq!(refusal(store.db.acknowledge(&ida, id).await).to_string(), format!("handshake #{id} does not ask ida"));
+    assert_eq!(code(store.db.acknowledge(&ann, id).await), "not-asked");
+    assert_eq!(code(store.db.acknowledge(&Caller::Human, id).await), "not-asked");
+    assert_eq!(code(store.db.acknowledge(&store.room(), id).await), "not-registered");
+    assert_eq!(code(store.db.acknowledge(&ole, 404).await), "not-found");
+    let first = store.db.acknowledge(&call(&ole, "1"), id).await.unwrap();
+    assert_eq!(code(store.db.acknowledge(&ole, id).await), "acknowledged-before");
+    assert_eq!(store.db.acknowledge(&call(&ole, "1"), id).await.unwrap(), first, "a repeated call is no second acknowledgement");
+}
+
+#[tokio::test]
+async fn a_target_that_leaves_is_not_waited_for() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
+    let id = begin(&store, &ann, &["ole", "ida"]).await.unwrap().id;
+    store.db.acknowledge(&ole, id).await.unwrap();
+    store.db.deregister(&ida, &store.project, "ida").await.unwrap();
+    let whole = store.db.handshake(id).await.unwrap();
+    assert_eq!((whole.status, whole.pending().count()), (HandshakeStatus::Completed, 0));
+    assert!(whole.targets.iter().any(|target| target.agent_name == "ida" && target.left && target.acked_at.is_none()));
+    assert_eq!(store.hears(&ann).await, [format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without ida, who left")]);
+}
+
+#[tokio::test]
+async fn only_a_lead_begins_one_and_nobody_is_one_while_none_was_made() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[Role::Tester]).await, store.guest("ole").await);
+    let before = store.dump().await;
+    assert_eq!(code(begin(&store, &mara, &["ole"]).await), "lead-only");
+    assert_eq!(code(begin(&store, &ole, &["mara"]).await), "unverified");
+    assert_eq!(code(store.db.set_spawn_policy(&mara, &store.project, "global", true, 1).await), "lead-only");
+    assert_eq!(code(begin(&store, &Caller::Human, &["nobody"]).await), "unknown-agent");
+    assert_eq!(code(store.db.begin_handshake(&Caller::Human, &store.project, " ", Vec::new()).await), "invalid");
+    assert_eq!(store.dump().await, before);
+    let orchestrating = call(&Caller::Human, "ignored");
+    begin(&store, &orchestrating, &["ole"]).await.unwrap();
+}

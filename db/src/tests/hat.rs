@@ -5,14 +5,14 @@ use domain::evidence::Found;
 use domain::task::{NewTask, TaskUpdate};
 
 use crate::Caller;
-use crate::tests::crew::{agent, assigned, completed, crew, update};
+use crate::tests::crew::{assigned, completed, crew, update};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 #[tokio::test]
 async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    let cleo = agent(&store, "cleo", &[]).await;
+    let cleo = store.member("cleo", &[]).await;
     let task = assigned(&store, "One", "ben").await;
     assert_eq!(code(store.db.assign_role_hat(&crew.ben, &task, Role::Builder).await), "lead-only");
     let refused = refusal(store.db.assign_role_hat(&crew.lena, &task, Role::Shipper).await);
@@ -23,7 +23,8 @@ async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
     store.db.assign_role_hat(&Caller::Human, &other, Role::Pen).await.unwrap();
     let nobodys = store.task("Three").await;
     assert_eq!(code(store.db.assign_role_hat(&crew.lena, &nobodys, Role::Builder).await), "not-now");
-    let worn: Vec<String> = store.db.hats(&store.project).await.unwrap().iter().map(|hat| format!("{} {} {}", hat.agent_name, hat.role_hat, hat.task_id)).collect();
+    let worn: Vec<String> =
+        store.db.hats(&store.project).await.unwrap().iter().map(|hat| format!("{} {} {}", hat.agent_name, hat.role_hat, hat.task_id)).collect();
     assert_eq!(worn, ["ben builder TASK-001", "cleo pen TASK-002"]);
     assert_eq!(cleo.name().as_deref(), Some("cleo"));
     store.check_fold().await;
@@ -32,8 +33,8 @@ async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
 #[tokio::test]
 async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
     let store = Store::board().await;
-    let lena = agent(&store, "lena", &[Role::Lead]).await;
-    agent(&store, "joe", &[Role::Builder, Role::Reviewer, Role::Tester, Role::Shipper]).await;
+    let lena = store.member("lena", &[Role::Lead]).await;
+    store.member("joe", &[Role::Builder, Role::Reviewer, Role::Tester, Role::Shipper]).await;
     let wears = |hat| NewTask { assigned_to: Some("joe".to_owned()), role_hat: Some(hat), ..new_task("One") };
     let first = store.db.create_task(&lena, &store.project, wears(Role::Builder)).await.unwrap().card.id;
     store.cancel(&first, "obsolete").await;
@@ -48,7 +49,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
     // In another project it is another story.
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
-    agent(&other, "joe", &[Role::Tester]).await;
+    other.member("joe", &[Role::Tester]).await;
     other.db.create_task(&Caller::Human, &other.project, wears(Role::Tester)).await.unwrap();
 }
 
@@ -56,7 +57,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
 async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    agent(&store, "joe", &[Role::Builder, Role::Tester]).await;
+    store.member("joe", &[Role::Builder, Role::Tester]).await;
     let wears = |name: &str, hat| NewTask { assigned_to: Some(name.to_owned()), role_hat: Some(hat), ..new_task("One") };
     store.db.create_task(&crew.lena, &store.project, wears("joe", Role::Tester)).await.unwrap();
     let task = store.db.create_task(&crew.lena, &store.project, wears("ben", Role::Builder)).await.unwrap().card.id;
@@ -72,7 +73,7 @@ async fn whoever_built_anything_here_verifies_nothing_here() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;
-    let bob = agent(&store, "bob", &[Role::Builder, Role::Fixer, Role::Tester]).await;
+    let bob = store.member("bob", &[Role::Builder, Role::Fixer, Role::Tester]).await;
     let new = NewTask { assigned_to: Some("bob".to_owned()), role_hat: Some(Role::Fixer), ..new_task("Two") };
     store.db.create_task(&crew.lena, &store.project, new).await.unwrap();
     let refused = refusal(store.db.verify_task(&bob, &task, None).await);

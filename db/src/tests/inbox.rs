@@ -140,7 +140,7 @@ async fn the_number_of_unread_messages_is_the_same_wherever_it_is_shown() {
     store.say(&Caller::Human, "ole", "Five").await.unwrap();
     let urgent = async |name: &str| store.db.unread(&store.project, name).await.unwrap().urgent;
     assert!(urgent("mara").await && urgent("ole").await, "a lead and the person are heard at once");
-    assert_eq!(numbers("ann").await, (0, 0, 0));
+    assert_eq!(numbers("ann").await, (1, 1, 0), "the copy of what the person wrote");
     assert_eq!(store.db.unread(&store.project, "human").await.unwrap().senders, ["ole"]);
 }
 
@@ -182,8 +182,11 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
         })
         .collect();
     let broadcasts = AGENTS * SENDS / 10;
-    for (number, work) in working.into_iter().enumerate() {
-        let (mut new, mut seen) = work.await.unwrap();
+    let mut done = Vec::new();
+    for work in working {
+        done.push(work.await.unwrap());
+    }
+    for (number, (mut new, mut seen)) in done.into_iter().enumerate() {
         let agent = &agents[number];
         loop {
             let inbox = store.db.check_inbox(agent, &store.project, seen.last().copied()).await.unwrap();
@@ -234,15 +237,30 @@ async fn a_run_is_given_its_inbox_by_the_runner_and_confirms_it_by_ending_well()
 }
 
 #[tokio::test]
+async fn what_a_running_agent_echoed_is_not_given_again() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, Phase::Coder).await;
+    let ole = store.guest("ole").await;
+    for (to, content) in [("coder-TASK-001", "One"), ("all", "Two"), ("coder-TASK-001", "Three")] {
+        store.say(&ole, to, content).await.unwrap();
+    }
+    let given = store.db.run_inbox(&coder.run).await.unwrap().messages;
+    store.db.run_inbox_delivered(&coder.run, given.clone()).await.unwrap();
+    store.db.run_inbox_taken(&coder.run, given[..2].to_vec()).await.unwrap();
+    assert_eq!(words(&store.db.run_inbox(&coder.run).await.unwrap()), ["(Three)"]);
+    assert_eq!(store.inbox(&Caller::Human).await.messages.len(), 1, "others read for themselves");
+}
+
+#[tokio::test]
 async fn what_was_read_by_all_is_not_looked_at_again() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..5 {
         store.say(&ole, "all", &number.to_string()).await.unwrap();
     }
-    let after = async || -> i64 {
-        sqlx::query_scalar("SELECT broadcasts_after FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap()
-    };
+    let after =
+        async || -> i64 { sqlx::query_scalar("SELECT broadcasts_after FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap() };
     assert_eq!(after().await, 0);
     let given = store.inbox(&mara).await.messages;
     store.db.check_inbox(&mara, &store.project, Some(given[1].message.id)).await.unwrap();

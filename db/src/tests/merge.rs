@@ -20,7 +20,7 @@ async fn merged_work_is_done_and_lets_others_begin() {
     assert_eq!((done.card.status, done.merged_sha.as_deref()), (Status::Done, Some("head")));
     assert_eq!(done.card.approved_sha.as_deref(), Some("head"));
     assert_eq!(store.project().await.integration_head.as_deref(), Some("merge"));
-    assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "task_merged", "task_moved"]);
+    assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "task_merged", "task_moved", "agent_left"]);
     store.move_to(&Caller::Runner, &next, Status::InProgress).await.unwrap();
     store.check_fold().await;
 }

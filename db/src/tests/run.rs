@@ -31,7 +31,7 @@ async fn a_reserved_run_is_on_the_card_before_any_process() {
     assert_eq!((reserved.run.attempt, reserved.run.port, reserved.run.sha.as_deref()), (1, Some(4001), Some("base")));
     assert_eq!(reserved.run_dir, PathBuf::from("runs/RUN-001"));
     assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir);
-    assert_eq!(store.kinds_since(seq).await, ["task_moved", "run_started"]);
+    assert_eq!(store.kinds_since(seq).await, ["task_moved", "agent_registered", "run_started"]);
     let card = store.card(&task).await;
     assert_eq!((card.status, card.run.map(|live| (live.id, live.stopping))), (Status::InProgress, Some((reserved.run.id.clone(), false))));
     assert_eq!(store.db.live_runs().await.unwrap(), std::slice::from_ref(&reserved.run));

@@ -67,7 +67,7 @@ async fn a_refused_move_says_what_is_allowed() {
     let refused = refusal(store.move_to(&Caller::Human, &task, Status::Done).await);
     assert_eq!(refused.to_string(), "human may not move TASK-001 from backlog to done");
     let allowed: Vec<Status> = refused.allowed().into_iter().map(|target| target.to).collect();
-    assert_eq!(allowed, [Status::InProgress, Status::InProgress, Status::Cancelled]);
+    assert_eq!(allowed, [Status::InProgress, Status::InProgress, Status::InProgress, Status::Cancelled]);
     assert_eq!(code(store.move_to(&Caller::Human, &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
 }
 

@@ -1,9 +1,11 @@
 //! Tokens: who calls, without keeping what opens the door.
 
+use domain::agent::Role;
 use domain::task::Phase;
 use domain::transition::Mover;
 
 use crate::tests::store::{Store, code};
+use crate::tests::team::named;
 use crate::{Caller, new_token};
 
 #[tokio::test]
@@ -26,6 +28,30 @@ async fn a_token_names_its_caller_and_nothing_else_does() {
     let rows = store.dump().await.concat();
     let stored = |token: &str| token.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
     assert!(!rows.contains(&stored(&human)) && !rows.contains(&stored(&agent.token)), "only hashes are kept");
+}
+
+#[tokio::test]
+async fn tokens_of_agents_and_rooms_are_kept_as_hashes_alone() {
+    let store = Store::board().await;
+    let (human, project) = (&Caller::Human, &store.project);
+    let seq = store.db.latest();
+    let room = store.db.make_room_token(human, project).await.unwrap();
+    let old = store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
+    let mara = store.db.make_agent_token(human, project, named("mara", &[Role::Lead])).await.unwrap();
+    let ole = store.db.register(&store.room(), project, named("ole", &[]), None).await.unwrap().token.unwrap();
+    let kinds = ["token_made", "agent_registered", "token_made", "agent_registered", "token_made", "agent_registered"];
+    assert_eq!(store.kinds_since(seq).await, kinds);
+    assert_eq!(store.db.caller(&old).await.unwrap(), None, "a name has one token");
+    let caller = async |token: &str| store.db.caller(token).await.unwrap().unwrap();
+    assert_eq!((caller(&mara).await.name(), caller(&ole).await.name()), (Some("mara".to_owned()), Some("ole".to_owned())));
+    assert_eq!(caller(&room).await, store.room());
+    store.db.admit_reader(&caller(&mara).await).await.unwrap();
+    let rows = store.dump().await.concat();
+    for token in [room, old, mara, ole] {
+        let stored = token.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+        assert!(!rows.contains(&stored));
+        assert_eq!(token.len(), 64);
+    }
 }
 
 #[tokio::test]

@@ -45,3 +45,51 @@ fn health_turns_at_two_and_at_ten_minutes() {
         [Healthy, Healthy, Stale, Stale, Dead]
     });
 }
+
+#[test]
+fn an_agent_is_written_like_this_and_leads_only_while_it_is_there_and_vouched_for() {
+    let agent = Agent {
+        project_id: ProjectId::new(1),
+        name: "platform/mara".to_owned(),
+        team: Some("platform".to_owned()),
+        roles: vec![Role::Lead, Role::Pen],
+        description: None,
+        status: Some("Writes".to_owned()),
+        verified: true,
+        run_id: None,
+        task_id: Some(TaskId::new(2)),
+        health: Health::Stale,
+        connected: false,
+        unread: 2,
+        registered_at: Timestamp::from_milliseconds(1_769_850_300_000),
+        last_seen: None,
+        last_inbox_check: None,
+        left_at: None,
+    };
+    assert!(agent.leads());
+    assert!(!Agent { verified: false, ..agent.clone() }.leads());
+    assert!(!Agent { left_at: Some(agent.registered_at), ..agent.clone() }.leads());
+    assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.leads());
+    let text = serde_json::to_string(&agent).unwrap();
+    assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
+    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"description":null,"status":"Writes","verified":true,"run_id":null,"task_id":"TASK-002","health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
+}
+
+#[test]
+fn the_roles_are_the_ten_and_the_four_older_ones() {
+    let roles: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
+    assert_eq!(
+        roles.join(" "),
+        "lead builder fixer tester reviewer productionalizer pen shipper researcher coder maintainer demoer deliverer pusher"
+    );
+    let of: Vec<String> = Phase::ALL.iter().map(|phase| format!("{phase} {}", Role::from(*phase))).collect();
+    assert_eq!(of, ["planner lead", "coder coder", "reviewer reviewer", "orchestrator lead"]);
+}
+
+#[test]
+fn registering_needs_a_name_alone_and_nothing_unknown() {
+    let least: Registration = serde_json::from_str(r#"{"name": "mara"}"#).unwrap();
+    assert_eq!(least, Registration { name: "mara".to_owned(), ..Registration::default() });
+    assert!(serde_json::from_str::<Registration>(r#"{"name": "mara", "verified": true}"#).is_err());
+    assert!(serde_json::from_str::<Registration>(r#"{"name": "mara", "roles": ["boss"]}"#).is_err());
+}

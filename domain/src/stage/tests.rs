@@ -49,3 +49,39 @@ fn every_stage_is_reached() {
     let missing: Vec<&Stage> = Stage::ALL.iter().filter(|stage| !cases.iter().any(|(_, reached)| reached == *stage)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
+    let failed = Card { cancel_reason: Some(CancelReason::Failed), ..coder(Status::Cancelled) };
+    let planner = card(1, Phase::Planner, Status::Backlog);
+    let cases = [
+        (coder(Status::Backlog), Stage::Assigned, Some(Status::Backlog)),
+        (failed, Stage::Assigned, Some(Status::Backlog)),
+        (coder(Status::Cancelled), Stage::Assigned, None),
+        (planner, Stage::Assigned, None),
+        (coder(Status::Backlog), Stage::InProgress, Some(Status::InProgress)),
+        (coder(Status::InProgress), Stage::InProgress, None),
+        (coder(Status::InProgress), Stage::Review, Some(Status::InReview)),
+        (coder(Status::InReview), Stage::Review, None),
+        (coder(Status::InReview), Stage::Completed, Some(Status::Done)),
+        (coder(Status::InReview), Stage::Verified, None),
+        (coder(Status::Done), Stage::Completed, None),
+        (coder(Status::Done), Stage::Verified, Some(Status::Done)),
+        (coder(Status::InProgress), Stage::Failed, Some(Status::Cancelled)),
+        (coder(Status::Done), Stage::Failed, None),
+        (coder(Status::Backlog), Stage::Ready, None),
+    ];
+    for (card, stage, status) in cases {
+        assert_eq!(stage.asks(&card), status, "{} -> {stage}", card.status);
+    }
+}
+
+#[test]
+fn the_stages_that_may_follow_come_from_the_table() {
+    let next = |status, who: &[Mover]| Stage::next(&coder(status), who);
+    assert_eq!(next(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
+    assert_eq!(next(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
+    assert_eq!(next(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
+    assert_eq!(next(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);
+    assert_eq!(next(Status::Done, &[]), []);
+}

@@ -3,9 +3,9 @@
 //!
 //! A bridge is a process for every agent, so this is hyper alone: a pooling client costs more memory than all else together.
 
+use futures_util::StreamExt;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
-use futures_util::StreamExt;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper_util::rt::TokioIo;

@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use db::{Caller, Db};
 use domain::message::Unread;
+use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
-use rmcp::RoleServer;
 
 use super::{Listener, News, Push};
 use crate::resource::Uri;
 use crate::session::Session;
+
+/// How many resources one subscription may watch: each is read once to see whether it may.
+const RESOURCES: usize = 64;
 
 /// What waits for the caller; nothing for those who have no inbox of their own here.
 ///
@@ -37,8 +40,7 @@ async fn begin(db: &Db, caller: &Caller, listener: &Listener) {
 /// Passes news on for as long as the client listens. It counts as connected meanwhile.
 pub(crate) async fn modern(db: &Db, push: &Push, caller: &Caller, context: &SubscriptionContext) {
     let listener = push.listener(caller);
-    let _connected = db.connect(caller);
-    for given in context.accepted().resource_subscriptions.iter().flatten() {
+    for given in context.accepted().resource_subscriptions.iter().flatten().take(RESOURCES) {
         let Ok(uri) = given.parse::<Uri>() else { continue };
         // What the caller may not read, it is not told of either.
         if uri.read(db, caller).await.is_ok() {
@@ -46,6 +48,7 @@ pub(crate) async fn modern(db: &Db, push: &Push, caller: &Caller, context: &Subs
         }
     }
     begin(db, caller, &listener).await;
+    let _connected = db.connect(caller);
     loop {
         let news = tokio::select! {
             news = listener.news() => news,

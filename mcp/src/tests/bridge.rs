@@ -7,15 +7,18 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use domain::id::TaskId;
+use domain::task::Phase;
 use rmcp::ClientServiceExt;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::ear::{Heard, Listening};
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, refused};
+use super::table::run;
 use crate::server_file::{self, ServerFile};
-use crate::{BridgeError, BridgeOptions, router};
+use crate::{BridgeError, BridgeOptions, router, tools};
 
 type Bridge = JoinHandle<Result<(), BridgeError>>;
 
@@ -31,6 +34,13 @@ impl Board {
 
     async fn bridge(&self, token: &str, era: Era) -> (Client, Bridge) {
         open(self.options(Some(token)), era).await
+    }
+
+    /// A bridge whose client listens.
+    async fn listening_bridge(&self, token: &str, era: Era) -> (Listening, Bridge) {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), theirs));
+        (Listening::begin(ours, era).await, bridge)
     }
 }
 
@@ -49,7 +59,8 @@ async fn either_era_gets_through() {
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        assert_eq!(names, ["add_comment", "ask_human", "get_board", "get_my_tasks", "get_task", "update_task_status"]);
+        let own = tools::routes().list_all().into_iter().filter(|tool| tools::may(&run(Phase::Coder), &tool.name));
+        assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);
         assert!(mine.data.is_null(), "a model would be shown the data instead of the text");
@@ -85,7 +96,7 @@ async fn a_call_whose_answer_was_lost_has_its_effect_once() {
         let old = Server::start(dies).await;
         board.announce(&old);
         let (client, _bridge) = board.bridge(&planner.token, era).await;
-        assert_eq!(client.list_tools(None).await.unwrap().tools.len(), 9);
+        assert!(!client.list_tools(None).await.unwrap().tools.is_empty());
         let arguments = json!({"parent_task_id": "TASK-001", "tasks": [{"title": "Page"}, {"title": "Style", "depends_on": [0]}]});
         let (created, ()) = tokio::join!(done(&client, "create_subtasks", arguments), async {
             while !lost.load(Ordering::SeqCst) {
@@ -175,4 +186,74 @@ async fn a_client_that_says_nothing_is_no_error() {
     let (client, theirs) = tokio::io::duplex(64);
     drop(client);
     crate::bridge::serve(board.options(Some("any")), theirs).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_changes_is_passed_on_across_restarts() {
+    const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let coder = board.coder().await;
+        board.agent("otto", &[]).await;
+        let shutdown = CancellationToken::new();
+        board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
+        let (mut client, _bridge) = board.listening_bridge(&coder.run.token, era).await;
+        board.until_connected("coder-TASK-002", true).await;
+        board.say(&board.caller("otto"), "coder-TASK-002", "Use blue.").await;
+        client.until(&Heard::Tools).await;
+        assert!(client.description().await.starts_with(ALERT));
+        done(&client.client, "check_inbox", json!({})).await;
+        client.until(&Heard::Tools).await;
+
+        shutdown.cancel();
+        board.until_connected("coder-TASK-002", false).await;
+        // Written while nobody listens: it is told of as soon as there is a server again.
+        board.say(&board.caller("otto"), "coder-TASK-002", "Light blue.").await;
+        board.announce(&board.serve().await);
+        board.until_connected("coder-TASK-002", true).await;
+        client.until(&Heard::Tools).await;
+        assert!(client.description().await.starts_with(ALERT));
+    }
+}
+
+#[tokio::test]
+async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let (room, otto) = (board.room().await, board.agent("otto", &[]).await);
+        let shutdown = CancellationToken::new();
+        board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
+        let (mut client, _bridge) = board.listening_bridge(&room, era).await;
+        done(&client.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
+        client.until(&Heard::Tools).await;
+        done(&client.client, "send", json!({"to_agent": "otto", "message": "Hello"})).await;
+        board.until_connected("mara", true).await;
+
+        shutdown.cancel();
+        let server = board.serve().await;
+        board.announce(&server);
+        let otto = server.modern(&otto).await;
+        done(&otto, "check_inbox", json!({})).await;
+        done(&otto, "send", json!({"to_agent": "mara", "message": "Welcome"})).await;
+        board.until_connected("mara", true).await;
+        client.until(&Heard::Tools).await;
+        let inbox = done(&client.client, "check_inbox", json!({})).await;
+        assert!(inbox.text.contains("Welcome"), "{}", inbox.text);
+    }
+}
+
+#[tokio::test]
+async fn a_bridge_to_nowhere_ends() {
+    let board = Board::new().await;
+    let folder = board.folder.path().join("gone");
+    std::fs::create_dir(&folder).unwrap();
+    let options = BridgeOptions { task_id: None, db_path: folder.join("board.db"), token: Some("any".to_owned()) };
+    let (client, bridge) = open(options, Era::Modern).await;
+    std::fs::remove_dir(&folder).unwrap();
+    tokio::time::pause();
+    let began = tokio::time::Instant::now();
+    let error = bridge.await.unwrap().unwrap_err();
+    assert!(matches!(&error, BridgeError::Gone { folder: gone } if *gone == folder), "{error}");
+    assert!(began.elapsed() >= std::time::Duration::from_secs(119), "{:?}", began.elapsed());
+    drop(client);
 }

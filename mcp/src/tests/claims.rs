@@ -27,7 +27,7 @@ use crate::tools;
 /// How many cases the judgement of claims is put to.
 const JUDGED: u32 = 100_000;
 /// How many go through the whole server.
-const CARRIED_OUT: usize = 2_000;
+const CARRIED_OUT: usize = 3_000;
 
 /// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
 const NAMES: &[&str] = &[
@@ -146,7 +146,8 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
 /// Arguments that `tool` would take from somebody, marked with the number of the case.
 fn arguments(tool: &str, case: usize, pick: usize) -> Value {
     let mark = mark(case);
-    let task = TaskId::new(pick as u64 % 9 + 1);
+    // Tasks of earlier cases: whoever moves one of those that are worked on ends its run.
+    let task = TaskId::new(pick as u64 % 20 + 7);
     let stages = ["assigned", "in_progress", "review", "completed", "failed", "verified"];
     match tool {
         "register" => json!({"description": mark}),
@@ -186,7 +187,9 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
         let (bearer, claimed, (tool, argument), pick) = strategy.new_tree(&mut runner).unwrap().current();
         let Bearer { client, caller } = &bearers[bearer];
         let own = caller.name().unwrap();
-        let mut arguments = arguments(tool, case, usize::from(pick));
+        // Every other claim is true, or too few writes would be left to look at.
+        let claimed = if pick.is_multiple_of(2) { json!(own.split_once('/').map_or(own.as_str(), |(_, name)| name)) } else { claimed };
+        let mut arguments = arguments(tool, case, usize::from(pick / 2));
         arguments[argument] = claimed.clone();
         if caller.project().is_none() && tools::routes().get(tool).unwrap().input_schema["properties"].get("project").is_some() {
             arguments["project"] = json!(first);
@@ -216,6 +219,7 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
     for (mark, name) in &rows {
         assert_eq!(writers.get(mark), Some(name), "{mark}");
     }
+    println!("{} rows by {} calls, accepted: {accepted:?}", rows.len(), writers.len());
     assert!(rows.len() > CARRIED_OUT / 10, "only {} rows were written", rows.len());
     let plain = ["ack_handshake", "create_goal", "create_task", "declare_contract", "initiate_handshake", "log_minion", "register", "send", "update_task"];
     assert!(plain.iter().all(|tool| accepted.contains(tool)), "{accepted:?}");

@@ -104,7 +104,7 @@ async fn each_role_is_refused_what_is_not_its_own() {
     let other = refused(&client, "add_comment", json!({"task_id": "TASK-001", "content": "x"})).await;
     assert!(other.starts_with(&format!("TASK-001 is not the task of this run, which is {}.", coder.task)), "{other}");
     let posing = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "fine", "author_role": "human"})).await;
-    assert!(posing.starts_with("this run writes as reviewer, not as human."), "{posing}");
+    assert!(posing.starts_with("this token writes as reviewer, not as human."), "{posing}");
     assert!(board.db.comments(&coder.task).await.unwrap().is_empty());
 }
 

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use db::{AgentCaller, Caller};
 use domain::message::NewMessage;
-use rmcp::model::{ProtocolVersion, ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter};
-use rmcp::service::{NotificationContext, Peer, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use reqwest::{RequestBuilder, Response};
+use rmcp::model::{ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter};
+use rmcp::service::{NotificationContext, Peer, RunningService};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use rmcp::{ClientHandler, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
+use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 
 use super::fixture::{Board, Era, Server};
@@ -23,7 +24,7 @@ pub(super) enum Heard {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Ear(pub(super) mpsc::UnboundedSender<Heard>);
+pub(super) struct Ear(mpsc::UnboundedSender<Heard>);
 
 impl ClientHandler for Ear {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -47,6 +48,25 @@ pub(super) struct Listening {
 }
 
 impl Listening {
+    /// A client at the other end of `transport` that is told of changed tools.
+    pub(super) async fn begin(transport: DuplexStream, era: Era) -> Self {
+        Self::connect(transport, era, &[]).await
+    }
+
+    async fn connect<T, E, A>(transport: T, era: Era, resources: &[&str]) -> Self
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let (sender, heard) = mpsc::unbounded_channel();
+        let ear = Ear(sender);
+        let client = ear.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
+        if matches!(era, Era::Modern) {
+            listen(&client, filter(resources), ear);
+        }
+        Self { client, heard }
+    }
+
     /// What is heard next.
     pub(super) async fn next(&mut self) -> Heard {
         tokio::time::timeout(Duration::from_secs(20), self.heard.recv()).await.expect("nothing was heard").unwrap()
@@ -77,7 +97,7 @@ pub(super) async fn description(client: &Peer<RoleClient>) -> String {
 }
 
 /// Passes on what a subscription of the modern era brings, until it ends.
-pub(super) fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, ear: Ear) -> tokio::task::JoinHandle<()> {
+fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, ear: Ear) {
     let client = client.clone();
     tokio::spawn(async move {
         let mut subscription = client.listen(filter).await.unwrap();
@@ -91,24 +111,20 @@ pub(super) fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, ear:
                 return;
             }
         }
-    })
+    });
 }
 
 impl Server {
     /// A client that is told of changed tools, and of these resources.
     pub(super) async fn listening(&self, token: &str, era: Era, resources: &[&str]) -> Listening {
-        let (sender, heard) = mpsc::unbounded_channel();
-        let ear = Ear(sender);
         let config = StreamableHttpClientTransportConfig::with_uri(format!("{}{}", self.url, crate::PATH)).auth_header(token);
-        let client = ear.clone().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), era.lifecycle()).await.unwrap();
-        if client.peer().peer_info().is_some_and(|server| server.protocol_version >= ProtocolVersion::V_2026_07_28) {
-            listen(&client, filter(resources), ear);
-        } else {
+        let listening = Listening::connect(StreamableHttpClientTransport::from_config(config), era, resources).await;
+        if matches!(era, Era::Legacy) {
             for uri in resources {
-                subscribe(&client, uri).await;
+                subscribe(&listening.client, uri).await;
             }
         }
-        Listening { client, heard }
+        listening
     }
 }
 

@@ -66,7 +66,8 @@ async fn what_came_before_is_told_when_somebody_begins_to_listen() {
         let coder = board.coder().await;
         let otto = board.agent("otto", &[]).await;
         let server = board.serve().await;
-        done(&server.modern(&otto).await, "send", json!({"to_agent": "coder-TASK-002", "message": "Use blue."})).await;
+        let otto = server.modern(&otto).await;
+        done(&otto, "send", json!({"to_agent": "coder-TASK-002", "message": "Use blue."})).await;
         let mut run = server.listening(&coder.run.token, era, &[]).await;
         run.alarm(era, ALERT).await;
         board.until_connected("coder-TASK-002", true).await;
@@ -103,8 +104,9 @@ async fn who_listens_is_connected_until_the_stream_closes() {
         let board = Board::new().await;
         let token = board.agent("mara", &[]).await;
         let server = board.serve().await;
+        let person = server.modern(PERSON).await;
         let looks = async || {
-            let who = done(&server.modern(PERSON).await, "who", json!({})).await;
+            let who = done(&person, "who", json!({})).await;
             who.text.replace(' ', "").contains("\"connected\":true")
         };
         assert!(!looks().await);
@@ -125,7 +127,8 @@ async fn a_call_is_a_sign_of_life() {
     let board = Board::new().await;
     let token = board.agent("mara", &[]).await;
     assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().last_seen, None);
-    done(&board.serve().await.modern(&token).await, "get_board", json!({})).await;
+    let client = board.serve().await.modern(&token).await;
+    done(&client, "get_board", json!({})).await;
     assert!(board.db.agent(&board.project.id, "mara").await.unwrap().last_seen.is_some());
 }
 
@@ -135,7 +138,7 @@ async fn a_stolen_session_tells_nothing() {
     let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
     let server = board.serve().await;
     let session = server.session(&mara).await;
-    let stream = |token: &str| server.stream(token, &session);
+    let stream = async |token: &str| server.stream(token, &session).await;
     assert_eq!(stream(&otto).await.status(), StatusCode::NOT_FOUND);
     assert_eq!(stream(PERSON).await.status(), StatusCode::NOT_FOUND);
     assert!(!board.db.agent(&board.project.id, "otto").await.unwrap().connected);

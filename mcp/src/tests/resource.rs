@@ -66,7 +66,7 @@ async fn each_reads_what_is_theirs() {
         assert_eq!(read(&guest, "vibe-relay://board/PROJ-001").await.unwrap_err(), missing);
         assert_eq!(read(&guest, INBOX).await.unwrap_err(), missing);
         let person = server.client(PERSON, era).await;
-        assert_eq!(listed(&person).await, ["vibe-relay://board/PROJ-001", "vibe-relay://board/PROJ-002"]);
+        assert_eq!(listed(&person).await, ["vibe-relay://board/PROJ-002", "vibe-relay://board/PROJ-001"], "the newest first");
         assert_eq!(read(&person, "vibe-relay://task/TASK-002").await.unwrap()["task"]["title"], "Secret");
         assert_eq!(read(&person, INBOX).await.unwrap_err(), missing);
     }

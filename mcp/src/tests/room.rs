@@ -33,7 +33,8 @@ async fn without_a_session_a_room_only_registers() {
     assert!(registered.text.contains("registered successfully"), "{}", registered.text);
     assert_eq!(tools(&guest).await, ["register", "who"], "the same token names nobody");
     let own = registered.data["token"].as_str().unwrap();
-    done(&server.modern(own).await, "send", json!({"to_agent": "human", "message": "Hello"})).await;
+    let mara = server.modern(own).await;
+    done(&mara, "send", json!({"to_agent": "human", "message": "Hello"})).await;
 }
 
 #[tokio::test]
@@ -51,6 +52,7 @@ async fn a_session_acts_as_who_it_registered_as() {
     done(&mara.client, "send", json!({"to_agent": "otto", "message": "Hello"})).await;
     assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().roles, [Role::Builder]);
     board.until_connected("mara", true).await;
+    board.db.check_inbox(&board.caller("otto"), &board.project.id, None).await.unwrap();
     board.say(&board.caller("otto"), "mara", "Welcome.").await;
     mara.until(&Heard::Tools).await;
     assert!(mara.description().await.starts_with("*** YOU HAVE 1 UNREAD MESSAGE(S) from otto ***"));
@@ -77,10 +79,12 @@ async fn the_id_of_a_registered_session_is_worth_nothing_to_others() {
     let call = |token: &str, tool: &str, arguments: serde_json::Value| {
         server.within(token, &session, &json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}))
     };
-    assert_eq!(call(&room, "register", json!({"agent_name": "mara"})).send().await.unwrap().status(), StatusCode::OK);
+    let registered = call(&room, "register", json!({"agent_name": "mara"})).send().await.unwrap().text().await.unwrap();
+    assert!(registered.contains("registered successfully"), "{registered}");
     assert_eq!(call(&otto, "check_inbox", json!({})).send().await.unwrap().status(), StatusCode::NOT_FOUND);
     let own = call(&room, "set_status", json!({"status": "here"})).send().await.unwrap();
     assert_eq!(own.status(), StatusCode::OK);
-    assert!(!own.text().await.unwrap().contains("\"isError\":true"));
+    let text = own.text().await.unwrap();
+    assert!(!text.contains("\"isError\":true"), "{text}");
     assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().status.as_deref(), Some("here"));
 }

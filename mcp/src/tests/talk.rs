@@ -131,7 +131,7 @@ async fn a_long_inbox_and_a_long_history_come_in_parts() {
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     for place in 0..60 {
-        board.db.send(&Caller::Human, &board.project.id, to("kim", &format!("{place} {}", "x".repeat(1_000)))).await.unwrap();
+        board.db.send(&Caller::Human, &board.project.id, to("kim", &format!("{place} {}", "x".repeat(800)))).await.unwrap();
     }
     let page = done(&kim, "check_inbox", json!({})).await;
     let last = listed(&page).last().unwrap()["id"].clone();

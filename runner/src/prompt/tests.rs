@@ -78,7 +78,15 @@ fn task(title: &str, description: &str) -> Task {
 }
 
 fn comment(author_role: AuthorRole, content: &str) -> Comment {
-    Comment { id: CommentId::new(1), task_id: TaskId::new(2), author_role, author_name: None, run_id: None, content: content.to_owned(), created_at: nine() }
+    Comment {
+        id: CommentId::new(1),
+        task_id: TaskId::new(2),
+        author_role,
+        author_name: None,
+        run_id: None,
+        content: content.to_owned(),
+        created_at: nine(),
+    }
 }
 
 fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Option<&str>) -> Run {

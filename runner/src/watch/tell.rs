@@ -15,12 +15,13 @@ use crate::shim::control::{Control, ControlError, SignalName};
 
 /// Between closing an agent's stdin and telling it to end.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
-/// Between two interruptions by messages, unless a lead or the person wrote.
+/// Between two interruptions by messages of those who do not lead. A lead or the person interrupts at any time, and uses up nobody's turn.
 const INTERRUPTION_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often an agent is interrupted by what others write to it.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
+    /// When it was last interrupted by somebody who does not lead.
     last: Option<Instant>,
 }
 
@@ -65,6 +66,9 @@ impl Watch<'_> {
         let now = Instant::now();
         let due = self.pace.due(unread.urgent, now);
         if due <= now {
+            if !unread.urgent {
+                self.pace.last = Some(now);
+            }
             self.give().await?;
             // For what did not fit, and for another try when it was not taken.
             self.inbox_at = Some(now + INTERRUPTION_PAUSE);
@@ -88,7 +92,6 @@ impl Watch<'_> {
         if waiting.messages.is_empty() {
             return Ok(false);
         }
-        self.pace.last = Some(Instant::now());
         let Some(id) = self.say(&inbox::told(&waiting)).await else { return Ok(false) };
         self.context.db.run_inbox_delivered(&self.run.id, waiting.messages.clone()).await?;
         self.given.insert(id, waiting.messages);

@@ -2,10 +2,10 @@
 
 use db::{Caller, Db, Move};
 use domain::agent::{Health, Registration};
+use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId};
 use domain::message::{NewMessage, Unread};
 use domain::output::OutputKind;
-use domain::failure::EndClass;
 use domain::task::Status;
 
 use super::run::wait_for;
@@ -79,8 +79,7 @@ async fn an_agent_at_work_is_given_what_others_write_to_it() {
     assert_eq!(bench.lines("told").len(), 2, "nobody was waited for");
     // It echoed the message, so that is not given again.
     assert!(bench.db.run_inbox(&RunId::new(1)).await.unwrap().messages.is_empty());
-    let messages: Vec<String> =
-        bench.transcript().into_iter().filter(|line| line.kind == OutputKind::Message).map(|line| line.text).collect();
+    let messages: Vec<String> = bench.transcript().into_iter().filter(|line| line.kind == OutputKind::Message).map(|line| line.text).collect();
     assert_eq!(messages, ["the task with its comments", "messages of others"]);
     server.stop().await;
 }
@@ -90,6 +89,9 @@ async fn an_agent_is_interrupted_once_a_minute_but_at_once_for_the_person() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     let mara = mara(&bench.db).await;
+    send(&bench.db, &Caller::Human, "hello").await;
+    all_given(&bench.db).await;
+    // The person's words did not use up hers.
     send(&bench.db, &mara, "first").await;
     all_given(&bench.db).await;
     send(&bench.db, &mara, "second").await;
@@ -99,15 +101,15 @@ async fn an_agent_is_interrupted_once_a_minute_but_at_once_for_the_person() {
     send(&bench.db, &Caller::Human, "third").await;
     all_given(&bench.db).await;
     bench.hand_in(&task, &agent).await;
-    for turns in 2..=5 {
+    for turns in 2..=6 {
         bench.end_turn();
         wait_for("the next turn", || bench.lines("told").len() == turns).await;
     }
     bench.end_turn();
     bench.end_of_the_run().await;
     let told = bench.lines("told");
-    assert!(told[1].contains("] first\\n") && !told[1].contains("second"), "{}", told[1]);
-    assert!(told[4].contains("] second\\n") && told[4].contains("[#3 human → coder-TASK-001 ") && told[4].contains("] third\\n"), "{}", told[4]);
+    assert!(told[1].contains("] hello\\n") && told[2].contains("] first\\n") && !told[2].contains("second"), "{told:?}");
+    assert!(told[5].contains("] second\\n") && told[5].contains("[#4 human → coder-TASK-001 ") && told[5].contains("] third\\n"), "{}", told[5]);
     server.stop().await;
 }
 

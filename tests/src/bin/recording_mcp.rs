@@ -14,8 +14,18 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
-const TOOLS: [&str; 8] =
-    ["add_comment", "ask_human", "complete_task", "create_subtasks", "get_board", "get_my_tasks", "get_task", "update_task_status"];
+const TOOLS: [&str; 10] = [
+    "add_comment",
+    "ask_human",
+    "check_inbox",
+    "complete_task",
+    "create_subtasks",
+    "get_board",
+    "get_my_tasks",
+    "get_task",
+    "send",
+    "update_task_status",
+];
 
 struct Recorder {
     file: PathBuf,

@@ -58,7 +58,7 @@ fn user(content: &Value) -> Vec<Entry> {
     let texts = content.as_str().into_iter().chain(blocks.iter().filter_map(|block| block["text"].as_str()));
     let words: Vec<&str> = texts.filter(|text| !text.trim_start().starts_with("<system-reminder>")).collect();
     if !words.is_empty() {
-        entries.push(Entry::Human { text: words.join("\n") });
+        entries.push(Entry::user(words.join("\n")));
     }
     entries
 }

@@ -30,7 +30,7 @@ async fn a_coder_asks_another_and_the_answer_reaches_it_while_it_works() {
     let names: Vec<&str> = who.iter().filter_map(|agent| agent["name"].as_str()).collect();
     assert_eq!(names, ["coder-TASK-001", "coder-TASK-002", "mara", "ole"]);
     let coder = who.iter().find(|agent| agent["name"] == "coder-TASK-001").unwrap();
-    assert_eq!((&coder["health"], &coder["task_id"]), (&json!("healthy"), &json!(asks)), "{coder}");
+    assert_eq!((&coder["health"], &coder["current_task"]), (&json!("healthy"), &json!(asks)), "{coder}");
 
     text(&relay, &mara, "send", json!({"to_agent": "all", "message": "Write everything in UTF-8."})).await;
     open(&relay, "asker");
@@ -90,7 +90,7 @@ async fn a_review_is_approved_by_one_and_verified_by_another_and_by_the_builder_
     text(&relay, &ben, "update_task", id(json!({"status": "in_progress"}))).await;
     text(&relay, &ben, "submit_for_review", id(json!({"summary": "The gate stands", "files_changed": "gate.rs", "test_results": "all green"}))).await;
     refused(&relay, &ben, "approve_task", id(json!({})), "lead-only").await;
-    refused(&relay, &vera, "verify_task", id(json!({})), "illegal-move").await;
+    refused(&relay, &vera, "verify_task", id(json!({})), "illegal-stage").await;
     text(&relay, &mara, "check_inbox", json!({})).await;
     text(&relay, &mara, "approve_task", id(json!({"notes": "Well built"}))).await;
 

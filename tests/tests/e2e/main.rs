@@ -15,6 +15,7 @@ mod intervention;
 mod landing;
 mod live;
 mod lost_answer;
+mod minions;
 mod parking;
 mod pipeline;
 mod recovery;

@@ -72,12 +72,14 @@ fn tools() -> Vec<Value> {
     snapshot.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The roles that see a tool: from the other snapshot of that test.
-fn seen_by(tool: &str) -> String {
+/// Who sees what, in the order of the columns: from the other snapshot of that test.
+const COLUMNS: [&str; 7] = ["planner", "coder", "reviewer", "orchestrator", "outside", "room", "person"];
+
+/// The tools of each column.
+fn columns() -> Vec<Vec<String>> {
     let test = read("mcp/src/tests/table.rs");
-    let rows = test.lines().filter_map(|line| line.trim().split_once(": ")).filter(|(role, _)| !role.contains(' '));
-    let seen: Vec<&str> = rows.filter(|(_, tools)| tools.split(' ').any(|name| name == tool)).map(|(role, _)| role).collect();
-    seen.join(", ")
+    let row = |column: &str| test.lines().find_map(|line| line.trim().strip_prefix(&format!("{column}: "))).map(str::to_owned);
+    COLUMNS.iter().map(|column| row(column).unwrap_or_default().split(' ').map(str::to_owned).collect()).collect()
 }
 
 fn arguments(schema: &Value) -> String {
@@ -96,16 +98,24 @@ fn arguments(schema: &Value) -> String {
 
 #[test]
 fn the_page_of_tools_is_fresh() {
-    let tools = tools();
-    assert!(tools.len() > 8, "the snapshot was not read");
-    let mut page = "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them. A `?` marks what may be left out.\n\n\
-        | tool | who sees it | arguments | when |\n|---|---|---|---|\n"
+    let (tools, columns) = (tools(), columns());
+    assert!(tools.len() > 30 && columns.iter().all(|column| column.len() > 1), "the snapshots were not read");
+    let mut page = format!(
+        "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Who sees what\n\nThe four phases are agents \
+        that the runner starts; outside are agents with a token of their own, room is whoever only has a room's token, person the person's own \
+        client. What a caller may do with a tool is judged again by the store.\n\n| tool | {} |\n|---|{}\n",
+        COLUMNS.join(" | "),
+        "---|".repeat(COLUMNS.len())
+    );
+    let mut below = "\n## What they take\n\nA `?` marks what may be left out. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
+        name, whole or short; who calls is decided by the token alone.\n\n| tool | arguments | when |\n|---|---|---|\n"
         .to_owned();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
-        let seen = seen_by(name);
-        assert!(!seen.is_empty(), "nobody sees {name}");
-        page += &format!("| `{name}` | {seen} | {} | {} |\n", arguments(&tool["inputSchema"]), tool["description"].as_str().unwrap());
+        let marks: Vec<&str> = columns.iter().map(|seen| if seen.iter().any(|seen| seen == name) { "yes" } else { "" }).collect();
+        assert!(marks.contains(&"yes"), "nobody sees {name}");
+        page += &format!("| `{name}` | {} |\n", marks.join(" | "));
+        below += &format!("| `{name}` | {} | {} |\n", arguments(&tool["inputSchema"]), tool["description"].as_str().unwrap());
     }
-    check("docs/tools.md", &page);
+    check("docs/tools.md", &(page + &below));
 }

@@ -7,7 +7,9 @@ use domain::handshake::Handshake;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::message::{Inbox, Message, NewMessage, Sent, Unread};
 use domain::spawn::{Minion, SpawnPolicy};
-use domain::wire::{Assign, LinkGoal, List, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token};
+use domain::wire::{
+    Assign, LinkGoal, List, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
+};
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use crate::components::badge::Tone;
 use crate::components::badge::among::{name_word, names_word};
+use crate::components::icon::{Icon, REPLY};
 use crate::components::task_link::TaskLink;
 use crate::thread::{Entry, Key, Thread};
 use crate::time::Clock;
@@ -20,6 +21,9 @@ pub(crate) fn MessageThread(
     thread: Thread,
     /// Messages that the person has just been given for the first time.
     fresh: RwSignal<HashSet<i64>>,
+    /// Whether it is all that is asked for, so that none of it is folded away.
+    #[prop(optional)]
+    alone: bool,
     /// Threads of which all is shown.
     opened: RwSignal<HashSet<Key>>,
     /// Told which message the person wants to answer.
@@ -27,7 +31,7 @@ pub(crate) fn MessageThread(
     answer: Option<Callback<Message>>,
 ) -> impl IntoView {
     let Thread { key, entries } = thread;
-    let hidden = if opened.with_untracked(|opened| opened.contains(&key)) { 0 } else { entries.len().saturating_sub(SHOWN) };
+    let hidden = if opened.with_untracked(|opened| opened.contains(&key)) || alone { 0 } else { entries.len().saturating_sub(SHOWN) };
     let head = match &key {
         // Where there is nobody to answer, the page is about the task already.
         Key::Task(task) if answer.is_some() => Some(view! { <header><TaskLink task=task.clone() /></header> }),
@@ -96,11 +100,13 @@ fn Said(
                 {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
                 {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
                 <span class="push"></span>
+                {answer.map(|answer| view! {
+                    <button type="button" class="button quiet small icon" aria-label=label title="Reply" on:click=move |_| answer.run(answered.clone())>
+                        <Icon drawing=REPLY />
+                    </button>
+                })}
                 {waits.then(|| view! { <span class="faint">"not read yet"</span> })}
                 <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
-                {answer.map(|answer| view! {
-                    <button type="button" class="button quiet small" aria-label=label on:click=move |_| answer.run(answered.clone())>"Reply"</button>
-                })}
             </header>
             {quoted.map(|quoted| view! { <p class="quoted">{quoted}</p> })}
             <p class="said">{message.content}</p>

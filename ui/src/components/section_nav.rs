@@ -2,7 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::icon::{Icon, MORE};
 use crate::components::menu::Menu;
@@ -40,8 +40,9 @@ pub(crate) fn SectionNav() -> impl IntoView {
         let shown = |section: &Section| room.is_used(*section) || current.get() == Some(*section);
         Section::ALL.into_iter().filter(shown).collect::<Vec<_>>()
     });
+    let alone = Memo::new(move |_| shown.with(Vec::len) == 1);
     view! {
-        <Show when=move || (shown.with(Vec::len) > 1)>
+        <Show when=move || !alone.get()>
             <nav class="sections" aria-label="Parts of the project">
                 <For each=move || shown.get() key=|section| *section let:section>
                     <Tab section=section current=current />
@@ -56,9 +57,20 @@ fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
     let (room, navigation) = (Room::here(), Navigation::here());
     let route = section.route(room.project());
     let waiting = Memo::new(move |_| room.waiting(section));
+    let tab = NodeRef::<html::A>::new();
+    Effect::new(move || {
+        // On a phone the tabs may be wider than the window.
+        if let Some(tab) = tab.get().filter(|_| current.get() == Some(section)) {
+            let options = ScrollIntoViewOptions::new();
+            options.set_block(ScrollLogicalPosition::Nearest);
+            options.set_inline(ScrollLogicalPosition::Nearest);
+            tab.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
     view! {
         <a
             href=route.path()
+            node_ref=tab
             aria-current=move || (current.get() == Some(section)).then_some("page")
             on:click=move |event| navigation.follow(&event, route.clone())
         >

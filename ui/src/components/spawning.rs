@@ -4,6 +4,7 @@ use domain::agent::Agent;
 use domain::spawn::{GLOBAL, MOST_MINIONS, Minion, MinionStatus, SpawnPolicy};
 use domain::wire::SetSpawnPolicy;
 use leptos::prelude::*;
+use web_sys::HtmlInputElement;
 
 use crate::client::Client;
 use crate::components::badge::Badge;
@@ -106,19 +107,25 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
     let (room, client) = (Room::here(), Client::here());
     let SpawnPolicy { scope, enabled, max_minions, .. } = rule;
     let who = if scope == GLOBAL { "Every agent".to_owned() } else { scope.clone() };
-    let set = move |enabled: bool, max_minions: u32| {
-        let policy = SetSpawnPolicy { scope: scope.clone(), enabled, max_minions };
-        client.act(client.set_spawn_policy(room.project(), policy), |_| {});
+    // After a refusal the field shows again what holds.
+    let set = move |enabled: bool, most: u32, field: HtmlInputElement| {
+        let policy = SetSpawnPolicy { scope: scope.clone(), enabled, max_minions: most };
+        client.watch(client.set_spawn_policy(room.project(), policy), move |result| {
+            if result.is_err() {
+                field.set_checked(!enabled);
+                field.set_value(&max_minions.to_string());
+            }
+        });
     };
     let toggle = set.clone();
     let label = format!("{who}: how many helpers at once");
     view! {
         <li class="entry">
             <label class="check entry-main">
-                <input type="checkbox" prop:checked=enabled on:change:target=move |event| toggle(event.target().checked(), max_minions) />
+                <input type="checkbox" prop:checked=enabled on:change:target=move |event| toggle(event.target().checked(), max_minions, event.target()) />
                 <span>
                     <strong>{who}</strong>
-                    {if enabled { " may start helpers, at once at most" } else { " may start no helpers" }}
+                    {if enabled { " may start helpers; at most so many at once" } else { " may start no helpers" }}
                 </span>
             </label>
             {enabled.then(|| view! {
@@ -131,7 +138,7 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
                     prop:value=max_minions.to_string()
                     on:change:target=move |event| {
                         if let Ok(most) = event.target().value().parse() {
-                            set(true, most);
+                            set(true, most, event.target());
                         }
                     }
                 />

@@ -14,8 +14,8 @@ use web_sys::{HtmlElement, SubmitEvent};
 use crate::client::Client;
 use crate::components::dialog::Dialog;
 use crate::components::icon::{CHEVRON, Icon};
-use crate::components::task_gates::TaskGates;
 use crate::components::task_form::{TaskDraft, TaskFields};
+use crate::components::task_gates::TaskGates;
 use crate::components::toast::Toasts;
 use crate::moves::{CancelReasons, Moves};
 

@@ -51,7 +51,8 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
     let offered = Memo::new(move |_| card.with(gates));
     // Those that are run from here are given their tasks by the runner.
     let outside = Memo::new(move |_| room.present().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
-    let assignable = Memo::new(move |_| card.with(|card| card.status.is_open() && (card.hands.assigned_to.is_some() || !outside.with(Vec::is_empty))));
+    let assignable =
+        Memo::new(move |_| card.with(|card| card.status.is_open() && (card.hands.assigned_to.is_some() || !outside.with(Vec::is_empty))));
     let (asked, given) = (task.clone(), task);
     view! {
         {move || {
@@ -145,11 +146,10 @@ fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Me
     // The assignee may have left and is named still.
     let gone = assignee.clone().filter(|name| !outside.with_untracked(|names| names.contains(name)));
     let names = outside.get_untracked().into_iter().chain(gone);
-    let names = names.map(|name| view! { <option value=name.clone() selected=assignee.as_ref() == Some(&name)>{name.clone()}</option> }).collect_view();
-    let hats = Role::ALL
-        .iter()
-        .map(|role| view! { <option value=role.as_str() selected=worn == Some(*role)>{role.as_str()}</option> })
-        .collect_view();
+    let names =
+        names.map(|name| view! { <option value=name.clone() selected=assignee.as_ref() == Some(&name)>{name.clone()}</option> }).collect_view();
+    let hats =
+        Role::ALL.iter().map(|role| view! { <option value=role.as_str() selected=worn == Some(*role)>{role.as_str()}</option> }).collect_view();
     view! {
         <Dialog title=title close=close>
             <form on:submit=submit>

@@ -52,7 +52,7 @@ pub(crate) fn TaskHands(card: Signal<Card>, view: RwSignal<Option<TaskView>>) ->
 
 /// What was handed in, part by part; a plain text is one part.
 fn handed_in(result: &str) -> Vec<(String, String)> {
-    const PARTS: [(&str, &str); 3] = [("summary", "Handed in"), ("files_changed", "Files changed"), ("test_results", "Tests")];
+    const PARTS: [(&str, &str); 3] = [("summary", "Handed in"), ("files", "Files"), ("tests", "Tests")];
     let Ok(Value::Object(parts)) = serde_json::from_str(result) else {
         return vec![("Handed in".to_owned(), result.to_owned())];
     };
@@ -70,12 +70,13 @@ fn GoalRow(card: Signal<Card>) -> impl IntoView {
         let goals = room.goals.value.get().unwrap_or_default();
         goals.into_iter().map(|goal| (goal.id, goal.title)).collect::<Vec<_>>()
     });
-    let choose = move |given: String| {
+    let shown = move || goal.get().map(|goal| goal.to_string()).unwrap_or_default();
+    let choose = move |select: web_sys::HtmlSelectElement| {
         let task = card.with_untracked(|card| card.id.clone());
-        client.watch(client.link_goal(task, given.parse::<GoalId>().ok()), move |result| {
+        client.watch(client.link_goal(task, select.value().parse::<GoalId>().ok()), move |result| {
             if result.is_err() {
                 // Shows again what holds.
-                room.goals.ask();
+                select.set_value(&untrack(shown));
             }
         });
     };
@@ -94,8 +95,8 @@ fn GoalRow(card: Signal<Card>) -> impl IntoView {
                 <select
                     class="input narrow"
                     aria-label="Goal of the task"
-                    prop:value=move || goal.get().map(|goal| goal.to_string()).unwrap_or_default()
-                    on:change:target=move |event| choose(event.target().value())
+                    prop:value=shown
+                    on:change:target=move |event| choose(event.target())
                 >
                     <option value="">"None"</option>
                     {options}

@@ -121,7 +121,8 @@ fn Versions<T: Clone + PartialEq + Send + Sync + 'static>(contract: i64, now: Me
             let choose = move |_| chosen.set(Some(number).filter(|_| newest != Some(number)));
             view! { <button type="button" aria-pressed=pressed on:click=choose>{format!("v{number}")}</button> }
         };
-        (versions.len() > 1).then(|| view! { <div class="segment" role="group" aria-label="Version">{versions.iter().map(pick).collect_view()}</div> })
+        (versions.len() > 1)
+            .then(|| view! { <div class="segment" role="group" aria-label="Version">{versions.iter().map(pick).collect_view()}</div> })
     };
     view! {
         {move || versions.with(Option::is_none).then(|| view! { <p class="soft" role="status">"Reading…"</p> })}

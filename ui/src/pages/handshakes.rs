@@ -61,7 +61,8 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
     let (id, began) = (handshake.id, handshake.created_at);
     let waits_for = names_word(handshake.pending());
     let acknowledged = names_word(handshake.acknowledged());
-    let left = names_word(handshake.targets.iter().filter(|target| target.left && target.acked_at.is_none()).map(|target| target.agent_name.as_str()));
+    let left =
+        names_word(handshake.targets.iter().filter(|target| target.left && target.acked_at.is_none()).map(|target| target.agent_name.as_str()));
     let mine = handshake.pending().any(|name| name == PERSON);
     let fact = |name: &'static str, names: String| {
         (!names.is_empty()).then(|| {

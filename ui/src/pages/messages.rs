@@ -45,7 +45,7 @@ impl Talk {
     /// Takes in a page of the newest messages; the list stays at its end where it was read there.
     fn take(self, page: Vec<Message>, next: Option<i64>) {
         let first = self.known.with_untracked(Vec::is_empty);
-        let follows = first || self.list.get_untracked().is_none_or(|list| list.scroll_height() - list.scroll_top() - list.client_height() < NEAR);
+        let follows = first || self.is_at_end();
         let all = self.known.with_untracked(|known| merged(known, page.clone(), next.is_some()));
         // What is known from earlier pages stays; a gap made the page the beginning.
         if first || all.first().map(|message| message.id) == page.first().map(|message| message.id) {
@@ -74,6 +74,10 @@ impl Talk {
             self.earlier.set(page.next);
             self.scroll_to(below);
         });
+    }
+
+    fn is_at_end(self) -> bool {
+        self.list.get_untracked().is_none_or(|list| list.scroll_height() - list.scroll_top() - list.client_height() < NEAR)
     }
 
     /// Scrolls, after the next drawing, to so many pixels above the end.
@@ -150,7 +154,13 @@ pub(crate) fn MessagesPage() -> impl IntoView {
     });
 
     let answering = RwSignal::new(None::<Message>);
-    let answer = Callback::new(move |message: Message| answering.set(Some(message)));
+    let answer = Callback::new(move |message: Message| {
+        // What is answered takes room below the list.
+        if talk.is_at_end() {
+            talk.scroll_to(0);
+        }
+        answering.set(Some(message));
+    });
     let opened = RwSignal::new(HashSet::<Key>::new());
     let shown = Memo::new(move |_| {
         let said = room.said.get();
@@ -182,7 +192,7 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                         </div>
                     </Show>
                     <For each=drawn key=|(opened, thread)| (*opened, thread.version()) let:drawn>
-                        <MessageThread thread=drawn.1 fresh=fresh opened=opened answer=Some(answer) />
+                        <MessageThread thread=drawn.1 fresh=fresh opened=opened alone=room.said.with_untracked(|said| said.task.is_some()) answer=Some(answer) />
                     </For>
                 </div>
             </div>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::badge::among::{presence_look, voucher_word};
+use crate::components::dialog::Dialog;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::spawning::Spawning;
 use crate::components::task_link::TaskLink;
@@ -77,12 +78,24 @@ fn AgentRow(name: String) -> impl IntoView {
     // Those that we run come and go with their tasks.
     let removable = Memo::new(move |_| agent.with(|agent| agent.as_ref().is_some_and(|agent| agent.run_id.is_none() && agent.left_at.is_none())));
     let label = format!("Take {name} out");
-    let remove = move |_| client.act(client.remove_agent(room.project(), name.clone()), |_| {});
+    let asking = RwSignal::new(false);
+    let close = Callback::new(move |()| asking.set(false));
+    let remove = Callback::new(move |()| client.act(client.remove_agent(room.project(), name.clone()), move |_| close.run(())));
+    let title = StoredValue::new(label.clone());
     view! {
         <li class="entry agent">
             {move || agent.get().map(|agent| view! { <Facts agent=agent /> })}
             <Show when=move || removable.get()>
-                <button type="button" class="button quiet small" aria-label=label.clone() on:click=remove.clone()>"Take out"</button>
+                <button type="button" class="button quiet small" aria-label=label.clone() on:click=move |_| asking.set(true)>"Take out"</button>
+            </Show>
+            <Show when=move || asking.get()>
+                <Dialog title=title.get_value() close=close>
+                    <p>"Nobody can write to it any more. Its tasks stay assigned to it until you give them to somebody else."</p>
+                    <footer>
+                        <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
+                        <button type="button" class="button danger" on:click=move |_| remove.run(())>"Take out"</button>
+                    </footer>
+                </Dialog>
             </Show>
         </li>
     }

@@ -71,7 +71,7 @@ impl Player {
         let mut turn = Turn { started: Instant::now(), index, answers: 0, characters: 0 };
         stream::print(&self.stream.init(&self.tools(), self.server.as_ref().map(|server| (server.name(), server.status()))))?;
         self.echo(&message)?;
-        self.session.append(Entry::Human { text: message.text })?;
+        self.session.append(Entry::user(message.text))?;
         let end = loop {
             let step = match player::next(&self.scenario, self.session.conversation()) {
                 Ok(step) => step,

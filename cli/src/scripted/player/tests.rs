@@ -56,6 +56,15 @@ fn a_second_prompt_of_the_session_is_its_second_attempt() {
     assert_eq!(play(&nudged).unwrap().text, "Fixed.", "a prompt without an issue belongs to the issue before it");
 }
 
+/// However late a message of others comes, no part is played for it.
+#[test]
+fn what_others_write_is_read_between_two_turns_too() {
+    let inbox = "<inbox>\n[#1 mara → ben 2026-01-31T09:05:00.000Z] Hello\n</inbox>\n";
+    let said = [prompt("coder", "Add cards", ""), assistant(&["a"]), assistant(&["b"]), Entry::user(inbox.to_owned())];
+    assert_eq!(play(&said).unwrap(), Step { part: 3, ..Step::text("I have done my part.") });
+    assert!(matches!(Entry::user(format!("<issue>\n</issue>\n{inbox}")), Entry::Human { .. }));
+}
+
 #[test]
 fn a_fresh_reviewer_sees_from_the_comments_that_it_is_the_second() {
     assert_eq!(play(&[prompt("reviewer", "Add cards", "")]).unwrap().text, "Line 3 of Add cards.");

@@ -6,7 +6,7 @@ use domain::stage::Stage;
 use domain::task::{Status, Task};
 use domain::text;
 
-use super::{enter, leave, make, permit};
+use super::{enter, leave, make, permit, stands_at};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
@@ -48,10 +48,7 @@ impl Db {
                     return Ok(task);
                 }
                 let (task, voice) = enter(tx, &caller, &id).await?;
-                if task.card.status != Status::Done {
-                    // Refused with what the caller may do instead.
-                    permit(tx, &caller, &voice, &task, Stage::Verified, false).await?;
-                }
+                stands_at(tx, &caller, &voice, &task.card, Status::Done, Stage::InProgress).await?;
                 let reason = text::body("reason", &reason)?;
                 permit(tx, &caller, &voice, &task, Stage::InProgress, false).await?;
                 // The person may take back on the board what they approved, and not call it a verification.

@@ -23,21 +23,22 @@ const TIMEOUT: u32 = 15;
 /// Program and arguments are given apart, so no shell reads them. A hook that fails blocks what it was asked about, and a person's own
 /// settings do not switch it off.
 pub fn settings(program: &Path, mcp_config_file: &Path) -> Value {
-    let hook = |on_failure: &str| {
-        json!([{
-            "matcher": TOOL,
-            "hooks": [{
-                "type": "command",
-                "command": program.to_string_lossy(),
-                "args": [COMMAND, mcp_config_file.to_string_lossy()],
-                "timeout": TIMEOUT,
-                "onFailure": on_failure,
-            }],
-        }])
-    };
+    let command = json!({
+        "type": "command",
+        "command": program.to_string_lossy(),
+        "args": [COMMAND, mcp_config_file.to_string_lossy()],
+        "timeout": TIMEOUT,
+    });
+    let mut asking = command.clone();
+    asking["onFailure"] = "block".into();
+    let of_helpers = |hook: Value| json!([{ "matcher": TOOL, "hooks": [hook] }]);
     json!({
         "disableAllHooks": false,
-        "hooks": { "PreToolUse": hook("block"), "PostToolUse": hook("continue"), "PostToolUseFailure": hook("continue") },
+        "hooks": {
+            "PreToolUse": of_helpers(asking),
+            "PostToolUse": of_helpers(command.clone()),
+            "PostToolUseFailure": of_helpers(command),
+        },
     })
 }
 
@@ -152,11 +153,7 @@ mod tests {
     #[test]
     fn the_settings_keep_their_format() {
         let settings = settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"));
-        assert_eq!(settings["hooks"]["PostToolUse"][0]["matcher"], settings["hooks"]["PreToolUse"][0]["matcher"]);
-        insta::assert_snapshot!(settings["hooks"]["PreToolUse"], @r#"[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]"#);
-        let moments: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
-        assert_eq!(moments, ["PostToolUse", "PostToolUseFailure", "PreToolUse"]);
-        assert_eq!(settings["disableAllHooks"], false);
+        insta::assert_snapshot!(settings, @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! Three pairs of eyes, whatever anybody tries: long random histories of assignees, leads, testers, strangers and the person.
+
+use std::collections::BTreeSet;
+
+use domain::agent::Role;
+use domain::board::Board;
+use domain::evidence::Found;
+use domain::goal::NewGoal;
+use domain::hat::conflict;
+use domain::id::GoalId;
+use domain::stage::Stage;
+use domain::task::{Card, NewTask, Phase, Status, TaskUpdate};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::tests::crew::submission;
+use crate::tests::store::{Store, evidence, head, new_task};
+use crate::{Caller, Error, Move, Result};
+
+const HISTORIES: u64 = 6;
+const STEPS: u32 = 300;
+
+struct World {
+    store: Store,
+    dice: StdRng,
+    callers: Vec<Caller>,
+    goals: Vec<GoalId>,
+}
+
+impl World {
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.dice.random_range(0..from.len())].clone()
+    }
+
+    fn name(&mut self) -> String {
+        self.pick(&["ben", "lena", "tess", "rob", "pia", "human", "coder-TASK-001"]).to_owned()
+    }
+
+    fn hat(&mut self) -> Option<Role> {
+        self.pick(&[None, None, None, None, Some(Role::Pen), Some(Role::Fixer), Some(Role::Tester), Some(Role::Shipper)])
+    }
+
+    /// One step of anybody, by any door.
+    async fn step(&mut self) -> Result<()> {
+        let (db, project) = (self.store.db.clone(), self.store.project.clone());
+        let cards = db.board(&project).await?.cards;
+        let card = self.pick(&cards);
+        let task = card.id;
+        // The assignee often, so that work gets somewhere.
+        let assignee = self.callers.iter().find(|caller| caller.name().is_some() && caller.name() == card.hands.assigned_to).cloned();
+        let caller = match assignee.filter(|_| self.dice.random_range(0..3) == 0) {
+            Some(assignee) => assignee,
+            None => self.pick(&self.callers.clone()),
+        };
+        let (name, hat, goal) = (self.name(), self.hat(), self.pick(&self.goals.clone()));
+        let found = self.pick(&[Found::Nothing, Found::Nothing, evidence(), head("head")]);
+        // Mostly what comes next, by whomever.
+        let next = match card.status {
+            _ if self.dice.random_range(0..3) == 0 => self.dice.random_range(0..24),
+            Status::Backlog if card.hands.assigned_to.is_none() => 19,
+            Status::Backlog => 2,
+            Status::InProgress => 8,
+            Status::InReview => 10,
+            Status::Done => 13,
+            Status::Cancelled => 0,
+        };
+        match next {
+            0 | 1 => {
+                let assigned_to = self.dice.random::<bool>().then_some(name);
+                let new = NewTask { assigned_to, role_hat: hat, goal_id: Some(goal), ..new_task("Task") };
+                db.create_task(&caller, &project, new).await.map(drop)
+            }
+            2..8 => {
+                let stage = self.pick(&[
+                    None,
+                    Some(Stage::Assigned),
+                    Some(Stage::InProgress),
+                    Some(Stage::Review),
+                    Some(Stage::Completed),
+                    Some(Stage::Verified),
+                    Some(Stage::Failed),
+                ]);
+                let assigned_to = (self.dice.random_range(0..3) == 0).then_some(name);
+                let update = TaskUpdate { stage, assigned_to, result: self.dice.random::<bool>().then(|| "Words".to_owned()) };
+                db.update_task(&caller, &task, update, found).await.map(drop)
+            }
+            8..10 => db.submit_for_review(&caller, &task, submission("Done")).await.map(drop),
+            10..12 => db.approve_task(&caller, &task, None, found).await.map(drop),
+            12 => db.reject_task(&caller, &task, "Not yet").await.map(drop),
+            13..16 => db.verify_task(&caller, &task, None).await.map(drop),
+            16 => db.reject_verification(&caller, &task, "No").await.map(drop),
+            17..19 => {
+                let to = self.pick(Status::ALL);
+                let wish = Move { to, reason: Some("failed".to_owned()), merge: self.dice.random() };
+                db.move_task(&caller, &task, wish, found).await.map(drop)
+            }
+            19 => db.assign_task(&caller, &task, self.dice.random::<bool>().then_some(name), hat).await.map(drop),
+            20 => db.assign_role_hat(&caller, &task, hat.unwrap_or(Role::Builder)).await.map(drop),
+            21 => db.verify_goal(&caller, &goal, None).await.map(drop),
+            22 => db.link_task(&caller, &task, self.dice.random::<bool>().then_some(&goal)).await.map(drop),
+            _ => {
+                // Now and then our own coder takes what nobody has.
+                db.start_task(&Caller::Human, &task).await?;
+                let reserved = self.store.reserve(&task, Phase::Coder, "base").await?;
+                self.store.end(&reserved.run.id, domain::failure::EndClass::Stopped, None).await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn cards(&self) -> Vec<Card> {
+        self.store.db.board(&self.store.project).await.unwrap().cards
+    }
+
+    async fn approvals(&self) -> BTreeSet<(String, String)> {
+        let all = sqlx::query_as("SELECT task_id, agent_name FROM hands WHERE part = 'approved'").fetch_all(&self.store.db.readers).await.unwrap();
+        all.into_iter().collect()
+    }
+
+    /// What must hold whatever happened since the cards were `before` and these had approved.
+    async fn check(&self, before: &[Card], approved_before: &BTreeSet<(String, String)>, what: &str) {
+        let (db, project) = (&self.store.db, &self.store.project);
+        let approvals = self.approvals().await;
+        for (task, approver) in approvals.difference(approved_before) {
+            let card = before.iter().find(|card| card.id.as_str() == task).unwrap();
+            // The person may approve what they built; nobody else may.
+            assert!(approver == "human" || !card.hands.built_by.contains(approver), "{what}: {approver} approved {card:?}");
+        }
+        for card in self.cards().await {
+            let Some(verifier) = &card.hands.verified_by else { continue };
+            assert_eq!(card.status, Status::Done, "{what}");
+            assert!(!card.hands.built_by.contains(verifier), "{what}: {card:?}");
+            assert!(!approvals.contains(&(card.id.to_string(), verifier.clone())), "{what}: {card:?}");
+            assert!(verifier != "rob", "{what}: nobody vouches for rob");
+        }
+        let hats = db.hats(project).await.unwrap();
+        for one in &hats {
+            let clash = hats.iter().find(|other| other.agent_name == one.agent_name && conflict(one.role_hat, other.role_hat));
+            assert_eq!(clash, None, "{what}: {one:?}");
+        }
+        for goal in db.goals(project).await.unwrap() {
+            assert_eq!(goal.status.follows(goal.progress), goal.status, "{what}: {goal:?}");
+        }
+    }
+}
+
+/// How often something was done, verified, and refused for want of independence.
+async fn history(seed: u64) -> [usize; 3] {
+    let store = Store::board().await;
+    let any = [Role::Pen, Role::Builder, Role::Fixer, Role::Tester, Role::Shipper];
+    let mut callers = vec![Caller::Human, store.member("lena", &[Role::Lead]).await, store.guest("rob").await];
+    for name in ["ben", "tess", "pia"] {
+        callers.push(store.member(name, &any).await);
+    }
+    let mut goals = Vec::new();
+    for title in ["One", "Two"] {
+        let new = NewGoal { title: title.to_owned(), description: None };
+        goals.push(store.db.create_goal(&Caller::Human, &store.project, new).await.unwrap().id);
+    }
+    store.task("One").await;
+    let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers, goals };
+    let (mut done, mut dependent) = (0, 0);
+    let mut folded = Board { cards: Vec::new(), seq: 0, ..world.store.db.board(&world.store.project).await.unwrap() };
+    for step in 0..STEPS {
+        let what = format!("seed {seed}, step {step}");
+        let (cards, approvals) = (world.cards().await, world.approvals().await);
+        match world.step().await {
+            Ok(()) => done += 1,
+            Err(Error::Refused(refused)) => dependent += usize::from(refused.code() == "not-independent"),
+            Err(error) => panic!("{what}: {error:?}"),
+        }
+        world.check(&cards, &approvals, &what).await;
+    }
+    let verified = world.store.kinds_since(0).await.into_iter().filter(|kind| *kind == "task_verified").count();
+    for envelope in world.store.db.events_after(0, None, u32::MAX).await.unwrap() {
+        folded.apply(&envelope);
+    }
+    assert_eq!(folded, world.store.db.board(&world.store.project).await.unwrap(), "seed {seed}");
+    [done, verified, dependent]
+}
+
+#[tokio::test]
+async fn nobody_verifies_what_they_built_or_approved_whatever_is_tried() {
+    let mut sum = [0; 3];
+    for seed in 0..HISTORIES {
+        sum.iter_mut().zip(history(seed).await).for_each(|(sum, more)| *sum += more);
+    }
+    assert!(sum[0] > 200 && sum[1] >= 10 && sum[2] >= 10, "too one-sided to show anything: {sum:?}");
+}

@@ -1,0 +1,173 @@
+//! Who may make a task which stage: the whole product of stages and callers against a list written by hand.
+
+use domain::attention::{Attention, AttentionKind};
+use domain::evidence::Found;
+use domain::id::TaskId;
+use domain::refusal::Refusal;
+use domain::stage::Stage;
+use domain::task::TaskUpdate;
+use domain::why::Why;
+
+use crate::tests::crew::crew;
+use crate::tests::store::{Store, evidence, new_task, refusal};
+use crate::tx::Quiet;
+use crate::{Caller, Error};
+
+/// What each may make a task of a stage: the assignee, a lead, somebody else who is vouched for, somebody who is not, the person.
+/// By letters: a(ssigned), p (in progress), r(eview), f(ailed), c(ompleted), v(erified).
+const LEGAL: &[(Stage, [&str; 5])] = &[
+    (Stage::Pending, ["p", "a", "", "", "apf"]),
+    (Stage::Assigned, ["p", "a", "", "", "apf"]),
+    (Stage::Ready, ["", "a", "", "", "apf"]),
+    (Stage::Blocked, ["p", "a", "", "", "apf"]),
+    (Stage::InProgress, ["rf", "", "", "", "rfc"]),
+    (Stage::Review, ["", "pc", "", "", "pfc"]),
+    (Stage::Approved, ["", "pc", "", "", "pfc"]),
+    (Stage::Completed, ["pv", "pv", "pv", "", "pv"]),
+    (Stage::Verified, ["p", "p", "p", "", "p"]),
+    (Stage::Closed, ["", "", "", "", "p"]),
+    (Stage::Failed, ["", "a", "", "", "a"]),
+    (Stage::Stale, ["rf", "", "", "", "rfc"]),
+    (Stage::Abandoned, ["", "", "", "", ""]),
+    (Stage::Obsolete, ["", "", "", "", ""]),
+];
+
+/// What the table allows and the task itself forbids: it is held, or the caller had a hand in it.
+const REFUSED_FOR_ANOTHER_REASON: &[(Stage, &str, &str)] = &[
+    (Stage::Pending, "p", "not-now"),
+    (Stage::Completed, "p", "not-independent"),
+    (Stage::Completed, "v", "not-independent"),
+    (Stage::Verified, "p", "not-independent"),
+];
+
+const ASKED: [(&str, Stage); 6] =
+    [("a", Stage::Assigned), ("p", Stage::InProgress), ("r", Stage::Review), ("f", Stage::Failed), ("c", Stage::Completed), ("v", Stage::Verified)];
+
+/// Puts a task into a stage, where no legal way leads to.
+async fn force(store: &Store, task: &TaskId, stage: Stage) {
+    let (task, stalled) = (task.clone(), serde_json::to_string(&Attention::new(AttentionKind::Stalled, "")).unwrap());
+    let blocked = serde_json::to_string(&Why::BlockedBy { tasks: vec![TaskId::new(9)] }).unwrap();
+    let set = match stage {
+        Stage::Pending => "status = 'backlog', held_by = 'human'".to_owned(),
+        Stage::Assigned => "status = 'backlog'".to_owned(),
+        Stage::Ready => "status = 'backlog', assigned_to = NULL".to_owned(),
+        Stage::Blocked => format!("status = 'backlog', why = '{blocked}'"),
+        Stage::InProgress => "status = 'in_progress'".to_owned(),
+        Stage::Review => "status = 'in_review'".to_owned(),
+        Stage::Approved => "status = 'in_review', approved_sha = 'head'".to_owned(),
+        Stage::Completed => "status = 'done'".to_owned(),
+        Stage::Verified => "status = 'done', verified_by = 'ida'".to_owned(),
+        Stage::Closed => "status = 'done', phase = 'planner'".to_owned(),
+        Stage::Failed => "status = 'cancelled', cancel_reason = 'failed'".to_owned(),
+        Stage::Stale => format!("status = 'in_progress', attention = '{stalled}'"),
+        Stage::Abandoned => "status = 'cancelled', cancel_reason = 'abandoned'".to_owned(),
+        Stage::Obsolete => "status = 'cancelled', cancel_reason = 'obsolete'".to_owned(),
+    };
+    let work = store.db.write(move |tx| {
+        Box::pin(async move {
+            tx.quiet(Quiet::NothingChanged);
+            let nothing = "phase = 'coder', held_by = NULL, why = NULL, attention = NULL, cancel_reason = NULL, approved_sha = NULL,
+                           assigned_to = 'ben', verified_by = NULL";
+            sqlx::query("DELETE FROM hands").execute(&mut tx.connection).await?;
+            sqlx::query("DELETE FROM hats").execute(&mut tx.connection).await?;
+            for set in [nothing, &set] {
+                let sql = format!("UPDATE tasks SET {set} WHERE id = $1");
+                sqlx::query(sqlx::AssertSqlSafe(sql)).bind(task.as_str()).execute(&mut tx.connection).await?;
+            }
+            Ok(())
+        })
+    });
+    work.await.unwrap();
+}
+
+#[tokio::test]
+async fn who_may_make_which_stage_is_exactly_the_hand_written_list() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let callers = [crew.ben, crew.lena, crew.tess, store.guest("rob").await, Caller::Human];
+    let task = store.db.create_task(&Caller::Human, &store.project, new_task("One")).await.unwrap().card.id;
+    for stage in Stage::ALL {
+        let (_, legal) = LEGAL.iter().find(|(known, _)| known == stage).unwrap();
+        for (caller, legal) in callers.iter().zip(legal) {
+            for (letter, to) in ASKED {
+                force(&store, &task, *stage).await;
+                assert_eq!(Stage::of(&store.card(&task).await), *stage);
+                let before = store.dump().await;
+                let found = if to == Stage::Review { evidence() } else { Found::Nothing };
+                // Words for every move that needs some, and somebody new for the one that needs that.
+                let assigned_to = (to == Stage::Assigned).then(|| "tess".to_owned());
+                let update = TaskUpdate { stage: Some(to), assigned_to, result: judged(to, *stage).then(|| "Because".to_owned()) };
+                let done = store.db.update_task(caller, &task, update, found).await;
+                let what = format!("{} makes it {to} from {stage}: {:?}", caller.name().unwrap(), done.as_ref().map(|task| task.card.status));
+                let own = caller == &callers[0];
+                let other = REFUSED_FOR_ANOTHER_REASON.iter().find(|(from, asked, _)| own && from == stage && *asked == letter);
+                match done {
+                    Ok(_) => assert!(legal.contains(letter) && other.is_none(), "{what}"),
+                    Err(Error::Refused(refused)) => {
+                        check_refused(&refused, legal, letter, other.map(|(_, _, code)| *code), &what);
+                        assert_eq!(store.dump().await, before, "{what}");
+                    }
+                    Err(error) => panic!("{what}: {error}"),
+                }
+            }
+        }
+    }
+}
+
+/// Whether words go with making it `to`.
+fn judged(to: Stage, from: Stage) -> bool {
+    let handed_in = matches!(from, Stage::Review | Stage::Approved | Stage::Completed | Stage::Verified | Stage::Closed);
+    matches!(to, Stage::Completed | Stage::Verified) || (to == Stage::InProgress && handed_in)
+}
+
+#[track_caller]
+fn check_refused(refused: &Refusal, legal: &str, letter: &str, other: Option<&str>, what: &str) {
+    if let Some(other) = other {
+        assert_eq!(refused.code(), other, "{what}");
+        return;
+    }
+    assert!(!legal.contains(letter), "{what}: {refused}");
+    let code = refused.code();
+    assert!(["illegal-stage", "not-assignee", "lead-only", "unverified"].contains(&code), "{what}: {refused}");
+    if let Refusal::IllegalStage { from, next, .. } = refused {
+        let named: Vec<&str> = ASKED.iter().filter(|(_, stage)| next.contains(stage)).map(|(letter, _)| *letter).collect();
+        // To give out anew what is given out is no other stage.
+        let wanted: Vec<&str> = ASKED.iter().filter(|(letter, stage)| legal.contains(letter) && stage != from).map(|(letter, _)| *letter).collect();
+        assert_eq!(named, wanted, "{what}: the refusal names other stages than the list");
+    }
+}
+
+#[tokio::test]
+async fn each_refusal_says_whose_it_is() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let rob = store.guest("rob").await;
+    let task = store.db.create_task(&Caller::Human, &store.project, new_task("One")).await.unwrap().card.id;
+    let says = async |caller: &Caller, from: Stage, to: Stage| {
+        force(&store, &task, from).await;
+        let update = TaskUpdate { stage: Some(to), ..TaskUpdate::default() };
+        refusal(store.db.update_task(caller, &task, update, Found::Nothing).await).to_string()
+    };
+    let told = [
+        says(&crew.lena, Stage::Assigned, Stage::InProgress).await,
+        says(&rob, Stage::Assigned, Stage::InProgress).await,
+        says(&crew.tess, Stage::InProgress, Stage::Failed).await,
+        says(&crew.ben, Stage::Review, Stage::Completed).await,
+        says(&rob, Stage::Review, Stage::InProgress).await,
+        says(&rob, Stage::Completed, Stage::Verified).await,
+        says(&crew.ben, Stage::InProgress, Stage::Verified).await,
+        says(&crew.ben, Stage::Obsolete, Stage::Assigned).await,
+        says(&crew.lena, Stage::Review, Stage::Ready).await,
+    ];
+    insta::assert_snapshot!(told.join("\n"), @r"
+    TASK-001 is assigned to ben, and making it in_progress is for its assignee
+    TASK-001 is assigned to ben, and making it in_progress is for its assignee
+    TASK-001 is assigned to ben, and making it failed is for its assignee
+    making it completed is for a lead, and ben is none
+    rob joined with a room token, and making it in_progress asks for an agent that the person vouches for
+    rob joined with a room token, and making it verified asks for an agent that the person vouches for
+    TASK-001 is in_progress: ben may not make it verified
+    TASK-001 is obsolete: ben may not make it assigned
+    TASK-001 is review: lena may not make it ready
+    ");
+}
