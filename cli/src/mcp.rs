@@ -14,7 +14,7 @@ use crate::{dead_drop, logging, output, setting};
 /// When there is no token to act with.
 pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
     // Standard output is the protocol's.
-    logging::start("warn");
+    logging::start("warn,rmcp::service=off");
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
     let db_path = match std::env::var_os("VIBE_RELAY_DB") {
         Some(path) => PathBuf::from(path),

@@ -27,7 +27,8 @@ const ACTIVITY_BACKLOG: usize = 256;
 /// # Errors
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
-    logging::start("info,rmcp=warn");
+    // The library calls each stream whose client left an error; what is wrong with a request is told by us.
+    logging::start("info,rmcp=warn,rmcp::service=off");
     let mut config = setting::config(config)?;
     if config.repo_path.is_none() {
         config.repo_path = repository_here();

@@ -56,6 +56,10 @@ impl Db {
                 let voice = voice::among(tx, &caller, &roster).await?;
                 let content = text::body("message", &new.content)?;
                 let to = roster.recipient(tx, &voice.name, &new.to).await?;
+                if to == voice.name {
+                    let hint = "Write to somebody else; what you want to keep belongs into a comment on the task.";
+                    return Err(Refusal::invalid("to", "that is you", hint).into());
+                }
                 let mut copies: Vec<String> = Vec::new();
                 for name in &new.cc {
                     copies.push(copy(roster.recipient(tx, &voice.name, name).await?)?);

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 use crate::presence::Presence;
+use crate::token::Known;
 use crate::tx::Tx;
 use crate::writer::{Work, Writer};
 use crate::{new_uuid, now};
@@ -31,6 +32,7 @@ pub struct Db {
     pub(crate) writer: Writer,
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
+    pub(crate) known: Known,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
@@ -67,14 +69,19 @@ impl Db {
         migrate(&mut connection, path).await?;
         let epoch = epoch(&mut connection).await?;
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
-        let readers = SqlitePoolOptions::new().max_connections(4).connect_with(options.read_only(true).create_if_missing(false)).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(4)
+            .test_before_acquire(false)
+            .connect_with(options.read_only(true).create_if_missing(false))
+            .await?;
         let (sender, committed) = watch::channel(seq);
-        let presence = Presence::default();
+        let (presence, known) = (Presence::default(), Known::default());
         Ok(Self {
             readers,
-            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), now()), sender, lock),
+            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), known.clone(), now()), sender, lock),
             committed,
             presence,
+            known,
             epoch: epoch.into(),
             path: path.into(),
         })

@@ -1,5 +1,9 @@
 //! Tokens: who calls. Only hashes are kept, so a stolen database opens no door.
 
+mod known;
+
+pub(crate) use known::Known;
+
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use sha2::{Digest, Sha256};
@@ -29,6 +33,7 @@ impl Db {
                     return Ok(());
                 }
                 sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
+                tx.token_gone = true;
                 insert(tx, &hash, Owner::Human).await?;
                 tx.record(&Caller::Human, Event::TokenMade {});
                 Ok(())
@@ -43,15 +48,20 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn caller(&self, token: &str) -> Result<Option<Caller>> {
+        let hash = hash(token);
+        let life = match self.known.find(&hash) {
+            Ok(caller) => return Ok(Some(caller)),
+            Err(life) => life,
+        };
         let row = sqlx::query(
             "SELECT k.kind, k.project_id AS own_project, k.agent_name, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
              LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1",
         )
-        .bind(hash(token))
+        .bind(&hash)
         .fetch_optional(&self.readers)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(match row.try_get("kind")? {
+        let caller = match row.try_get("kind")? {
             "human" => Caller::Human,
             "room" => Caller::Room(parsed(&row, "own_project")?),
             "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
@@ -62,7 +72,9 @@ impl Db {
                 phase: parsed(&row, "phase")?,
                 call_id: None,
             }),
-        }))
+        };
+        self.known.remember(life, hash, caller.clone());
+        Ok(Some(caller))
     }
 
     /// Refuses a run that is over: for reads, which no use-case guards.
@@ -136,11 +148,13 @@ pub(crate) async fn forget_agent(tx: &mut Tx, project: &ProjectId, agent: &str) 
         .bind(agent)
         .execute(&mut tx.connection)
         .await?;
+    tx.token_gone = true;
     Ok(())
 }
 
 /// Makes a room's earlier token worth nothing.
 pub(crate) async fn forget_room(tx: &mut Tx, project: &ProjectId) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE kind = 'room' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
+    tx.token_gone = true;
     Ok(())
 }

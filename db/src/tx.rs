@@ -14,6 +14,7 @@ use sqlx::SqliteConnection;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::presence::Presence;
+use crate::token::Known;
 use crate::{project, task};
 
 /// Rows that change without an event, and why that is right. There are no others.
@@ -40,6 +41,9 @@ pub(crate) struct Tx {
     pub(crate) max_rounds: u32,
     /// Who is there this moment, which no row knows.
     pub(crate) presence: Presence,
+    pub(crate) known: Known,
+    /// Whether a token was taken back: then everybody is looked up anew, once it is committed.
+    pub(crate) token_gone: bool,
     pending: Vec<Pending>,
     quiet: Option<Quiet>,
 }
@@ -56,8 +60,8 @@ struct Pending {
 }
 
 impl Tx {
-    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, now: Timestamp) -> Self {
-        Self { connection, now, seq, max_rounds, presence, pending: Vec::new(), quiet: None }
+    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: Known, now: Timestamp) -> Self {
+        Self { connection, now, seq, max_rounds, presence, known, token_gone: false, pending: Vec::new(), quiet: None }
     }
 
     /// Forgets what the last use-case left.

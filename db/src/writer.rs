@@ -109,6 +109,9 @@ async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sen
             // There may be nothing to roll back any more.
             drop(sqlx::query("ROLLBACK").execute(&mut tx.connection).await);
         }
+        if std::mem::take(&mut tx.token_gone) {
+            tx.known.forget();
+        }
         if tx.seq > before {
             committed.send_replace(tx.seq);
         }

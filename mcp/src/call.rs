@@ -48,6 +48,7 @@ impl Call {
         if ids.len() == 1 {
             return Ok(ids.remove(0));
         }
+        ids.sort_unstable();
         let names: Vec<&str> = ids.iter().map(ProjectId::as_str).collect();
         let problem =
             if ids.is_empty() { "there is no project yet".to_owned() } else { format!("it is missing, and there are {}", names.join(", ")) };

@@ -79,10 +79,10 @@ impl Handler {
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };
-        if let (Some(session), Caller::Room(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result)) {
-            if let Err(error) = session.registered(&self.0.db, token).await {
-                tracing::warn!(%error, "a session goes on under its room's token");
-            }
+        if let (Some(session), Caller::Room(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
+            && let Err(error) = session.registered(&self.0.db, token).await
+        {
+            tracing::warn!(%error, "a session goes on under its room's token");
         }
         match self.0.notices.take(&self.0.db, &caller, &tool).await {
             Ok(notices) => reply::add_notices(result, &notices),

@@ -16,7 +16,7 @@ const EXCERPT: usize = 160;
 pub(crate) fn lines(card: &Card, comments: &[Comment]) -> String {
     let mut text = line(card, card.status.as_str());
     for comment in comments {
-        text += &format!("  {}: {}\n", comment.author_role, excerpt(&comment.content, EXCERPT));
+        text += &format!("  {}: {}\n", author(comment), excerpt(&comment.content, EXCERPT));
     }
     text
 }
@@ -61,6 +61,7 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         "comments": card.comments,
         "last_comments": comments.iter().map(|comment| json!({
             "author_role": comment.author_role,
+            "author_name": comment.author_name,
             "content": excerpt(&comment.content, EXCERPT),
         })).collect::<Vec<_>>(),
     });
@@ -95,7 +96,12 @@ pub(crate) fn state(card: &Card) -> Option<String> {
 
 /// A comment of a thread, in full.
 pub(crate) fn comment(comment: &Comment) -> String {
-    format!("[{}] {}: {}\n", comment.author_role, comment.created_at, comment.content)
+    format!("[{}] {}: {}\n", author(comment), comment.created_at, comment.content)
+}
+
+/// Who wrote a comment: an agent from outside by its name, others by their role.
+fn author(comment: &Comment) -> &str {
+    comment.author_name.as_deref().unwrap_or(comment.author_role.as_str())
 }
 
 /// As much of a commit id as a reader needs.

@@ -14,30 +14,33 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::tx::Tx;
 
+/// Moves the mark before which `$2` has read every broadcast: the next look costs what is new, however much was said before.
+const HEARD: &str = "UPDATE agents SET broadcasts_after = COALESCE(
+    (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
+       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
+         AND m.id > agents.broadcasts_after),
+    (SELECT MAX(id) FROM messages))
+  WHERE project_id = $1 AND name = $2";
+
 /// Marks `messages` as given to `name` in an answer, or, without one, over a way that loses nothing.
 pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, messages: &[Received], answer: Option<Seq>) -> Result<()> {
     let (broadcasts, direct): (Vec<&Received>, Vec<&Received>) = messages.iter().partition(|given| given.message.to_agent == ALL);
     let ids = |of: &[&Received]| serde_json::to_string(&of.iter().map(|given| given.message.id).collect::<Vec<i64>>());
-    if !direct.is_empty() {
-        sqlx::query("UPDATE messages SET delivered_at = COALESCE(delivered_at, $1), answer = $2 WHERE id IN (SELECT value FROM json_each($3))")
-            .bind(tx.now.to_string())
-            .bind(answer)
-            .bind(ids(&direct)?)
-            .execute(&mut tx.connection)
-            .await?;
-    }
-    if !broadcasts.is_empty() {
-        sqlx::query(
-            "INSERT INTO broadcast_reads (message_id, agent_name, delivered_at, answer) SELECT value, $1, $2, $3 FROM json_each($4) WHERE true
-             ON CONFLICT (message_id, agent_name) DO UPDATE SET answer = $3",
-        )
-        .bind(name)
-        .bind(tx.now.to_string())
-        .bind(answer)
-        .bind(ids(&broadcasts)?)
-        .execute(&mut tx.connection)
-        .await?;
-    }
+    // Several statements in one: each on its own costs more for the way to the database than for its work.
+    sqlx::query(
+        "UPDATE messages SET delivered_at = COALESCE(delivered_at, $3), answer = $4 WHERE id IN (SELECT value FROM json_each($5));
+         INSERT INTO broadcast_reads (message_id, agent_name, delivered_at, answer) SELECT value, $2, $3, $4 FROM json_each($6) WHERE true
+           ON CONFLICT (message_id, agent_name) DO UPDATE SET answer = $4;
+         UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2 AND $4 IS NOT NULL",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .bind(answer)
+    .bind(ids(&direct)?)
+    .bind(ids(&broadcasts)?)
+    .execute(&mut tx.connection)
+    .await?;
     let new = messages.iter().filter(|given| !given.again).count();
     if new > 0 {
         let messages = u32::try_from(new).unwrap_or(u32::MAX);
@@ -76,41 +79,27 @@ pub(crate) async fn confirm_last(tx: &mut Tx, project: &ProjectId, name: &str) -
 
 /// Marks as read what `name` was given in `answer` or a later one, and what was given over a way that loses nothing, up to a message.
 async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, answer: Seq) -> Result<()> {
-    sqlx::query(
-        "UPDATE messages SET read_at = $5 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $3
-           AND delivered_at IS NOT NULL AND (answer IS NULL OR answer >= $4)",
-    )
-    .bind(project.as_str())
-    .bind(name)
-    .bind(up_to)
-    .bind(answer)
-    .bind(tx.now.to_string())
-    .execute(&mut tx.connection)
-    .await?;
-    let broadcasts = sqlx::query(
-        "UPDATE broadcast_reads SET read_at = $5 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $3
-           AND (answer IS NULL OR answer >= $4) AND message_id IN (SELECT id FROM messages WHERE project_id = $1 AND to_agent = 'all')",
-    )
-    .bind(project.as_str())
-    .bind(name)
-    .bind(up_to)
-    .bind(answer)
-    .bind(tx.now.to_string())
-    .execute(&mut tx.connection)
-    .await?;
-    if broadcasts.rows_affected() > 0 { heard(tx, project, name).await } else { Ok(()) }
-}
-
-/// Lets nobody look again at the broadcasts that `name` has read: the next look costs what is new, however much was said before.
-pub(super) async fn heard(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    // The last statement holds only where the one before it changed something.
     sqlx::query(AssertSqlSafe(format!(
-        "UPDATE agents SET broadcasts_after = COALESCE((SELECT MIN(id) - 1 FROM ({WAITING}) WHERE to_agent = 'all'),
-           (SELECT MAX(id) FROM messages)) WHERE project_id = $1 AND name = $2"
+        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
+           AND delivered_at IS NOT NULL AND (answer IS NULL OR answer >= $5);
+         UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
+           AND (answer IS NULL OR answer >= $5) AND message_id IN (SELECT id FROM messages WHERE project_id = $1 AND to_agent = 'all');
+         {HEARD} AND changes() > 0"
     )))
     .bind(project.as_str())
     .bind(name)
+    .bind(tx.now.to_string())
+    .bind(up_to)
+    .bind(answer)
     .execute(&mut tx.connection)
     .await?;
+    Ok(())
+}
+
+/// Lets nobody look again at the broadcasts that `name` has read.
+pub(super) async fn heard(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query(HEARD).bind(project.as_str()).bind(name).execute(&mut tx.connection).await?;
     Ok(())
 }
 

@@ -46,12 +46,6 @@ impl Db {
                     confirm(tx, &project, &name, ack).await?;
                 }
                 let inbox = waiting(&mut tx.connection, &project, &name).await?;
-                sqlx::query("UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2")
-                    .bind(project.as_str())
-                    .bind(&name)
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
                 let answer = tx.seq;
                 deliver(tx, &caller, &project, &name, &inbox.messages, Some(answer)).await?;
                 tx.remember(&caller, &inbox).await?;

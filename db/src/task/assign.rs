@@ -137,6 +137,9 @@ pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     }
     run::fence(tx, caller, card).await?;
     question::withdraw(tx, &card.id).await?;
+    if let Some(before) = card.hands.assigned_to.as_deref().filter(|before| *before != who.name) {
+        worked(tx, card, before).await?;
+    }
     tell(tx, caller, from, card, to).await
 }
 
@@ -146,7 +149,6 @@ async fn tell(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assign
     match card.hands.assigned_to.as_deref() {
         Some(before) if before == name => return Ok(()),
         Some(before) => {
-            worked(tx, card, before).await?;
             say(tx, caller, card, from, before, &words("TAKEN BACK", card, Some(&format!("It was given to {name}.")))).await?;
         }
         None => {}

@@ -35,36 +35,18 @@ impl Db {
                     tx.quiet(Quiet::NothingChanged);
                     return Ok(task);
                 }
-                let (mut task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, &caller, &id).await?;
                 if update == TaskUpdate::default() {
                     return Err(Refusal::invalid("status", "nothing is to be changed", "Give status, assigned_to or result.").into());
                 }
                 let result = text::optional_body("result", update.result.as_deref())?;
-                let gives_out = update.stage == Some(Stage::Assigned);
-                if gives_out {
-                    let to = permit(tx, &caller, &voice, &task, Stage::Assigned, update.assigned_to.is_some()).await?;
-                    if to != task.card.status {
-                        apply(tx, &caller, &task, &Move::to(to), &found).await?;
-                        task = read::task(&mut tx.connection, &id).await?;
-                    }
-                }
-                let keeps = task.card.hands.assigned_to.clone().filter(|_| gives_out);
-                match update.assigned_to.clone().or(keeps) {
-                    Some(name) => {
-                        let who = assignee(tx, &task.card.project_id, &voice.name, &name).await?;
-                        give(tx, &caller, &voice, &task.card, &who, None).await?;
-                        task = read::task(&mut tx.connection, &id).await?;
-                    }
-                    None if gives_out => {
-                        return Err(Refusal::invalid("assigned_to", "nobody is named", "Name an agent that who shows.").into());
-                    }
-                    None => {}
-                }
+                let mut task = given_out(tx, &caller, &voice, task, &update, &found).await?;
                 let judges = update.stage.is_some_and(|stage| judges(stage, &task.card));
                 if let Some(result) = result.as_deref().filter(|_| !judges) {
                     keep_result(tx, &caller, &voice, &task.card, result).await?;
+                    task.result = Some(result.to_owned());
                 }
-                if let Some(stage) = update.stage.filter(|_| !gives_out) {
+                if let Some(stage) = update.stage.filter(|stage| *stage != Stage::Assigned) {
                     make(tx, &caller, &voice, &task, stage, result.as_deref().filter(|_| judges), &found).await?;
                 }
                 leave(tx, &caller, &task).await
@@ -83,6 +65,26 @@ pub(super) async fn enter(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<(
     }
     let voice = voice::of(&mut tx.connection, caller, &task.card.project_id).await?;
     Ok((task, voice))
+}
+
+/// The task given to whom the update names, or once more to its assignee where it is to be assigned again.
+async fn given_out(tx: &mut Tx, caller: &Caller, voice: &Voice, mut task: Task, update: &TaskUpdate, found: &Found) -> Result<Task> {
+    let again = update.stage == Some(Stage::Assigned);
+    if again {
+        let to = permit(tx, caller, voice, &task, Stage::Assigned, update.assigned_to.is_some()).await?;
+        if to != task.card.status {
+            apply(tx, caller, &task, &Move::to(to), found).await?;
+            task = read::task(&mut tx.connection, &task.card.id).await?;
+        }
+    }
+    let before = task.card.hands.assigned_to.as_ref().filter(|_| again);
+    let Some(name) = update.assigned_to.as_ref().or(before) else {
+        let nobody = || Refusal::invalid("assigned_to", "nobody is named", "Name an agent that who shows.");
+        return if again { Err(nobody().into()) } else { Ok(task) };
+    };
+    let to = assignee(tx, &task.card.project_id, &voice.name, name).await?;
+    give(tx, caller, voice, &task.card, &to, None).await?;
+    read::task(&mut tx.connection, &task.card.id).await
 }
 
 /// What follows from the change, and the task as it is then.

@@ -93,6 +93,8 @@ async fn what_failed_is_given_out_again_by_a_lead_only() {
     let failed = update(&store, &crew.ben, &task, failed).await.unwrap();
     assert_eq!((Stage::of(&failed.card), failed.card.cancel_reason), (Stage::Failed, Some(CancelReason::Failed)));
     assert_eq!(failed.result.as_deref(), Some("The service is gone"));
+    let history = store.db.history(&store.project, &Default::default()).await.unwrap();
+    assert_eq!(history.last().unwrap().content, "[GIVEN UP] TASK-001: One\n\nThe service is gone");
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::Assigned).await), "lead-only");
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::InProgress).await), "illegal-stage");
     let again = stage(&store, &crew.lena, &task, Stage::Assigned).await.unwrap().card;

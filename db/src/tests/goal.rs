@@ -145,6 +145,7 @@ async fn a_goal_becomes_active_when_the_runner_begins_one_of_its_tasks() {
     let seq = store.db.latest();
     store.agent(&task, Phase::Coder).await;
     assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active"]);
+    assert!(store.kinds_since(0).await.contains(&"goal_created"));
     assert_eq!(store.db.goal(&goal).await.unwrap().creator, "human");
 }
 

@@ -24,7 +24,9 @@ async fn a_handshake_is_complete_when_those_who_were_asked_have_acknowledged() {
     let all = done(&lena, "initiate_handshake", json!({"message": "Now sorting", "agents": ""})).await;
     assert!(all.text.contains("Waited for: kim, platform/mara, tess."), "{}", all.text);
     assert!(refused(&lena, "handshake_status", json!({"handshake_id": 9})).await.starts_with("handshake 9 does not exist."));
-    assert!(refused(&lena, "handshake_status", json!({"handshake_id": ""})).await.starts_with("the argument handshake_id was not taken: it is missing."));
+    assert!(
+        refused(&lena, "handshake_status", json!({"handshake_id": ""})).await.starts_with("the argument handshake_id was not taken: it is missing.")
+    );
 }
 
 #[tokio::test]

@@ -176,3 +176,33 @@ async fn clients_of_the_person_hear_of_no_inbox() {
     board.say(&board.caller("otto"), "human", "May I?").await;
     assert!(description(&person.client).await.starts_with("Use it "));
 }
+
+#[tokio::test]
+async fn each_era_says_what_it_has() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let mut said = Vec::new();
+    for era in Era::BOTH {
+        let client = server.client(PERSON, era).await;
+        said.push(serde_json::to_string(&client.peer_info().unwrap().capabilities).unwrap());
+    }
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    {"resources":{"subscribe":true},"tools":{"listChanged":true}}
+    {"logging":{},"resources":{"subscribe":true},"tools":{"listChanged":true}}
+    "#);
+}
+
+#[tokio::test]
+#[expect(deprecated, reason = "only the earlier revisions have it")]
+async fn a_client_can_be_spared_log_messages() {
+    let board = Board::new().await;
+    let mara = board.agent("mara", &[]).await;
+    board.agent("otto", &[]).await;
+    let mut mara = board.serve().await.listening(&mara, Era::Legacy, &["vibe-relay://inbox"]).await;
+    board.until_connected("mara", true).await;
+    mara.client.set_level(rmcp::model::SetLevelRequestParams::new(rmcp::model::LoggingLevel::Emergency)).await.unwrap();
+    board.say(&board.caller("otto"), "mara", "Hello").await;
+    assert_eq!(mara.next().await, Heard::Tools);
+    // Where the log message would be, what follows it comes at once.
+    assert_eq!(mara.next().await, Heard::Resource("vibe-relay://inbox".to_owned()));
+}

@@ -60,7 +60,6 @@ fn each_list_is_short() {
         let (_, caller) = columns().into_iter().find(|(column, _)| *column == name).unwrap();
         let tools = seen_by(&caller);
         let bytes = serde_json::to_string(&crate::handler::private(tools.clone())).unwrap().len();
-        println!("{name}: {} tools, {bytes} bytes", tools.len());
         assert!(tools.len() <= most_tools && bytes <= most_bytes, "the {} tools of {name} take {bytes} bytes", tools.len());
     }
 }

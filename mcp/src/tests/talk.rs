@@ -75,7 +75,12 @@ async fn a_message_goes_out_is_read_once_and_answered() {
     let server = board.serve().await;
     let (lena, mara, kim) = (board.agent("lena", &[Role::Lead]).await, board.agent("platform/mara", &[]).await, board.agent("kim", &[]).await);
     let (lena, mara, kim) = (server.modern(&lena).await, server.modern(&mara).await, server.modern(&kim).await);
-    let sent = done(&mara, "send", json!({"from_agent": "mara", "to_agent": "kim", "message": "Which port?", "task_id": "TASK-001", "cc": "", "reply_to": 0})).await;
+    let sent = done(
+        &mara,
+        "send",
+        json!({"from_agent": "mara", "to_agent": "kim", "message": "Which port?", "task_id": "TASK-001", "cc": "", "reply_to": 0}),
+    )
+    .await;
     assert!(sent.text.starts_with("Message sent to kim (#1). Copies: lena."), "{}", sent.text);
     let mut given = listed(&done(&kim, "check_inbox", json!({"agent_name": "kim"})).await);
     given[0]["timestamp"] = json!("…");
@@ -171,4 +176,26 @@ async fn a_lead_takes_out_who_left_without_a_word() {
     // It may come back: its token is still its own.
     done(&kim, "register", json!({"role": "coder"})).await;
     done(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;
+}
+
+#[tokio::test]
+async fn a_person_with_several_projects_says_which_one() {
+    let board = Board::new().await;
+    let probe = repo::probe(board.sample.top(), None).unwrap();
+    let new = domain::wire::NewProject { title: "Two".to_owned(), description: Some("x".to_owned()), ..Default::default() };
+    board.db.create_project(&Caller::Human, new, probe).await.unwrap();
+    board.agent("kim", &[]).await;
+    let person = board.serve().await.modern(PERSON).await;
+    let text = refused(&person, "send", json!({"to_agent": "kim", "message": "Hello"})).await;
+    assert!(text.starts_with("project: it is missing, and there are PROJ-001, PROJ-002."), "{text}");
+    done(&person, "send", json!({"to_agent": "kim", "message": "Hello", "project": "PROJ-001"})).await;
+    done(&person, "send", json!({"to_agent": "kim", "message": "Hello", "task_id": "TASK-001"})).await;
+    assert_eq!(listed(&done(&person, "get_history", json!({"project_id": "PROJ-001"})).await).len(), 2);
+    for tool in ["who", "check_inbox", "list_tasks", "list_contracts", "hat_history", "get_spawn_policy", "get_board"] {
+        done(&person, tool, json!({"project": "PROJ-002"})).await;
+    }
+    done(&person, "initiate_handshake", json!({"message": "Go", "project": "PROJ-001"})).await;
+    done(&person, "set_spawn_policy", json!({"scope": "kim", "max_minions": 1, "project": "PROJ-001"})).await;
+    done(&person, "log_minion", json!({"task_description": "look", "status": "spawned", "project": "PROJ-001"})).await;
+    done(&person, "deregister", json!({"agent_name": "kim", "project": "PROJ-001"})).await;
 }

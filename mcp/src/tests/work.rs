@@ -24,7 +24,8 @@ async fn team() -> Team {
     let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
     let mara = server.modern(&board.agent("platform/mara", &[Role::Builder, Role::Fixer]).await).await;
     let tess = server.modern(&board.agent("tess", &[Role::Tester]).await).await;
-    let new = json!({"creator": "lena", "title": "Search", "description": "By name.", "assigned_to": "mara", "role_hat": "builder", "project": "PROJ-001"});
+    let new =
+        json!({"creator": "lena", "title": "Search", "description": "By name.", "assigned_to": "mara", "role_hat": "builder", "project": "PROJ-001"});
     let created = done(&lena, "create_task", new).await;
     assert_eq!(created.text, "Created:\nTASK-002 Search\nIt is assigned to platform/mara, who is told.");
     let task = TaskId::new(2);
@@ -46,11 +47,16 @@ async fn one_builds_one_approves_one_verifies() {
     assert!(told.text.contains("TASK-002") && told.text.contains("Search"), "{}", told.text);
     let mine = done(&team.mara, "get_my_tasks", json!({})).await;
     assert_eq!(mine.data["tasks"][0]["id"], json!(task));
-    let moved = done(&team.mara, "update_task", json!({"agent_name": "mara", "task_id": task, "status": "in_progress", "assigned_to": "", "result": ""})).await;
+    let moved =
+        done(&team.mara, "update_task", json!({"agent_name": "mara", "task_id": task, "status": "in_progress", "assigned_to": "", "result": ""}))
+            .await;
     insta::assert_snapshot!(moved.text.lines().next().unwrap(), @"TASK-002 is in_progress.");
     let handed = json!({"task_id": task, "summary": "Search by name", "files_changed": "search.rs", "test_results": "12 passed"});
     done(&team.mara, "submit_for_review", handed).await;
     assert_eq!(team.stage().await, Stage::Review);
+    done(&team.mara, "add_comment", json!({"task_id": task, "content": "Case does not matter."})).await;
+    let seen = done(&team.lena, "get_task", json!({"task_id": task})).await;
+    assert!(seen.text.contains("Handed in:\n") && seen.text.contains("12 passed") && seen.text.contains("[platform/mara] "), "{}", seen.text);
     done(&team.lena, "check_inbox", json!({})).await;
     done(&team.lena, "reject_task", json!({"task_id": task, "reason": "search.rs:3: umlauts"})).await;
     assert_eq!(team.stage().await, Stage::InProgress);
@@ -118,7 +124,11 @@ async fn a_goal_goes_with_its_tasks_and_is_signed_off() {
     let goal = done(&team.mara, "create_goal", json!({"creator": "mara", "title": "People find things", "project": ""})).await;
     assert!(goal.text.starts_with("GOAL-001 is open: People find things"), "{}", goal.text);
     let linked = done(&team.lena, "link_task_to_goal", json!({"agent_name": "lena", "task_id": task, "goal_id": "GOAL-001"})).await;
-    assert!(linked.text.starts_with("TASK-002 belongs to GOAL-001 now. GOAL-001 [open] People find things: 0/1 verified, 0/1 completed."), "{}", linked.text);
+    assert!(
+        linked.text.starts_with("TASK-002 belongs to GOAL-001 now. GOAL-001 [open] People find things: 0/1 verified, 0/1 completed."),
+        "{}",
+        linked.text
+    );
     done(&team.mara, "check_inbox", json!({})).await;
     done(&team.mara, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
     done(&team.mara, "submit_for_review", json!({"task_id": task, "summary": "done"})).await;
@@ -144,10 +154,13 @@ async fn the_person_works_with_the_same_tools() {
     let text = refused(&person, "verify_task", json!({"task_id": team.task})).await;
     assert!(text.starts_with("human approved TASK-002, so somebody else must verify it."), "{text}");
     done(&team.tess, "verify_task", json!({"task_id": team.task})).await;
-    let made = done(&person, "create_task", json!({"title": "Sort", "assigned_to": "tess", "blocked_by": "TASK-002", "project_id": "PROJ-001"})).await;
+    let made =
+        done(&person, "create_task", json!({"title": "Sort", "assigned_to": "tess", "blocked_by": "TASK-002", "project_id": "PROJ-001"})).await;
     let card = team.board.db.card(&made.data["ids"][0].as_str().unwrap().parse().unwrap()).await.unwrap();
     assert_eq!((card.depends_on, card.hands.assigned_to.as_deref()), (vec![team.task.clone()], Some("tess")));
     assert_eq!(team.board.db.task(&card.id).await.unwrap().created_by.as_deref(), Some("human"));
-    assert!(team.board.db.history(&team.board.project.id, &db::HistoryQuery::default()).await.unwrap().iter().any(|message| message.to_agent == "tess"));
+    assert!(
+        team.board.db.history(&team.board.project.id, &db::HistoryQuery::default()).await.unwrap().iter().any(|message| message.to_agent == "tess")
+    );
     assert_eq!(Caller::Human.name().as_deref(), Some("human"));
 }

@@ -10,7 +10,8 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::{arguments, onboarding};
+use crate::tools::arguments::{self, InProject};
+use crate::tools::onboarding;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -28,7 +29,12 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
         ),
         tool("set_status", "Use it to say in a few words what you are doing; who shows it. An empty text takes it back.", Effect::Writes, set_status),
         tool("ping", "Use it about once a minute while you work without calling other tools: it shows that you are there.", Effect::Writes, ping),
-        tool("deregister", "Use it when you leave for good: nobody waits for you any more. A lead may take out another by name.", Effect::Writes, deregister),
+        tool(
+            "deregister",
+            "Use it when you leave for good: nobody waits for you any more. A lead may take out another by name.",
+            Effect::Writes,
+            deregister,
+        ),
     ]
 }
 
@@ -89,11 +95,14 @@ fn roles(agent: &Agent) -> String {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Who {}
+struct Who {
+    #[serde(default, alias = "project_id")]
+    project: InProject,
+}
 
-async fn who(call: Call, Who {}: Who) -> Result<Answer, Failure> {
+async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let agents = call.db.agents(&call.project(None).await?).await?;
+    let agents = call.db.agents(&call.project(given.project.0).await?).await?;
     let there: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(show::agent).collect();
     Ok(Answer::new(json!(there).to_string(), json!({"agents": there})))
 }
@@ -131,10 +140,12 @@ struct Deregister {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     agent_name: Option<String>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn deregister(call: Call, given: Deregister) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let name = match given.agent_name {
         Some(name) => name,
         None => call.name()?,

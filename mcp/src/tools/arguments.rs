@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use domain::id::TaskId;
+use domain::id::{ProjectId, TaskId};
 use domain::task::Dependency;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
@@ -48,6 +48,26 @@ impl JsonSchema for DependsOn {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": ["integer", "string"]})
+    }
+}
+
+/// The project that a call is about, where it can be another than the only one that can be meant.
+#[derive(Debug, Default)]
+pub(crate) struct InProject(pub(crate) Option<ProjectId>);
+
+impl<'de> Deserialize<'de> for InProject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        given(deserializer).map(Self)
+    }
+}
+
+impl JsonSchema for InProject {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "InProject".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "description": "For a person with several projects."})
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use db::Caller;
 use domain::comment::Comment;
-use domain::id::{ProjectId, TaskId};
+use domain::id::TaskId;
 use domain::task::{Card, Phase, Status};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -42,10 +42,8 @@ const COMMENTS: u32 = 2;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetBoard {
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
     /// The last task id of the previous page.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -54,7 +52,7 @@ struct GetBoard {
 
 async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let board = call.db.board(&call.project(arguments.project).await?).await?;
+    let board = call.db.board(&call.project(arguments.project.0).await?).await?;
     let mut comments: BTreeMap<TaskId, Vec<Comment>> = BTreeMap::new();
     for comment in call.db.last_comments(&board.project.id, COMMENTS).await? {
         comments.entry(comment.task_id.clone()).or_default().push(comment);
@@ -65,8 +63,7 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
         format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     let of = |card: &Card| comments.get(&card.id).map_or(&[][..], Vec::as_slice);
-    let page =
-        page(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
+    let page = page(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
     text += &page.text;
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_board with after={next}.\n");

@@ -1,7 +1,6 @@
 //! Contracts: what modules promise each other, by name and version.
 
 use domain::contract::{Contract, ContractType, NewContract};
-use domain::id::ProjectId;
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 
 /// The most bytes of specifications in one answer; what is beyond is shortened.
 const LIST_BYTES: usize = 36_000;
@@ -26,7 +25,12 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
             Effect::Writes,
             declare_contract,
         ),
-        tool("list_contracts", "Use it before you build on what another makes: the names and specifications that were declared.", Effect::Reads, list_contracts),
+        tool(
+            "list_contracts",
+            "Use it before you build on what another makes: the names and specifications that were declared.",
+            Effect::Reads,
+            list_contracts,
+        ),
     ]
 }
 
@@ -38,14 +42,12 @@ struct DeclareContract {
     r#type: ContractType,
     /// What it takes, gives and guarantees.
     spec: String,
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn declare_contract(call: Call, given: DeclareContract) -> Result<Answer, Failure> {
-    let project = call.project(given.project).await?;
+    let project = call.project(given.project.0).await?;
     let new = NewContract { name: given.name, kind: given.r#type, spec: given.spec };
     let contract = call.db.declare_contract(&call.caller, &project, new).await?;
     let text = format!("{} {} is at version {}; the others can read it.", contract.kind, contract.name, contract.version);
@@ -55,10 +57,8 @@ async fn declare_contract(call: Call, given: DeclareContract) -> Result<Answer, 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListContracts {
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
     /// Who declared it.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -70,7 +70,7 @@ struct ListContracts {
 
 async fn list_contracts(call: Call, given: ListContracts) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let mut contracts = call.db.contracts(&call.project(given.project).await?).await?;
+    let mut contracts = call.db.contracts(&call.project(given.project.0).await?).await?;
     contracts.retain(|contract| given.r#type.is_none_or(|kind| contract.kind == kind));
     contracts.retain(|contract| given.owner.as_deref().is_none_or(|owner| domain::agent::is_short_for(owner, &contract.owner)));
     let shortened = fit(&mut contracts);

@@ -2,7 +2,7 @@
 
 use db::Caller;
 use domain::agent::Role;
-use domain::id::{GoalId, ProjectId, TaskId};
+use domain::id::{GoalId, TaskId};
 use domain::task::{HeldBy, NewSubtask, NewTask, Phase, Task};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments::{self, DependsOn};
+use crate::tools::arguments::{self, DependsOn, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -98,15 +98,13 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     goal_id: Option<GoalId>,
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 /// An agent's single task is a part of its plan like any other, so that it waits for the plan and for its approval.
 async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
-    let project = call.project(given.project).await?;
+    let project = call.project(given.project.0).await?;
     let new = NewTask {
         title: given.title,
         description: given.description,

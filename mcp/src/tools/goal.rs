@@ -1,7 +1,7 @@
 //! Goals: tasks that belong together, how far they are, and their sign-off.
 
 use domain::goal::{Goal, NewGoal};
-use domain::id::{GoalId, ProjectId, TaskId};
+use domain::id::{GoalId, TaskId};
 use domain::stage::Stage;
 use domain::task::Card;
 use rmcp::handler::server::router::tool::ToolRoute;
@@ -13,7 +13,7 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments;
+use crate::tools::arguments::InProject;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -34,14 +34,12 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
 struct CreateGoal {
     title: String,
     description: Option<String>,
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn create_goal(call: Call, given: CreateGoal) -> Result<Answer, Failure> {
-    let project = call.project(given.project).await?;
+    let project = call.project(given.project.0).await?;
     let goal = call.db.create_goal(&call.caller, &project, NewGoal { title: given.title, description: given.description }).await?;
     Ok(Answer::new(format!("{} is {}: {}", goal.id, goal.status, goal.title), json!({"goal_id": goal.id, "goal": goal})))
 }
@@ -98,8 +96,5 @@ async fn verify_goal(call: Call, given: VerifyGoal) -> Result<Answer, Failure> {
 
 fn progress(goal: &Goal) -> String {
     let done = goal.progress;
-    format!(
-        "{} [{}] {}: {}/{} verified, {}/{} completed.",
-        goal.id, goal.status, goal.title, done.verified, done.linked, done.completed, done.linked
-    )
+    format!("{} [{}] {}: {}/{} verified, {}/{} completed.", goal.id, goal.status, goal.title, done.verified, done.linked, done.completed, done.linked)
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -19,7 +19,12 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
             Effect::Writes,
             initiate_handshake,
         ),
-        tool("ack_handshake", "Use it when a [HANDSHAKE] message asks you: it says that you have read the plan and follow it.", Effect::Writes, ack_handshake),
+        tool(
+            "ack_handshake",
+            "Use it when a [HANDSHAKE] message asks you: it says that you have read the plan and follow it.",
+            Effect::Writes,
+            ack_handshake,
+        ),
         tool("handshake_status", "Use it to see who acknowledged a handshake and who is still waited for.", Effect::Reads, handshake_status),
     ]
 }
@@ -33,10 +38,12 @@ struct InitiateHandshake {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::list")]
     agents: Vec<String>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn initiate_handshake(call: Call, given: InitiateHandshake) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let handshake = call.db.begin_handshake(&call.caller, &project, &given.message, given.agents).await?;
     Ok(answer(&handshake))
 }
@@ -64,6 +71,9 @@ async fn handshake_status(call: Call, given: ByNumber) -> Result<Answer, Failure
 fn answer(handshake: &Handshake) -> Answer {
     let named = |names: Vec<&str>| if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
     let (acknowledged, pending) = (named(handshake.acknowledged().collect()), named(handshake.pending().collect()));
-    let text = format!("Handshake #{} by {} is {}. Acknowledged: {acknowledged}. Waited for: {pending}.", handshake.id, handshake.initiated_by, handshake.status);
+    let text = format!(
+        "Handshake #{} by {} is {}. Acknowledged: {acknowledged}. Waited for: {pending}.",
+        handshake.id, handshake.initiated_by, handshake.status
+    );
     Answer::new(text, json!({"handshake_id": handshake.id, "handshake": handshake}))
 }

@@ -1,7 +1,7 @@
 //! Hats: in which role somebody works on a task, and who wore which.
 
 use domain::agent::Role;
-use domain::id::{ProjectId, TaskId};
+use domain::id::TaskId;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments;
+use crate::tools::arguments::InProject;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -45,15 +45,13 @@ async fn assign_role_hat(call: Call, given: AssignRoleHat) -> Result<Answer, Fai
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct HatHistory {
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn hat_history(call: Call, given: HatHistory) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let hats = call.db.hats(&call.project(given.project).await?).await?;
+    let hats = call.db.hats(&call.project(given.project.0).await?).await?;
     let lines: Vec<String> = hats
         .iter()
         .map(|worn| format!("{} wore {} for {} [{}] {}, since {}", worn.agent_name, worn.role_hat, worn.task_id, worn.status, worn.title, worn.since))

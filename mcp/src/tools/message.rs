@@ -12,7 +12,7 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 
 /// The most bytes of a page of history. The newest messages come first into it.
 const HISTORY_BYTES: usize = 40_000;
@@ -50,13 +50,15 @@ struct Send {
     /// The message that you answer.
     #[serde(default, deserialize_with = "arguments::number_from_one")]
     reply_to: Option<i64>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
-    let project = match &given.task_id {
+    let project = match (&given.task_id, given.project.0) {
         // A person with several projects means the task's.
-        Some(task) if call.caller.project().is_none() => call.db.card(task).await?.project_id,
-        _ => call.project(None).await?,
+        (Some(task), None) if call.caller.project().is_none() => call.db.card(task).await?.project_id,
+        (_, project) => call.project(project).await?,
     };
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
     let sent = call.db.send(&call.caller, &project, new).await?;
@@ -71,10 +73,12 @@ struct CheckInbox {
     /// The highest message id that you have seen.
     #[serde(default, deserialize_with = "arguments::number_from_one")]
     ack: Option<i64>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let inbox = call.db.check_inbox(&call.caller, &project, given.ack).await?;
     let messages: Vec<Value> = inbox
         .messages
@@ -105,11 +109,13 @@ struct GetHistory {
     /// Only what came before this message.
     #[serde(default, deserialize_with = "arguments::number_from_one")]
     before: Option<i64>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let count = given.count.unwrap_or(HISTORY_DEFAULT);
     let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };
     let mut messages = call.db.history(&project, &query).await?;

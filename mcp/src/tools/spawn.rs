@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -42,10 +42,12 @@ struct SetSpawnPolicy {
     #[schemars(with = "Option<u32>")]
     #[serde(default, deserialize_with = "arguments::number")]
     max_minions: Option<u32>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn set_spawn_policy(call: Call, given: SetSpawnPolicy) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let usual = SpawnPolicy::default();
     let (enabled, most) = (given.enabled.unwrap_or(usual.enabled), given.max_minions.unwrap_or(usual.max_minions));
     let policy = call.db.set_spawn_policy(&call.caller, &project, &given.scope, enabled, most).await?;
@@ -59,15 +61,19 @@ async fn set_spawn_policy(call: Call, given: SetSpawnPolicy) -> Result<Answer, F
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GetSpawnPolicy {}
+struct GetSpawnPolicy {
+    #[serde(default, alias = "project_id")]
+    project: InProject,
+}
 
-async fn get_spawn_policy(call: Call, GetSpawnPolicy {}: GetSpawnPolicy) -> Result<Answer, Failure> {
+async fn get_spawn_policy(call: Call, given: GetSpawnPolicy) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let allowance = call.db.allowance(&project, &call.name()?).await?;
     let policies = call.db.spawn_policies(&project).await?;
     let may = if allowance.can_spawn { "may start a minion" } else { "may start no minion now" };
-    let text = format!("{} {may}: {} of {} are at work ({}).", allowance.agent_name, allowance.active_minions, allowance.max_minions, allowance.scope);
+    let text =
+        format!("{} {may}: {} of {} are at work ({}).", allowance.agent_name, allowance.active_minions, allowance.max_minions, allowance.scope);
     let mut data = json!(allowance);
     data["policies"] = json!(policies);
     Ok(Answer::new(text, data))
@@ -83,10 +89,12 @@ struct LogMinion {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     result: Option<String>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
 }
 
 async fn log_minion(call: Call, given: LogMinion) -> Result<Answer, Failure> {
-    let project = call.project(None).await?;
+    let project = call.project(given.project.0).await?;
     let minion = call.db.log_minion(&call.caller, &project, &given.task_description, given.status, given.result.as_deref()).await?;
     Ok(Answer::new(format!("Minion #{} is noted as {}.", minion.id, minion.status), json!({"minion": minion})))
 }

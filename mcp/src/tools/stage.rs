@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::agent::{Agent, Health, is_short_for};
-use domain::id::{ProjectId, TaskId};
+use domain::id::TaskId;
 use domain::stage::Stage;
 use domain::task::{Card, Status, TaskUpdate};
 use rmcp::handler::server::router::tool::ToolRoute;
@@ -15,7 +15,7 @@ use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments;
+use crate::tools::arguments::{self, InProject};
 use crate::tools::board::page;
 use crate::tools::task::{found, told};
 
@@ -46,10 +46,8 @@ struct ListTasks {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     assigned_to: Option<String>,
-    /// For a person with several projects.
-    #[schemars(with = "Option<String>")]
-    #[serde(default, alias = "project_id", deserialize_with = "arguments::given")]
-    project: Option<ProjectId>,
+    #[serde(default, alias = "project_id")]
+    project: InProject,
     /// The last task id of the previous page.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -58,7 +56,7 @@ struct ListTasks {
 
 async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
-    let project = call.project(given.project).await?;
+    let project = call.project(given.project.0).await?;
     let mut cards = call.db.board(&project).await?.cards;
     let after = given.after.as_ref().map_or(0, TaskId::number);
     cards.retain(|card| card.id.number() > after && given.status.map_or(card.status.is_open(), |stage| Stage::of(card) == stage));

@@ -72,6 +72,9 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
         text += &format!("  asked the person: {}\n", question.question);
     }
     text += &format!("\nDescription:\n{}\n", task.description.as_deref().unwrap_or("(none)"));
+    if let Some(result) = &task.result {
+        text += &format!("\nHanded in:\n{result}\n");
+    }
     text += &format!("\nComments ({}):\n", thread.len());
     if let Some(first) = thread.first().filter(|_| older > 0) {
         text += &format!("({older} older ones are left out: call get_task with before={})\n", first.id);
@@ -82,6 +85,8 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": thread, "older_comments": older});
     data["task"]["description"] = json!(task.description);
     data["task"]["branch"] = json!(task.branch);
+    data["task"]["result"] = json!(task.result);
+    data["task"]["created_by"] = json!(task.created_by);
     Ok(Answer::new(text, data))
 }
 

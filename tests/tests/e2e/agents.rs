@@ -46,7 +46,8 @@ async fn a_coder_asks_another_and_the_answer_reaches_it_while_it_works() {
     done(&relay, &project, &answers).await;
 
     let told = |task: &TaskId, words: &str| {
-        let of_task = model.requests_of("coder").into_iter().filter(|request| request.agent.as_ref().is_some_and(|agent| agent.task_id == task.as_str()));
+        let of_task =
+            model.requests_of("coder").into_iter().filter(|request| request.agent.as_ref().is_some_and(|agent| agent.task_id == task.as_str()));
         let newest = of_task.last().map(|request| request.text()).unwrap_or_default();
         newest.matches(words).count()
     };

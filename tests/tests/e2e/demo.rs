@@ -125,6 +125,12 @@ async fn the_demonstration_plays_to_its_end_and_leaves_nothing() {
     // On a machine of its own it has 3 s, 8 s and 75 s; here other tests run meanwhile.
     assert!(card < Duration::from_secs(6) && coders < Duration::from_secs(16) && complete < Duration::from_secs(150));
     assert!(moment(&events, |envelope| matches!(envelope.event, Event::QuestionAnswered { .. })) < complete, "a question was asked and answered");
+    let wrote = |one: &str, other: &str| {
+        let sent = |event: &Event| matches!(event, Event::MessageSent { from, to, .. } if from == one && to == other);
+        assert!(events.iter().any(|envelope| sent(&envelope.event)), "{one} writes to {other}");
+    };
+    wrote("coder-TASK-004", "coder-TASK-002");
+    wrote("coder-TASK-002", "coder-TASK-004");
     let line = review.strip_prefix("index.html:").and_then(|rest| rest.split(':').next()).unwrap_or_default();
     assert!(line.parse::<u32>().is_ok(), "a review that sends back names the line: {review}");
 }

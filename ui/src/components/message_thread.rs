@@ -37,8 +37,7 @@ pub(crate) fn MessageThread(
         Key::Task(task) if answer.is_some() => Some(view! { <header><TaskLink task=task.clone() /></header> }),
         Key::Task(_) | Key::Chain(_) => None,
     };
-    let (first, last) = (entries.first().map(|entry| entry.message.id), entries.len());
-    let mut before = first;
+    let mut before = None;
     let shown = entries
         .iter()
         .enumerate()
@@ -56,7 +55,7 @@ pub(crate) fn MessageThread(
         });
     };
     view! {
-        <section class="thread-box" data-long=(last > 1).then_some("")>
+        <section class="thread-box">
             {head}
             {(hidden > 0).then(|| view! {
                 <button type="button" class="button quiet small" on:click=open_all>{format!("{hidden} earlier in this thread")}</button>

@@ -40,6 +40,14 @@ pub(crate) fn SectionNav() -> impl IntoView {
         let shown = |section: &Section| room.is_used(*section) || current.get() == Some(*section);
         Section::ALL.into_iter().filter(shown).collect::<Vec<_>>()
     });
+    Effect::new(move || {
+        // On a phone the tabs may be wider than the window.
+        // Read and not only tracked: a memo follows nothing before it was read.
+        shown.with(|_| ());
+        if current.get().is_some() {
+            request_animation_frame(show_current);
+        }
+    });
     let alone = Memo::new(move |_| shown.with(Vec::len) == 1);
     view! {
         <Show when=move || !alone.get()>
@@ -52,25 +60,22 @@ pub(crate) fn SectionNav() -> impl IntoView {
     }
 }
 
+fn show_current() {
+    let Ok(Some(tab)) = document().query_selector(".sections [aria-current=page]") else { return };
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    options.set_inline(ScrollLogicalPosition::Nearest);
+    tab.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
 #[component]
 fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
     let (room, navigation) = (Room::here(), Navigation::here());
     let route = section.route(room.project());
     let waiting = Memo::new(move |_| room.waiting(section));
-    let tab = NodeRef::<html::A>::new();
-    Effect::new(move || {
-        // On a phone the tabs may be wider than the window.
-        if let Some(tab) = tab.get().filter(|_| current.get() == Some(section)) {
-            let options = ScrollIntoViewOptions::new();
-            options.set_block(ScrollLogicalPosition::Nearest);
-            options.set_inline(ScrollLogicalPosition::Nearest);
-            tab.scroll_into_view_with_scroll_into_view_options(&options);
-        }
-    });
     view! {
         <a
             href=route.path()
-            node_ref=tab
             aria-current=move || (current.get() == Some(section)).then_some("page")
             on:click=move |event| navigation.follow(&event, route.clone())
         >

@@ -77,7 +77,7 @@ fn AgentRow(name: String) -> impl IntoView {
     });
     // Those that we run come and go with their tasks.
     let removable = Memo::new(move |_| agent.with(|agent| agent.as_ref().is_some_and(|agent| agent.run_id.is_none() && agent.left_at.is_none())));
-    let label = format!("Take {name} out");
+    let label = format!("Take out {name}");
     let asking = RwSignal::new(false);
     let close = Callback::new(move |()| asking.set(false));
     let remove = Callback::new(move |()| client.act(client.remove_agent(room.project(), name.clone()), move |_| close.run(())));

@@ -19,7 +19,10 @@ pub(super) async fn of_move(tx: &mut Tx, caller: &Caller, task: &Task, change: &
     let card = &task.card;
     let (Some(assignee), Some(from)) = (card.hands.assigned_to.as_deref(), caller.name()) else { return Ok(()) };
     let Some(word) = word(card, change) else { return Ok(()) };
-    let content = words(word, card, change.reason.as_deref());
+    // What came of it says more than the reason "failed", or than nothing.
+    let hands_in = change.who == Mover::Assignee && change.to != Status::InProgress;
+    let said = change.reason.as_deref().filter(|_| !hands_in || change.cancel.is_none());
+    let content = words(word, card, said.or(task.result.as_deref().filter(|_| hands_in)));
     if change.who != Mover::Assignee {
         return say(tx, caller, card, &from, assignee, &content).await;
     }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use db::{Caller, HistoryQuery};
 use domain::actor::Actor;
 use domain::agent::Role;
-use domain::evidence::Found;
 use domain::event::Event;
+use domain::evidence::Found;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Run;
@@ -27,12 +27,30 @@ use crate::tools;
 /// How many cases the judgement of claims is put to.
 const JUDGED: u32 = 100_000;
 /// How many go through the whole server.
-const CARRIED_OUT: usize = 3_000;
+const CARRIED_OUT: usize = 2_000;
 
 /// Everybody who takes part in either project, by short and by full name, and those names that nobody may take.
 const NAMES: &[&str] = &[
-    "human", "runner", "all", "lena", "platform/mara", "mara", "kim", "zoe", "design/mara", "tess", "planner-TASK-001", "coder-TASK-002",
-    "reviewer-TASK-002", "coder-TASK-003", "orchestrator-TASK-006", "coder-TASK-999", "platform", "platform/", "/mara", "",
+    "human",
+    "runner",
+    "all",
+    "lena",
+    "platform/mara",
+    "mara",
+    "kim",
+    "zoe",
+    "design/mara",
+    "tess",
+    "planner-TASK-001",
+    "coder-TASK-002",
+    "reviewer-TASK-002",
+    "coder-TASK-003",
+    "orchestrator-TASK-006",
+    "coder-TASK-999",
+    "platform",
+    "platform/",
+    "/mara",
+    "",
 ];
 
 /// A name as somebody might claim it: right, in another spelling, or made up.
@@ -51,9 +69,8 @@ fn claimed() -> impl Strategy<Value = Value> {
 }
 
 /// A tool with one of the arguments in which a caller may repeat its name.
-fn identity() -> impl Strategy<Value = (&'static str, &'static str)> {
-    let all: Vec<_> = tools::TABLE.iter().flat_map(|row| row.identity.iter().map(|argument| (row.tool, *argument))).collect();
-    select(all)
+fn identities() -> Vec<(&'static str, &'static str)> {
+    tools::TABLE.iter().flat_map(|row| row.identity.iter().map(|argument| (row.tool, *argument))).collect()
 }
 
 /// What the function must say, in other words: nothing was claimed, or the name, whole or without its team.
@@ -75,7 +92,7 @@ proptest::proptest! {
             outside("lena"), outside("platform/mara"), outside("kim"), outside("design/mara"),
         ]),
         claimed in claimed(),
-        (tool, argument) in identity(),
+        (tool, argument) in select(identities()),
     ) {
         let own = caller.name().unwrap();
         let arguments = json!({argument: claimed, "title": "x"});
@@ -153,7 +170,7 @@ fn arguments(tool: &str, case: usize, pick: usize) -> Value {
         "register" => json!({"description": mark}),
         "set_status" => json!({"status": mark}),
         "send" => json!({"to_agent": NAMES[pick % NAMES.len()], "message": mark}),
-        "create_task" => json!({"title": mark, "assigned_to": if pick % 3 == 0 { "" } else { NAMES[pick % NAMES.len()] }}),
+        "create_task" => json!({"title": mark, "assigned_to": if pick.is_multiple_of(3) { "" } else { NAMES[pick % NAMES.len()] }}),
         "update_task" => json!({"task_id": task, "status": stages[pick % stages.len()], "result": mark}),
         "assign_role_hat" => json!({"task_id": task, "role": "builder"}),
         "submit_for_review" => json!({"task_id": task, "summary": mark}),
@@ -175,23 +192,31 @@ fn mark(case: usize) -> String {
     format!("case {case}.")
 }
 
+fn is_mark(text: &str) -> bool {
+    text.strip_prefix("case ").and_then(|rest| rest.strip_suffix('.')).is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
 #[tokio::test]
 async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
     let board = Board::new().await;
     let bearers = bearers(&board).await;
     let first = ProjectId::new(1);
-    let strategy = (0..bearers.len(), claimed(), identity(), any::<u16>());
+    let strategy = (0..bearers.len(), claimed(), select(identities()), any::<u16>());
     let mut runner = TestRunner::deterministic();
+    let routes = tools::routes();
     let (mut accepted, mut writers) = (BTreeSet::new(), BTreeMap::new());
     for case in 0..CARRIED_OUT {
         let (bearer, claimed, (tool, argument), pick) = strategy.new_tree(&mut runner).unwrap().current();
         let Bearer { client, caller } = &bearers[bearer];
         let own = caller.name().unwrap();
+        // Most calls are of tools that the caller sees.
+        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::may(caller, tool)).collect();
+        let (tool, argument) = if tools::may(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
         // Every other claim is true, or too few writes would be left to look at.
         let claimed = if pick.is_multiple_of(2) { json!(own.split_once('/').map_or(own.as_str(), |(_, name)| name)) } else { claimed };
         let mut arguments = arguments(tool, case, usize::from(pick / 2));
         arguments[argument] = claimed.clone();
-        if caller.project().is_none() && tools::routes().get(tool).unwrap().input_schema["properties"].get("project").is_some() {
+        if caller.project().is_none() && routes.get(tool).unwrap().input_schema["properties"].get("project").is_some() {
             arguments["project"] = json!(first);
         }
         if tool == "send" && *caller != Caller::Human {
@@ -219,9 +244,9 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
     for (mark, name) in &rows {
         assert_eq!(writers.get(mark), Some(name), "{mark}");
     }
-    println!("{} rows by {} calls, accepted: {accepted:?}", rows.len(), writers.len());
     assert!(rows.len() > CARRIED_OUT / 10, "only {} rows were written", rows.len());
-    let plain = ["ack_handshake", "create_goal", "create_task", "declare_contract", "initiate_handshake", "log_minion", "register", "send", "update_task"];
+    let plain =
+        ["ack_handshake", "create_goal", "create_task", "declare_contract", "initiate_handshake", "log_minion", "register", "send", "update_task"];
     assert!(plain.iter().all(|tool| accepted.contains(tool)), "{accepted:?}");
 }
 
@@ -229,15 +254,16 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
 async fn rows(board: &Board) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |text: &str, name: &str| {
-        if let Some(mark) = text.find("case ").and_then(|start| text[start..].split_inclusive('.').next()) {
-            rows.push((mark.to_owned(), name.to_owned()));
+        if is_mark(text) {
+            rows.push((text.to_owned(), name.to_owned()));
         }
     };
     for project in board.db.projects().await.unwrap() {
         let mut before = None;
         loop {
             let page = board.db.history(&project.id, &HistoryQuery { count: Some(200), before, ..HistoryQuery::default() }).await.unwrap();
-            page.iter().filter(|message| message.from_agent != "runner").for_each(|message| add(&message.content, &message.from_agent));
+            // Others quote a mark: their senders are judged by their events.
+            page.iter().filter(|message| is_mark(&message.content)).for_each(|message| add(&message.content, &message.from_agent));
             let Some(first) = page.first() else { break };
             before = Some(first.id);
         }

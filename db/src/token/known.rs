@@ -1,0 +1,69 @@
+//! Callers that were looked up before, so that not every request asks the disk who it is.
+//!
+//! Whoever changes a token makes all of them be looked up anew, after the commit and before anybody is told of the change.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::caller::Caller;
+
+/// How many callers are remembered; beyond that all are looked up anew.
+const MOST: usize = 1024;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// How often everything was forgotten.
+    life: u64,
+    callers: HashMap<String, Caller>,
+}
+
+impl Known {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The caller behind the hash of a token, or the life in which a lookup begins now.
+    pub(super) fn find(&self, hash: &str) -> Result<Caller, u64> {
+        let state = self.state();
+        state.callers.get(hash).cloned().ok_or(state.life)
+    }
+
+    /// Remembers what a lookup found, unless tokens changed since it began.
+    pub(super) fn remember(&self, life: u64, hash: String, caller: Caller) {
+        let mut state = self.state();
+        if state.life != life {
+            return;
+        }
+        if state.callers.len() >= MOST {
+            state.callers.clear();
+        }
+        state.callers.insert(hash, caller);
+    }
+
+    pub(crate) fn forget(&self) {
+        let mut state = self.state();
+        state.life += 1;
+        state.callers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookup_that_tokens_overtook_is_not_remembered() {
+        let known = Known::default();
+        let life = known.find("a").unwrap_err();
+        known.forget();
+        known.remember(life, "a".to_owned(), Caller::Human);
+        let life = known.find("a").unwrap_err();
+        known.remember(life, "a".to_owned(), Caller::Human);
+        assert_eq!(known.find("a"), Ok(Caller::Human));
+        known.forget();
+        assert!(known.find("a").is_err());
+    }
+}
