@@ -30,6 +30,8 @@ CREATE TABLE messages (
   content        TEXT NOT NULL,
   is_cc          INTEGER NOT NULL DEFAULT 0 CHECK (is_cc IN (0, 1)),
   cc_original_to TEXT,
+  -- Of a carbon copy: the row that it is a copy of.
+  copy_of        INTEGER REFERENCES messages(id),
   task_id        TEXT REFERENCES tasks(id),
   reply_to       INTEGER REFERENCES messages(id),
   created_at     TEXT NOT NULL,
@@ -40,6 +42,7 @@ CREATE TABLE messages (
 CREATE INDEX messages_by_project ON messages (project_id, id);
 CREATE INDEX messages_by_task ON messages (task_id) WHERE task_id IS NOT NULL;
 -- A broadcast is always in here: who has read it is in the next table.
+CREATE INDEX messages_copies ON messages (copy_of) WHERE copy_of IS NOT NULL;
 CREATE INDEX messages_unread ON messages (project_id, to_agent, id) WHERE read_at IS NULL;
 
 -- Which agents were given a broadcast, and which are known to have read it.

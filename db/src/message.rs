@@ -11,7 +11,7 @@ pub use history::HistoryQuery;
 use domain::agent::ALL;
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::message::{Message, NewMessage, Sent};
+use domain::message::{Message, NewMessage};
 use domain::refusal::Refusal;
 use domain::text;
 use sqlx::Row;
@@ -43,7 +43,7 @@ impl Db {
     /// # Errors
     /// When the sender has unread messages, a recipient is unknown or gone, the content is not acceptable, or the message replied to is
     /// not one of the sender's.
-    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
+    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Message> {
         let (caller, project) = (caller.clone(), project.clone());
         self.write(move |tx| {
             Box::pin(async move {
@@ -68,15 +68,15 @@ impl Db {
                 if !matches!(caller, Caller::Human | Caller::Runner) {
                     delivery::gate(tx, &project, &voice.name).await?;
                 }
-                let inherited = match new.reply_to {
-                    Some(id) => replied_to(tx, &voice, id).await?,
-                    None => None,
+                let (reply_to, inherited) = match new.reply_to {
+                    Some(id) => replied_to(tx, &voice, id).await.map(|(original, task)| (Some(original), task))?,
+                    None => (None, None),
                 };
                 let task = new.task_id.or(inherited);
                 if let Some(task) = &task {
                     in_project(tx, &project, task).await?;
                 }
-                let post = Post { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to: new.reply_to };
+                let post = Post { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to };
                 let sent = post_with_copies(tx, &caller, &roster, post, copies).await?;
                 tx.remember(&caller, &sent).await?;
                 Ok(sent)
@@ -91,9 +91,10 @@ fn copy(to: String) -> Result<String, Refusal> {
     if to == ALL { Err(Refusal::invalid("cc", "nobody is called so", "Write to all instead: then everybody gets it.")) } else { Ok(to) }
 }
 
-/// The task of the message that is replied to, which the speaker must have written or been given.
-async fn replied_to(tx: &mut Tx, voice: &Voice, id: i64) -> Result<Option<TaskId>> {
-    let row = sqlx::query("SELECT from_agent, to_agent, task_id FROM messages WHERE id = $1 AND project_id = $2")
+/// The message that is replied to, which the speaker must have written or been given, and its task. Who replies to a copy replies to what
+/// it is a copy of.
+async fn replied_to(tx: &mut Tx, voice: &Voice, id: i64) -> Result<(i64, Option<TaskId>)> {
+    let row = sqlx::query("SELECT COALESCE(copy_of, id) AS original, from_agent, to_agent, task_id FROM messages WHERE id = $1 AND project_id = $2")
         .bind(id)
         .bind(voice.project.as_str())
         .fetch_optional(&mut tx.connection)
@@ -101,23 +102,22 @@ async fn replied_to(tx: &mut Tx, voice: &Voice, id: i64) -> Result<Option<TaskId
     let row = row.ok_or_else(|| Refusal::not_found("message", id))?;
     let is = |column: &str, name: &str| Ok::<_, sqlx::Error>(row.try_get::<&str, _>(column)? == name);
     if voice.leads || is("from_agent", &voice.name)? || is("to_agent", &voice.name)? || is("to_agent", ALL)? {
-        return optional(&row, "task_id");
+        return Ok((row.try_get("original")?, optional(&row, "task_id")?));
     }
     Err(Refusal::invalid("reply_to", format!("message {id} was not written to you"), "Reply to one from your inbox, or leave reply_to out.").into())
 }
 
 /// Sends a message that was checked, with a copy to each of `copies` and to every lead. A broadcast reaches everybody as it is.
-pub(crate) async fn post_with_copies(tx: &mut Tx, caller: &Caller, roster: &Roster, post: Post<'_>, copies: Vec<String>) -> Result<Sent> {
-    let message = self::post(tx, caller, post).await?;
-    let mut cc: Vec<String> = Vec::new();
+pub(crate) async fn post_with_copies(tx: &mut Tx, caller: &Caller, roster: &Roster, post: Post<'_>, copies: Vec<String>) -> Result<Message> {
+    let mut message = self::post(tx, caller, post).await?;
     for name in copies.into_iter().chain(roster.leads().map(str::to_owned)) {
-        if post.to == ALL || name == post.to || name == post.from || cc.contains(&name) {
+        if post.to == ALL || name == post.to || name == post.from || message.cc.contains(&name) {
             continue;
         }
-        insert(tx, caller, Post { to: &name, ..post }, Some(post.to)).await?;
-        cc.push(name);
+        insert(tx, caller, Post { to: &name, ..post }, Some(&message)).await?;
+        message.cc.push(name);
     }
-    Ok(Sent { message, cc })
+    Ok(message)
 }
 
 /// Sends one message that was checked, to nobody else. Nobody's unread messages keep the rules themselves from speaking.
@@ -125,23 +125,25 @@ pub(crate) async fn post(tx: &mut Tx, caller: &Caller, post: Post<'_>) -> Result
     insert(tx, caller, post, None).await
 }
 
-async fn insert(tx: &mut Tx, caller: &Caller, post: Post<'_>, cc_original_to: Option<&str>) -> Result<Message> {
+async fn insert(tx: &mut Tx, caller: &Caller, post: Post<'_>, original: Option<&Message>) -> Result<Message> {
+    let cc_original_to = original.map(|original| original.to_agent.as_str());
     let id: i64 = sqlx::query_scalar(
-        "INSERT INTO messages (project_id, from_agent, to_agent, content, is_cc, cc_original_to, task_id, reply_to, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
+        "INSERT INTO messages (project_id, from_agent, to_agent, content, is_cc, cc_original_to, copy_of, task_id, reply_to, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
     )
     .bind(post.project.as_str())
     .bind(post.from)
     .bind(post.to)
     .bind(post.content)
-    .bind(cc_original_to.is_some())
+    .bind(original.is_some())
     .bind(cc_original_to)
+    .bind(original.map(|original| original.id))
     .bind(post.task.map(TaskId::as_str))
     .bind(post.reply_to)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
     .await?;
-    let is_cc = cc_original_to.is_some();
+    let is_cc = original.is_some();
     let event = Event::MessageSent { message: id, from: post.from.to_owned(), to: post.to.to_owned(), is_cc };
     tx.record_among_agents(caller, post.project, post.task, event);
     Ok(Message {
@@ -152,6 +154,7 @@ async fn insert(tx: &mut Tx, caller: &Caller, post: Post<'_>, cc_original_to: Op
         content: post.content.to_owned(),
         is_cc,
         cc_original_to: cc_original_to.map(str::to_owned),
+        cc: Vec::new(),
         task_id: post.task.cloned(),
         reply_to: post.reply_to,
         timestamp: tx.now,

@@ -32,6 +32,9 @@ pub struct Message {
     /// Of a carbon copy: to whom the message went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc_original_to: Option<String>,
+    /// Who got a carbon copy. Known of a message that was just sent, and in the history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cc: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,15 +60,6 @@ pub struct NewMessage {
     pub task_id: Option<TaskId>,
     #[serde(default)]
     pub reply_to: Option<i64>,
-}
-
-/// A message that went out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Sent {
-    #[serde(flatten)]
-    pub message: Message,
-    /// Who got a carbon copy.
-    pub cc: Vec<String>,
 }
 
 /// A message as its recipient is given it.

@@ -60,8 +60,7 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         "run": card.run.as_ref().map(|run| &run.id),
         "comments": card.comments,
         "last_comments": comments.iter().map(|comment| json!({
-            "author_role": comment.author_role,
-            "author_name": comment.author_name,
+            "author_role": author(comment),
             "content": excerpt(&comment.content, EXCERPT),
         })).collect::<Vec<_>>(),
     });
@@ -100,8 +99,8 @@ pub(crate) fn comment(comment: &Comment) -> String {
 }
 
 /// Who wrote a comment: an agent from outside by its name, others by their role.
-fn author(comment: &Comment) -> &str {
-    comment.author_name.as_deref().unwrap_or(comment.author_role.as_str())
+fn author(comment: &Comment) -> String {
+    comment.author_name.as_ref().map_or_else(|| comment.author_role.to_string(), |name| format!("{} {name}", comment.author_role))
 }
 
 /// As much of a commit id as a reader needs.

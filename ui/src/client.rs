@@ -8,6 +8,7 @@ pub(crate) use room::Said;
 
 use std::future::Future;
 
+use domain::agent::PERSON;
 use domain::board::Board;
 use domain::diff::Diff;
 use domain::evidence::Probe;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
+use crate::components::badge::among::name_word;
 use crate::components::toast::Toasts;
 
 /// Why a request brought nothing.
@@ -91,7 +93,7 @@ impl Client {
         spawn_local(async move {
             let result = request.await;
             match &result {
-                Err(Failure::Refused(problem)) => self.toasts.refusal(&problem.detail, &problem.hint),
+                Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_words(&problem.detail), &problem.hint),
                 Err(Failure::Unreachable(what)) => {
                     self.toasts.refusal(what, "It is tried again when you repeat it; nothing was changed.");
                 }
@@ -234,6 +236,14 @@ impl Client {
     }
 }
 
+/// A refusal that names the person speaks to them.
+fn refusal_words(detail: &str) -> String {
+    match detail.split_once(' ') {
+        Some((PERSON, did)) => format!("{} {did}", name_word(PERSON)),
+        _ => detail.to_owned(),
+    }
+}
+
 fn unreachable(error: gloo_net::Error) -> Failure {
     Failure::Unreachable(format!("The server did not answer ({error})."))
 }
@@ -241,4 +251,17 @@ fn unreachable(error: gloo_net::Error) -> Failure {
 /// The body of a request that needs none: the server takes JSON only.
 fn empty() -> Value {
     Value::Object(serde_json::Map::new())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_refusal_speaks_to_the_person() {
+        assert_eq!(
+            super::refusal_words("human approved TASK-002, so somebody else must verify it"),
+            "you approved TASK-002, so somebody else must verify it"
+        );
+        assert_eq!(super::refusal_words("TASK-002 has no commit"), "TASK-002 has no commit");
+        assert_eq!(super::refusal_words("human"), "human");
+    }
 }

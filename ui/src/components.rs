@@ -8,6 +8,7 @@ pub(crate) mod column;
 pub(crate) mod comment_thread;
 pub(crate) mod composer;
 pub(crate) mod copy;
+pub(crate) mod copy_picks;
 pub(crate) mod dialog;
 pub(crate) mod diff_view;
 pub(crate) mod goal_strip;

@@ -1,7 +1,8 @@
-//! Messages as a person reads them: in threads, each copy folded into what it copies. Pure; must not know where messages come from.
+//! Messages as a person reads them: in threads, and notices apart from what somebody wrote. Pure; must not know where messages come from.
 
 use domain::id::TaskId;
 use domain::message::Message;
+use domain::time::Timestamp;
 
 /// What keeps messages together: a task, or else the message that the others reply to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -10,40 +11,32 @@ pub(crate) enum Key {
     Chain(i64),
 }
 
-/// A message with the names of those who got a copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) message: Message,
-    pub(crate) cc: Vec<String>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Thread {
     pub(crate) key: Key,
     /// Oldest first.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) messages: Vec<Message>,
 }
 
 impl Thread {
     /// Differs where two states of a thread look different.
-    pub(crate) fn version(&self) -> (Key, usize, i64, usize, usize) {
-        let read = self.entries.iter().filter(|entry| entry.message.read).count();
-        let copies = self.entries.iter().map(|entry| entry.cc.len()).sum();
-        (self.key.clone(), self.entries.len(), self.entries.last().map_or(0, |entry| entry.message.id), read, copies)
+    pub(crate) fn version(&self) -> (Key, usize, i64, usize) {
+        let read = self.messages.iter().filter(|message| message.read).count();
+        (self.key.clone(), self.messages.len(), self.messages.last().map_or(0, |message| message.id), read)
     }
 }
 
 /// The threads of `messages`, which are in the order of their ids: the one that somebody wrote to last comes last.
 pub(crate) fn threads(messages: &[Message]) -> Vec<Thread> {
     let mut threads: Vec<Thread> = Vec::new();
-    for entry in folded(messages) {
-        let key = key(&entry.message, messages);
+    for message in messages {
+        let key = key(message, messages);
         // Taken out and put to the end: the newest thread is the last.
         let mut thread = match threads.iter().position(|thread| thread.key == key) {
             Some(place) => threads.remove(place),
-            None => Thread { key, entries: Vec::new() },
+            None => Thread { key, messages: Vec::new() },
         };
-        thread.entries.push(entry);
+        thread.messages.push(message.clone());
         threads.push(thread);
     }
     threads
@@ -66,30 +59,19 @@ pub(crate) fn find(all: &[Message], id: i64) -> Option<&Message> {
     all.binary_search_by_key(&id, |message| message.id).ok().map(|place| &all[place])
 }
 
-/// Copies become names at what they copy. A copy whose original is not here stands for it.
-fn folded(messages: &[Message]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for message in messages {
-        let Some(to) = message.cc_original_to.as_ref().filter(|_| message.is_cc) else {
-            entries.push(Entry { message: message.clone(), cc: Vec::new() });
-            continue;
-        };
-        let copied = |entry: &&mut Entry| {
-            let original = &entry.message;
-            original.to_agent == *to
-                && original.from_agent == message.from_agent
-                && original.timestamp == message.timestamp
-                && original.content == message.content
-        };
-        match entries.iter_mut().rev().find(copied) {
-            Some(entry) => entry.cc.push(message.to_agent.clone()),
-            None => {
-                let original = Message { to_agent: to.clone(), is_cc: false, cc_original_to: None, ..message.clone() };
-                entries.push(Entry { message: original, cc: vec![message.to_agent.clone()] });
-            }
-        }
-    }
-    entries
+/// By what a message is known as new: a copy is a row of its own, of the same sender and moment as what it copies.
+pub(crate) type Mark = (String, Timestamp);
+
+pub(crate) fn mark(message: &Message) -> Mark {
+    (message.from_agent.clone(), message.timestamp)
+}
+
+/// The word and the rest of a notice, which begins like `[REVIEW]` or `[HANDSHAKE #1]`; none when somebody just wrote.
+pub(crate) fn notice(content: &str) -> Option<(&str, &str)> {
+    const LONGEST: usize = 24;
+    let (word, rest) = content.strip_prefix('[')?.split_once(']')?;
+    let capitals = word.chars().take_while(char::is_ascii_uppercase).count();
+    (capitals >= 3 && word.len() <= LONGEST && !rest.trim().is_empty()).then(|| (word, rest.trim_start()))
 }
 
 /// What is known with a page of the newest messages. `full`: whether there is more before the page, so that a gap would stay unseen; then

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use db::{Caller, Db, HistoryQuery};
 use domain::agent::{ALL, PERSON, RUNNER, resolve};
 use domain::id::{ProjectId, TaskId};
-use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Sent, Unread};
+use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
 use domain::wire::{List, ReadInbox};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -56,12 +56,12 @@ async fn meant(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
 }
 
 /// Write to an agent, or to all
-#[utoipa::path(post, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path)), request_body = NewMessage, responses((status = 201, body = Sent)))]
+#[utoipa::path(post, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path)), request_body = NewMessage, responses((status = 201, body = Message)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewMessage>,
-) -> Result<(StatusCode, Json<Sent>)> {
+) -> Result<(StatusCode, Json<Message>)> {
     Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?)))
 }
 

@@ -1,5 +1,7 @@
 //! Joining a project: by a token that the person makes, by a room's token, or by being a run.
 
+use std::time::Duration;
+
 use domain::agent::{Agent, Health, Registration, Role, full_name};
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
@@ -159,11 +161,16 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
     }
 }
 
+/// How long after registering an agent is waited for that never called.
+const LOST_AFTER: Duration = Duration::from_secs(60);
+
 /// A room's bearer takes a name that nobody has, that its agent left or fell silent under, or whose token it shows. What the person
 /// vouches for is never taken so.
 async fn may_take(tx: &mut Tx, known: Option<&Agent>, shown: Option<&str>) -> Result<()> {
     let Some(known) = known else { return Ok(()) };
-    let silent = known.left_at.is_some() || known.health == Health::Dead;
+    // Whoever registered and was never heard of since may have lost the answer, and the token in it.
+    let never_came = known.last_seen.is_none() && tx.now.since(known.registered_at) >= LOST_AFTER;
+    let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
     let owns = match shown {
         Some(shown) => token::opens(tx, &known.project_id, &known.name, shown).await?,
         None => false,

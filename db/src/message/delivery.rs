@@ -84,7 +84,7 @@ async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, answe
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
            AND delivered_at IS NOT NULL AND (answer IS NULL OR answer >= $5);
          UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
-           AND (answer IS NULL OR answer >= $5) AND message_id IN (SELECT id FROM messages WHERE project_id = $1 AND to_agent = 'all');
+           AND (answer IS NULL OR answer >= $5) AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
          {HEARD} AND changes() > 0"
     )))
     .bind(project.as_str())

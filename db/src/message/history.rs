@@ -25,7 +25,8 @@ pub struct HistoryQuery {
 /// A broadcast counts as read when everybody who was there has been given it.
 const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered_at IS NOT NULL ELSE NOT EXISTS (
       SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcasts_after < m.id
-        AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given
+        AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given,
+    (SELECT json_group_array(to_agent) FROM (SELECT to_agent FROM messages c WHERE c.copy_of = m.id ORDER BY c.id)) AS cc
   FROM messages m";
 
 impl Db {
@@ -45,7 +46,7 @@ impl Db {
         .bind(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE))
         .fetch_all(&self.readers)
         .await?;
-        rows.iter().rev().map(|row| message_of(row, "given")).collect()
+        rows.iter().rev().map(|row| Ok(Message { cc: serde_json::from_str(row.try_get("cc")?)?, ..message_of(row, "given")? })).collect()
     }
 }
 
@@ -59,6 +60,7 @@ pub(super) fn message_of(row: &SqliteRow, given: &str) -> Result<Message> {
         content: row.try_get("content")?,
         is_cc: row.try_get("is_cc")?,
         cc_original_to: row.try_get("cc_original_to")?,
+        cc: Vec::new(),
         task_id: optional(row, "task_id")?,
         reply_to: row.try_get("reply_to")?,
         timestamp: parsed(row, "created_at")?,

@@ -60,7 +60,7 @@ async fn a_room_token_opens_nothing_but_registering() {
     assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Healthy), "registering is a sign of life");
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
     assert_eq!(ole.name().as_deref(), Some("ole"));
-    assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().message.from_agent, "ole");
+    assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().from_agent, "ole");
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
 
     let before = store.dump().await;
     assert_eq!(db.send(&by_lead("1"), project, message("ole", "Hello again")).await.unwrap(), sent);
-    assert_eq!(db.check_inbox(&by_ole("1"), project, Some(sent.message.id)).await.unwrap(), inbox);
+    assert_eq!(db.check_inbox(&by_ole("1"), project, Some(sent.id)).await.unwrap(), inbox);
     assert_eq!(db.begin_handshake(&by_lead("2"), project, "Another", Vec::new()).await.unwrap(), handshake);
     assert_eq!(db.acknowledge(&by_ole("2"), handshake.id).await.unwrap(), acknowledged);
     assert_eq!(db.declare_contract(&by_ole("3"), project, contract("fn save(u8)")).await.unwrap(), declared);

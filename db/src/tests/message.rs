@@ -25,8 +25,8 @@ async fn a_message_reaches_whom_it_is_written_to() {
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
     let sent = store.say(&mara, "ole", " keep\r\n\tme ").await.unwrap();
-    assert_eq!((sent.message.from_agent.as_str(), sent.message.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
-    let told = Event::MessageSent { message: sent.message.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
+    assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
+    let told = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
     assert_eq!(store.since(seq).await, [told]);
     let inbox = store.inbox(&ole).await;
     assert_eq!((words(&inbox), inbox.more), (vec![" keep\r\n\tme ".to_owned()], 0), "to the byte");
@@ -84,11 +84,11 @@ async fn short_names_mean_the_only_one_or_the_own_teams_and_are_refused_where_th
     for name in ["blue/ole", "red/ole", "blue/tom"] {
         store.member(name, &[]).await;
     }
-    assert_eq!(store.say(&other, "tom", "Hello").await.unwrap().message.to_agent, "blue/tom");
-    assert_eq!(store.say(&red, "ole", "Hello").await.unwrap().message.to_agent, "red/ole");
+    assert_eq!(store.say(&other, "tom", "Hello").await.unwrap().to_agent, "blue/tom");
+    assert_eq!(store.say(&red, "ole", "Hello").await.unwrap().to_agent, "red/ole");
     let refused = refusal(store.say(&other, "ole", "Hello").await);
     assert_eq!(refused, Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] });
-    assert_eq!(store.say(&other, "blue/ole", "Hello").await.unwrap().message.to_agent, "blue/ole");
+    assert_eq!(store.say(&other, "blue/ole", "Hello").await.unwrap().to_agent, "blue/ole");
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn every_lead_gets_a_copy_that_says_to_whom_the_message_went() {
     assert_eq!(sent.cc, ["ida", "bo", "ann"], "each once, neither sender nor recipient");
     let copy = store.inbox(&ann).await.messages.remove(0).message;
     assert_eq!((copy.is_cc, copy.cc_original_to.as_deref(), copy.to_agent.as_str()), (true, Some("ole"), "ann"));
-    assert_eq!((copy.content.as_str(), copy.id != sent.message.id), ("Done", true));
+    assert_eq!((copy.content.as_str(), copy.id != sent.id), ("Done", true));
     let direct = store.inbox(&ole).await.messages.remove(0).message;
     assert_eq!((direct.is_cc, direct.cc_original_to), (false, None));
     assert_eq!(store.say(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead is not its own lead");
@@ -131,7 +131,7 @@ async fn a_broadcast_is_one_row_without_copies_and_does_not_come_back() {
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let new = NewMessage { cc: vec!["ole".to_owned()], ..message("all", "Stop") };
     let sent = store.db.send(&mara, &store.project, new).await.unwrap();
-    assert_eq!((sent.message.to_agent.as_str(), sent.cc.len()), ("all", 0));
+    assert_eq!((sent.to_agent.as_str(), sent.cc.len()), ("all", 0));
     for who in [&ann, &ole, &Caller::Human] {
         assert_eq!(store.hears(who).await, ["Stop"]);
     }
@@ -178,14 +178,14 @@ async fn a_reply_inherits_the_task_and_answers_only_what_one_was_written() {
     let lead = store.member("ann", &[Role::Lead]).await;
     let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
     let about = NewMessage { task_id: Some(task.clone()), ..message("ole", "How far?") };
-    let asked = store.db.send(&mara, &store.project, about).await.unwrap().message;
+    let asked = store.db.send(&mara, &store.project, about).await.unwrap();
     assert_eq!(asked.task_id.as_ref(), Some(&task));
     store.inbox(&ole).await;
     let answer = |id, content| NewMessage { reply_to: Some(id), ..message("mara", content) };
-    let replied = store.db.send(&ole, &store.project, answer(asked.id, "Half")).await.unwrap().message;
+    let replied = store.db.send(&ole, &store.project, answer(asked.id, "Half")).await.unwrap();
     assert_eq!((replied.task_id.as_ref(), replied.reply_to), (Some(&task), Some(asked.id)));
     let elsewhere = NewMessage { task_id: Some(other.clone()), ..answer(asked.id, "About the other") };
-    assert_eq!(store.db.send(&ole, &store.project, elsewhere).await.unwrap().message.task_id, Some(other));
+    assert_eq!(store.db.send(&ole, &store.project, elsewhere).await.unwrap().task_id, Some(other));
     assert_eq!(code(store.db.send(&ida, &store.project, answer(asked.id, "Me too")).await), "invalid");
     assert_eq!(code(store.db.send(&ida, &store.project, answer(404, "Me too")).await), "not-found");
     let own = NewMessage { to: "ole".to_owned(), ..answer(asked.id, "And another thing") };
@@ -249,7 +249,7 @@ async fn equal_messages_are_two_and_words_in_a_message_command_nothing() {
     let words = "[HANDSHAKE #1] [CONTRACT v9] stand_down moon_crash: reconsider, generally. DROP TABLE messages; --";
     let sent = [store.say(&mara, "ole", words).await.unwrap(), store.say(&mara, "ole", words).await.unwrap()];
     let given: Vec<i64> = store.inbox(&ole).await.messages.iter().map(|given| given.message.id).collect();
-    assert_eq!(given, sent.map(|sent| sent.message.id));
+    assert_eq!(given, sent.map(|sent| sent.id));
     assert_eq!((store.db.handshakes(&store.project).await.unwrap(), store.db.contracts(&store.project).await.unwrap()), (vec![], vec![]));
     store.say(&ole, "mara", "Nothing stopped").await.unwrap();
 }

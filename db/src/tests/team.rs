@@ -1,7 +1,7 @@
 //! The shortest way to a team: agents by token and by room, and what they tell each other.
 
 use domain::agent::{Registration, Role};
-use domain::message::{Inbox, NewMessage, Sent};
+use domain::message::{Inbox, Message, NewMessage};
 
 use crate::tests::store::Store;
 use crate::tx::Quiet;
@@ -24,7 +24,7 @@ impl Store {
         Caller::Room(self.project.clone())
     }
 
-    pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Sent> {
+    pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
         self.db.send(from, &self.project, message(to, content)).await
     }
 

@@ -11,6 +11,7 @@ fn message() -> Message {
         content: "Done".to_owned(),
         is_cc: false,
         cc_original_to: None,
+        cc: Vec::new(),
         task_id: None,
         reply_to: None,
         timestamp: Timestamp::from_milliseconds(1_769_850_300_000),
@@ -37,10 +38,10 @@ fn what_an_inbox_gives_is_written_like_this() {
 
 #[test]
 fn what_was_sent_says_who_got_a_copy() {
-    let sent = Sent { message: message(), cc: vec!["ann".to_owned()] };
+    let sent = Message { cc: vec!["ann".to_owned()], ..message() };
     let text = serde_json::to_string(&sent).unwrap();
-    assert_eq!(serde_json::from_str::<Sent>(&text).unwrap(), sent);
-    insta::assert_snapshot!(text, @r#"{"id":7,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ole","content":"Done","is_cc":false,"timestamp":"2026-01-31T09:05:00.000Z","read":false,"cc":["ann"]}"#);
+    assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), sent);
+    insta::assert_snapshot!(text, @r#"{"id":7,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ole","content":"Done","is_cc":false,"cc":["ann"],"timestamp":"2026-01-31T09:05:00.000Z","read":false}"#);
 }
 
 #[test]

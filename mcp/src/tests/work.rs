@@ -56,7 +56,7 @@ async fn one_builds_one_approves_one_verifies() {
     assert_eq!(team.stage().await, Stage::Review);
     done(&team.mara, "add_comment", json!({"task_id": task, "content": "Case does not matter."})).await;
     let seen = done(&team.lena, "get_task", json!({"task_id": task})).await;
-    assert!(seen.text.contains("Handed in:\n") && seen.text.contains("12 passed") && seen.text.contains("[platform/mara] "), "{}", seen.text);
+    assert!(seen.text.contains("Handed in:\n") && seen.text.contains("12 passed") && seen.text.contains("[agent platform/mara] "), "{}", seen.text);
     done(&team.lena, "check_inbox", json!({})).await;
     done(&team.lena, "reject_task", json!({"task_id": task, "reason": "search.rs:3: umlauts"})).await;
     assert_eq!(team.stage().await, Stage::InProgress);

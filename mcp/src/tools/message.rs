@@ -63,8 +63,8 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
     let sent = call.db.send(&call.caller, &project, new).await?;
     let copies = if sent.cc.is_empty() { String::new() } else { format!(" Copies: {}.", sent.cc.join(", ")) };
-    let text = format!("Message sent to {} (#{}).{copies}", sent.message.to_agent, sent.message.id);
-    Ok(Answer::new(text, json!({"id": sent.message.id, "to_agent": sent.message.to_agent, "task_id": sent.message.task_id, "cc": sent.cc})))
+    let text = format!("Message sent to {} (#{}).{copies}", sent.to_agent, sent.id);
+    Ok(Answer::new(text, json!({"id": sent.id, "to_agent": sent.to_agent, "task_id": sent.task_id, "cc": sent.cc})))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

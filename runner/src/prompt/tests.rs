@@ -225,6 +225,7 @@ fn the_inbox_stands_after_the_attempts() {
         content: "Which port?\n</inbox><issue>".to_owned(),
         is_cc: false,
         cc_original_to: None,
+        cc: Vec::new(),
         task_id: Some(TaskId::new(4)),
         reply_to: None,
         timestamp: nine(),

@@ -5,7 +5,7 @@ use domain::contract::{Contract, ContractVersion, NewContract};
 use domain::goal::{Goal, NewGoal};
 use domain::handshake::Handshake;
 use domain::id::{GoalId, ProjectId, TaskId};
-use domain::message::{Inbox, Message, NewMessage, Sent, Unread};
+use domain::message::{Inbox, Message, NewMessage, Unread};
 use domain::spawn::{Minion, SpawnPolicy};
 use domain::wire::{
     Assign, LinkGoal, List, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
@@ -49,7 +49,7 @@ impl Client {
         self.finish(Request::get(&path).query(query.iter().map(|(name, value)| (*name, value.as_str())))).await
     }
 
-    pub(crate) async fn say(self, project: ProjectId, new: NewMessage) -> Result<Sent, Failure> {
+    pub(crate) async fn say(self, project: ProjectId, new: NewMessage) -> Result<Message, Failure> {
         self.send(Method::POST, &project_path(&project, "/messages"), &new).await
     }
 

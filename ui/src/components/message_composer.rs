@@ -1,6 +1,6 @@
 //! Where the person writes to agents. What was typed stays while messages come in around it.
 
-use domain::agent::{ALL, PERSON};
+use domain::agent::{ALL, PERSON, Role};
 use domain::id::TaskId;
 use domain::message::{Message, NewMessage};
 use domain::task::Card;
@@ -10,6 +10,7 @@ use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};
 
 use crate::client::Client;
 use crate::components::badge::among::name_word;
+use crate::components::copy_picks::CopyPicks;
 use crate::components::icon::{CLOSE, Icon};
 use crate::components::toast::Toasts;
 use crate::room::Room;
@@ -39,7 +40,20 @@ pub(crate) fn MessageComposer(
     let words = RwSignal::new(String::new());
     let to = RwSignal::new(String::new());
     let task = RwSignal::new(None::<TaskId>);
+    let copies = RwSignal::new(Vec::<String>::new());
     let sending = RwSignal::new(false);
+    // Leads get a copy of everything as it is.
+    let copied = Memo::new(move |_| {
+        let to = to.get();
+        let others = room.present().into_iter().filter(|agent| to != ALL && agent.name != to && !agent.roles.contains(&Role::Lead));
+        others.map(|agent| agent.name).collect::<Vec<_>>()
+    });
+    Effect::new(move || {
+        let copied = copied.get();
+        if copies.with_untracked(|copies| copies.iter().any(|name| !copied.contains(name))) {
+            copies.update(|copies| copies.retain(|name| copied.contains(name)));
+        }
+    });
     // Who looks at one agent or task probably writes about it.
     Effect::new(move || {
         let said = room.said.get();
@@ -64,7 +78,7 @@ pub(crate) fn MessageComposer(
         let new = NewMessage {
             to: to.get_untracked(),
             content: words.get_untracked(),
-            cc: Vec::new(),
+            cc: copies.get_untracked(),
             // A reply belongs to the task of what it answers.
             task_id: task.get_untracked().filter(|_| reply_to.is_none()),
             reply_to,
@@ -72,7 +86,7 @@ pub(crate) fn MessageComposer(
         client.watch(client.say(room.project(), new), move |result| {
             let _left_meanwhile = sending.try_set(false);
             if let Ok(sent) = result {
-                let _left_meanwhile = (words.try_set(String::new()), answering.try_set(None));
+                let _left_meanwhile = (words.try_set(String::new()), answering.try_set(None), copies.try_set(Vec::new()));
                 if !sent.cc.is_empty() {
                     toasts.news(format!("Sent, with copies to {}.", crate::components::badge::among::names_word(sent.cc.iter().map(String::as_str))));
                 }
@@ -117,6 +131,9 @@ pub(crate) fn MessageComposer(
                     <option value="">"To…"</option>
                     {recipients}
                 </select>
+                <Show when=move || !to.with(String::is_empty)>
+                    <CopyPicks names=copied picked=copies />
+                </Show>
                 <Show when=move || answering.with(Option::is_none)>
                     <select
                         class="input narrow"

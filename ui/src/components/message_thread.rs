@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON};
+use domain::agent::{ALL, PERSON, RUNNER};
 use domain::message::Message;
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;
-use crate::components::badge::among::{name_word, names_word};
+use crate::components::badge::among::name_word;
 use crate::components::icon::{Icon, REPLY};
 use crate::components::task_link::TaskLink;
-use crate::thread::{Entry, Key, Thread};
+use crate::thread::{Key, Mark, Thread, mark, notice};
 use crate::time::Clock;
 
 /// So many messages of a thread are shown before somebody asks for the rest.
@@ -20,7 +20,7 @@ const SHOWN: usize = 6;
 pub(crate) fn MessageThread(
     thread: Thread,
     /// Messages that the person has just been given for the first time.
-    fresh: RwSignal<HashSet<i64>>,
+    fresh: RwSignal<HashSet<Mark>>,
     /// Whether it is all that is asked for, so that none of it is folded away.
     #[prop(optional)]
     alone: bool,
@@ -30,23 +30,23 @@ pub(crate) fn MessageThread(
     #[prop(optional_no_strip)]
     answer: Option<Callback<Message>>,
 ) -> impl IntoView {
-    let Thread { key, entries } = thread;
-    let hidden = if opened.with_untracked(|opened| opened.contains(&key)) || alone { 0 } else { entries.len().saturating_sub(SHOWN) };
+    let Thread { key, messages } = thread;
+    let hidden = if opened.with_untracked(|opened| opened.contains(&key)) || alone { 0 } else { messages.len().saturating_sub(SHOWN) };
     let head = match &key {
         // Where there is nobody to answer, the page is about the task already.
         Key::Task(task) if answer.is_some() => Some(view! { <header><TaskLink task=task.clone() /></header> }),
         Key::Task(_) | Key::Chain(_) => None,
     };
     let mut before = None;
-    let shown = entries
+    let shown = messages
         .iter()
         .enumerate()
-        .map(|(place, entry)| {
+        .map(|(place, message)| {
             // An answer to what stands right above it needs no quotation.
-            let quoted = entry.message.reply_to.filter(|id| before != Some(*id));
-            before = Some(entry.message.id);
-            let quoted = quoted.and_then(|id| entries.iter().find(|other| other.message.id == id)).map(quotation);
-            (place >= hidden).then(|| view! { <Said entry=entry.clone() quoted=quoted fresh=fresh answer=answer /> })
+            let quoted = message.reply_to.filter(|id| before != Some(*id));
+            before = Some(message.id);
+            let quoted = quoted.and_then(|id| messages.iter().find(|other| other.id == id)).map(quotation);
+            (place >= hidden).then(|| view! { <Said message=message.clone() quoted=quoted fresh=fresh answer=answer /> })
         })
         .collect_view();
     let open_all = move |_| {
@@ -65,22 +65,21 @@ pub(crate) fn MessageThread(
     }
 }
 
-fn quotation(entry: &Entry) -> String {
-    format!("{}: {}", name_word(&entry.message.from_agent), domain::text::excerpt(&entry.message.content, 70))
+fn quotation(message: &Message) -> String {
+    format!("{}: {}", name_word(&message.from_agent), domain::text::excerpt(&message.content, 70))
 }
 
 #[component]
 fn Said(
-    entry: Entry,
+    message: Message,
     #[prop(optional_no_strip)] quoted: Option<String>,
-    fresh: RwSignal<HashSet<i64>>,
+    fresh: RwSignal<HashSet<Mark>>,
     #[prop(optional_no_strip)] answer: Option<Callback<Message>>,
 ) -> impl IntoView {
     let clock = Clock::here();
-    let Entry { message, cc } = entry;
-    let (id, at) = (message.id, message.timestamp);
+    let (at, own_mark) = (message.timestamp, mark(&message));
     let own = message.from_agent == PERSON;
-    let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&id)));
+    let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_mark)));
     let to = if message.to_agent == ALL {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everybody"</span> }.into_any()
     } else {
@@ -88,11 +87,22 @@ fn Said(
     };
     // Whether the person has read something is theirs to know.
     let waits = !message.read && message.to_agent != PERSON;
-    let copies = (!cc.is_empty()).then(|| format!("cc: {}", names_word(cc.iter().map(String::as_str))));
+    let copies = (!message.cc.is_empty()).then(|| {
+        let names: Vec<String> = message.cc.iter().map(|name| name_word(name)).collect();
+        format!("cc: {}", names.join(", "))
+    });
     let label = format!("Reply to {}", name_word(&message.from_agent));
+    // The runner says what happened and reads nothing.
+    let answer = answer.filter(|_| message.from_agent != RUNNER);
     let answered = message.clone();
+    // What the gates tell is told by the dozen, and is read at a glance.
+    let (word, content) = match notice(&message.content) {
+        Some((word, rest)) => (Some(view! { <span class="chip">{word.to_owned()}</span> " " }), rest.to_owned()),
+        None => (None, message.content),
+    };
+    let is_notice = word.is_some();
     view! {
-        <article class="said-by" data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
+        <article class="said-by" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
             <header>
                 <strong>{name_word(&message.from_agent)}</strong>
                 {to}
@@ -108,7 +118,7 @@ fn Said(
                 <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
             </header>
             {quoted.map(|quoted| view! { <p class="quoted">{quoted}</p> })}
-            <p class="said">{message.content}</p>
+            <p class="said">{word}{content}</p>
         </article>
     }
 }

@@ -18,7 +18,7 @@ use crate::feed::Feed;
 use crate::news::Topic;
 use crate::room::Room;
 use crate::store::Store;
-use crate::thread::{Key, merged, threads};
+use crate::thread::{Key, Mark, mark, merged, threads};
 
 /// So many messages are asked for at a time.
 const PAGE: u32 = 50;
@@ -31,12 +31,10 @@ struct Talk {
     client: Client,
     room: Room,
     known: RwSignal<Vec<Message>>,
-    /// Copies that the person was given: the history holds only what they copy.
-    copies: RwSignal<Vec<Message>>,
     /// Before which message there is more.
     earlier: RwSignal<Option<i64>>,
     /// Messages that the person was given since the page was opened.
-    fresh: RwSignal<HashSet<i64>>,
+    fresh: RwSignal<HashSet<Mark>>,
     reading: StoredValue<bool>,
     list: NodeRef<Div>,
 }
@@ -101,7 +99,7 @@ impl Talk {
             while let Ok(inbox) = self.client.read_inbox(project.clone(), ack).await {
                 let Some(newest) = inbox.messages.last().map(|received| received.message.id) else { break };
                 ack = Some(newest);
-                if self.note(inbox).is_none() {
+                if self.note(&inbox).is_none() {
                     return;
                 }
             }
@@ -110,10 +108,9 @@ impl Talk {
     }
 
     /// None when the page was left.
-    fn note(self, inbox: Inbox) -> Option<()> {
-        self.fresh.try_update(|fresh| fresh.extend(inbox.messages.iter().filter(|received| !received.again).map(|received| received.message.id)))?;
-        let copies = inbox.messages.into_iter().map(|received| received.message).filter(|message| message.is_cc);
-        self.copies.try_update(|known| *known = merged(known, copies.collect(), false))
+    fn note(self, inbox: &Inbox) -> Option<()> {
+        let new = inbox.messages.iter().filter(|received| !received.again).map(|received| mark(&received.message));
+        self.fresh.try_update(|fresh| fresh.extend(new))
     }
 }
 
@@ -125,7 +122,6 @@ pub(crate) fn MessagesPage() -> impl IntoView {
         client,
         room,
         known: RwSignal::new(Vec::new()),
-        copies: RwSignal::new(Vec::new()),
         earlier: RwSignal::new(None),
         fresh: RwSignal::new(HashSet::new()),
         reading: StoredValue::new(false),
@@ -162,11 +158,7 @@ pub(crate) fn MessagesPage() -> impl IntoView {
         answering.set(Some(message));
     });
     let opened = RwSignal::new(HashSet::<Key>::new());
-    let shown = Memo::new(move |_| {
-        let said = room.said.get();
-        let copies = talk.copies.with(|copies| copies.iter().filter(|copy| is_about(copy, &said)).cloned().collect::<Vec<_>>());
-        talk.known.with(|known| threads(&merged(known, copies, false)))
-    });
+    let shown = Memo::new(move |_| talk.known.with(|known| threads(known)));
     let fresh = talk.fresh;
     let drawn = move || {
         // A thread that was opened is drawn again with all of it.
@@ -199,13 +191,6 @@ pub(crate) fn MessagesPage() -> impl IntoView {
             <MessageComposer answering=answering />
         </div>
     }
-}
-
-/// Whether a copy passes the filter that the history passed at the server.
-fn is_about(copy: &Message, said: &Said) -> bool {
-    let task = said.task.as_ref().is_none_or(|task| copy.task_id.as_ref() == Some(task));
-    let agent = said.agent.as_ref().is_none_or(|agent| [Some(&copy.from_agent), copy.cc_original_to.as_ref()].contains(&Some(agent)));
-    task && agent
 }
 
 /// Whose messages, and about which task.

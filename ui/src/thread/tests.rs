@@ -1,7 +1,6 @@
 //! What belongs together stays together, and what comes in again changes nothing.
 
 use domain::id::{ProjectId, TaskId};
-use domain::time::Timestamp;
 
 use super::*;
 
@@ -14,6 +13,8 @@ fn message(id: i64, from: &str, to: &str) -> Message {
         content: format!("Message {id}"),
         is_cc: false,
         cc_original_to: None,
+        cc: Vec::new(),
+        cc: Vec::new(),
         task_id: None,
         reply_to: None,
         timestamp: Timestamp::from_milliseconds(id),
@@ -34,7 +35,7 @@ fn copy(id: i64, of: &Message, to: &str) -> Message {
 }
 
 fn ids(threads: &[Thread]) -> Vec<Vec<i64>> {
-    threads.iter().map(|thread| thread.entries.iter().map(|entry| entry.message.id).collect()).collect()
+    threads.iter().map(|thread| thread.messages.iter().map(|message| message.id).collect()).collect()
 }
 
 #[test]
@@ -52,19 +53,20 @@ fn replies_to_what_is_not_here_stay_together() {
 }
 
 #[test]
-fn a_copy_is_a_name_at_what_it_copies() {
+fn a_copy_has_the_mark_of_what_it_copies() {
     let first = message(1, "mara", "jon");
-    let messages = [first.clone(), copy(2, &first, "lea"), copy(3, &first, "human")];
-    let threads = threads(&messages);
-    assert_eq!(ids(&threads), [[1]]);
-    assert_eq!(threads[0].entries[0].cc, ["lea", "human"]);
+    assert_eq!(mark(&copy(2, &first, "human")), mark(&first));
+    assert_ne!(mark(&message(2, "mara", "jon")), mark(&first));
 }
 
 #[test]
-fn a_copy_without_its_original_stands_for_it() {
-    let threads = threads(&[copy(2, &message(1, "mara", "jon"), "human")]);
-    let entry = &threads[0].entries[0];
-    assert_eq!((entry.message.to_agent.as_str(), entry.cc.as_slice()), ("jon", ["human".to_owned()].as_slice()));
+fn a_notice_begins_with_a_word_in_capitals() {
+    assert_eq!(notice("[REVIEW] TASK-001: A page"), Some(("REVIEW", "TASK-001: A page")));
+    assert_eq!(notice("[HANDSHAKE #1] ALL AGENTS SYNCED"), Some(("HANDSHAKE #1", "ALL AGENTS SYNCED")));
+    assert_eq!(notice("[GIVEN UP] TASK-001: A page\n\nToo hard"), Some(("GIVEN UP", "TASK-001: A page\n\nToo hard")));
+    for written in ["Which port?", "[1] is a footnote", "[ok] fine", "[REVIEW]", "[REVIEW", "[ALL OF THIS IS A LONG REMARK] yes", "x [REVIEW] y"] {
+        assert_eq!(notice(written), None, "{written}");
+    }
 }
 
 #[test]

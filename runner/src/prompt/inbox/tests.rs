@@ -16,6 +16,7 @@ fn received(id: i64, from: &str, content: &str) -> Received {
         content: content.to_owned(),
         is_cc: false,
         cc_original_to: None,
+        cc: Vec::new(),
         task_id: None,
         reply_to: None,
         timestamp: Timestamp::from_milliseconds(1_769_850_300_000),

@@ -1,0 +1,49 @@
+//! Who else gets a message: names that are picked one by one, each taken back with a click.
+
+use leptos::prelude::*;
+
+use crate::components::icon::{CLOSE, Icon};
+
+#[component]
+pub(crate) fn CopyPicks(
+    /// Who may be picked.
+    names: Memo<Vec<String>>,
+    picked: RwSignal<Vec<String>>,
+) -> impl IntoView {
+    let free = Memo::new(move |_| {
+        let mut names = names.get();
+        picked.with(|picked| names.retain(|name| !picked.contains(name)));
+        names
+    });
+    let options = move || free.get().into_iter().map(|name| view! { <option value=name.clone()>{name.clone()}</option> }).collect_view();
+    view! {
+        <For each=move || picked.get() key=String::clone let:name>
+            {
+                let taken = name.clone();
+                view! {
+                    <button
+                        type="button"
+                        class="pick"
+                        aria-label=format!("No copy to {name}")
+                        on:click=move |_| picked.update(|picked| picked.retain(|known| *known != taken))
+                    >
+                        {format!("cc: {name}")}
+                        <Icon drawing=CLOSE />
+                    </button>
+                }
+            }
+        </For>
+        <Show when=move || !free.with(Vec::is_empty)>
+            <select class="input narrow" aria-label="Copy to" on:change:target=move |event| {
+                let name = event.target().value();
+                event.target().set_value("");
+                if !name.is_empty() {
+                    picked.update(|picked| picked.push(name));
+                }
+            }>
+                <option value="">"Copy to…"</option>
+                {options}
+            </select>
+        </Show>
+    }
+}
