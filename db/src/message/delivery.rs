@@ -49,22 +49,14 @@ pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, n
     Ok(())
 }
 
+/// In which answer `$2` was last given message `$4`; nothing when it was in none.
+const ANSWER_OF: &str = "(SELECT COALESCE(answer, 0) FROM messages WHERE id = $4 AND project_id = $1 AND to_agent = $2 AND delivered_at IS NOT NULL
+    UNION ALL SELECT COALESCE(b.answer, 0) FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
+      WHERE b.message_id = $4 AND b.agent_name = $2 AND m.project_id = $1)";
+
 /// Notes that the answer which held message `ack` arrived; a number that was in no answer to `name` confirms nothing.
 pub(super) async fn confirm(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
-    let answer: Option<Option<Seq>> = sqlx::query_scalar(
-        "SELECT answer FROM messages WHERE id = $1 AND project_id = $2 AND to_agent = $3 AND delivered_at IS NOT NULL
-         UNION ALL SELECT b.answer FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
-           WHERE b.message_id = $1 AND m.project_id = $2 AND b.agent_name = $3",
-    )
-    .bind(ack)
-    .bind(project.as_str())
-    .bind(name)
-    .fetch_optional(&mut tx.connection)
-    .await?;
-    match answer {
-        Some(answer) => arrived(tx, project, name, ack, answer.unwrap_or_default()).await,
-        None => Ok(()),
-    }
+    arrived(tx, project, name, ack, (ANSWER_OF, None)).await
 }
 
 /// Notes that the last answer to `name` arrived, because what it did next shows it.
@@ -74,24 +66,25 @@ pub(crate) async fn confirm_last(tx: &mut Tx, project: &ProjectId, name: &str) -
         .bind(name)
         .fetch_one(&mut tx.connection)
         .await?;
-    arrived(tx, project, name, i64::MAX, last.unwrap_or_default()).await
+    arrived(tx, project, name, i64::MAX, ("$5", Some(last.unwrap_or_default()))).await
 }
 
-/// Marks as read what `name` was given in `answer` or a later one, and what was given over a way that loses nothing, up to a message.
-async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, answer: Seq) -> Result<()> {
+/// Marks as read what `name` was given in an answer or a later one, and what was given over a way that loses nothing, up to a message.
+async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, (answer, number): (&str, Option<Seq>)) -> Result<()> {
     // The last statement holds only where the one before it changed something.
     sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
-           AND delivered_at IS NOT NULL AND (answer IS NULL OR answer >= $5);
+           AND delivered_at IS NOT NULL AND COALESCE(answer, {MAX}) >= {answer};
          UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
-           AND (answer IS NULL OR answer >= $5) AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
-         {HEARD} AND changes() > 0"
+           AND COALESCE(answer, {MAX}) >= {answer} AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
+         {HEARD} AND changes() > 0",
+        MAX = Seq::MAX
     )))
     .bind(project.as_str())
     .bind(name)
     .bind(tx.now.to_string())
     .bind(up_to)
-    .bind(answer)
+    .bind(number)
     .execute(&mut tx.connection)
     .await?;
     Ok(())
@@ -119,7 +112,7 @@ pub(super) async fn gate(tx: &mut Tx, project: &ProjectId, name: &str) -> Result
     }
     if row.try_get::<i64, _>("given")? > 0 {
         let last: Option<Seq> = row.try_get("last")?;
-        arrived(tx, project, name, i64::MAX, last.unwrap_or_default()).await?;
+        arrived(tx, project, name, i64::MAX, ("$5", Some(last.unwrap_or_default()))).await?;
     }
     Ok(())
 }

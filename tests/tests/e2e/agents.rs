@@ -145,12 +145,12 @@ async fn stored(relay: &Relay, project: &ProjectId) -> Vec<String> {
 }
 
 /// The token of an agent from outside that the person vouches for.
-async fn token(relay: &Relay, project: &ProjectId, name: &str, roles: &[&str]) -> String {
+pub(crate) async fn token(relay: &Relay, project: &ProjectId, name: &str, roles: &[&str]) -> String {
     let made: Value = relay.post(&format!("/api/projects/{project}/tokens"), &json!({"agent": name, "roles": roles})).await.unwrap();
     made["token"].as_str().unwrap().to_owned()
 }
 
-async fn text(relay: &Relay, token: &str, tool: &str, arguments: Value) -> String {
+pub(crate) async fn text(relay: &Relay, token: &str, tool: &str, arguments: Value) -> String {
     let answer = mcp::call(relay, token, tool, arguments).await.unwrap();
     assert!(!answer.is_error, "{tool}: {}", answer.text);
     // Notices follow on lines of their own.

@@ -314,7 +314,7 @@ async fn fits(browser: &Browser, what: &str) {
 }
 
 /// A browser that the server knows, at its list of projects.
-async fn signed_in(relay: &Relay) -> Browser {
+pub(crate) async fn signed_in(relay: &Relay) -> Browser {
     let browser = Browser::open().await.unwrap();
     browser.goto(&relay.sign_in).await;
     browser.until("the page is there", "document.body?.innerText.trim()").await;
@@ -324,7 +324,7 @@ async fn signed_in(relay: &Relay) -> Browser {
     browser
 }
 
-async fn open_board(browser: &Browser, relay: &Relay, project: &ProjectId) {
+pub(crate) async fn open_board(browser: &Browser, relay: &Relay, project: &ProjectId) {
     browser.goto(&format!("{}/projects/{project}", relay.url)).await;
     browser.shows(".connection", "Live").await;
     mark(browser).await;
@@ -336,7 +336,7 @@ async fn mark(browser: &Browser) {
 }
 
 /// The page was never reloaded, and the console reports no error but those of requests that had to fail.
-async fn same_page(browser: &Browser, refused: &[&str]) {
+pub(crate) async fn same_page(browser: &Browser, refused: &[&str]) {
     assert_eq!(browser.read("window.marked").await, true, "the page was reloaded");
     let errors = browser.console_errors().await.into_iter().filter(|error| !refused.iter().any(|path| error.contains(path)));
     assert_eq!(errors.collect::<Vec<_>>(), Vec::<String>::new());

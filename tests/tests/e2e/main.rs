@@ -22,3 +22,4 @@ mod recovery;
 mod scene;
 mod scripted_agent;
 mod scripted_model;
+mod team;

@@ -20,7 +20,7 @@ async fn minions(relay: &Relay, project: &ProjectId) -> Vec<Minion> {
 /// What the model of a task's coder was told last.
 fn told(model: &ScriptedModel, task: &TaskId) -> String {
     let of_task = |request: &tests::model::RequestLog| request.agent.as_ref().is_some_and(|agent| agent.task_id == task.as_str());
-    model.requests_of("coder").into_iter().filter(of_task).next_back().unwrap().text()
+    model.requests_of("coder").into_iter().rfind(of_task).unwrap().text()
 }
 
 #[tokio::test]

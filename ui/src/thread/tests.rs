@@ -14,7 +14,6 @@ fn message(id: i64, from: &str, to: &str) -> Message {
         is_cc: false,
         cc_original_to: None,
         cc: Vec::new(),
-        cc: Vec::new(),
         task_id: None,
         reply_to: None,
         timestamp: Timestamp::from_milliseconds(id),

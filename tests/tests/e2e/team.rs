@@ -1,0 +1,251 @@
+//! What a person sees of agents that talk, and says to them, in a real browser: the team, messages, goals, contracts, handshakes and the
+//! gates of a task. The agents are clients from outside whose part the test plays.
+
+use domain::id::{ProjectId, TaskId};
+use domain::message::Unread;
+use serde_json::{Value, json};
+use tests::browser::Browser;
+use tests::relay::Relay;
+
+use crate::agents::{text, token};
+use crate::browser::{open_board, same_page, signed_in};
+use crate::scene;
+
+/// No agent is started from here.
+const NO_AGENTS: &str = r#"{"parts": []}"#;
+
+/// An empty project, and a browser at its board.
+async fn at_board() -> (Relay, ProjectId, Browser) {
+    let relay = scene::scripted(NO_AGENTS).await;
+    let project = relay.project("Letters", None).await.unwrap().id;
+    let browser = signed_in(&relay).await;
+    open_board(&browser, &relay, &project).await;
+    (relay, project, browser)
+}
+
+/// Agents from outside that have called a tool, each with its token.
+async fn join<const N: usize>(relay: &Relay, project: &ProjectId, who: [(&str, &str); N]) -> [String; N] {
+    let mut tokens = [const { String::new() }; N];
+    for (place, (name, role)) in who.into_iter().enumerate() {
+        tokens[place] = token(relay, project, name, &[role]).await;
+        text(relay, &tokens[place], "who", json!({})).await;
+    }
+    tokens
+}
+
+/// Waits until these tabs and no others lead to the parts of the project.
+async fn tabs_are(browser: &Browser, tabs: &str) {
+    let shown = "[...document.querySelectorAll('.sections a')].map((tab) => tab.firstChild.data).join(' ')";
+    browser.until(&format!("the tabs are {tabs}"), &format!("{shown} === '{tabs}'")).await;
+}
+
+/// What was said that an agent has not been given yet, oldest first.
+async fn inbox(relay: &Relay, token: &str) -> Vec<Value> {
+    serde_json::from_str(&text(relay, token, "check_inbox", json!({})).await).unwrap()
+}
+
+/// An outside builder does a task and a lead approves it.
+async fn built(relay: &Relay, builder: &str, lead: &str, task: &TaskId) {
+    text(relay, builder, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
+    text(relay, builder, "submit_for_review", json!({"task_id": task, "summary": "It stands"})).await;
+    text(relay, lead, "approve_task", json!({"task_id": task})).await;
+}
+
+#[tokio::test]
+async fn a_team_is_seen_as_it_comes() {
+    let (relay, project, browser) = at_board().await;
+    browser.lacks(".sections").await;
+    let [ben] = join(&relay, &project, [("ben", "builder")]).await;
+    tabs_are(&browser, "Board Team").await;
+
+    browser.press("Team").await;
+    browser.shows(".agent", "ben").await;
+    browser.press("Add an agent").await;
+    browser.fill("#agent-name", "mara").await;
+    browser.fill("#agent-team", "platform").await;
+    browser.click(".pick:first-child input").await;
+    browser.press("Make the token").await;
+    browser.shows("dialog", "This is shown once.").await;
+    let shown = browser.read("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
+    let mara = shown[0].as_str().unwrap().to_owned();
+    let command = format!("claude mcp add --transport http vibe-relay {}/mcp --header \"Authorization: Bearer {mara}\"", relay.url);
+    assert_eq!(shown[1], command);
+    browser.press("Done").await;
+    browser.lacks("dialog").await;
+    assert_eq!(browser.read(&format!("document.documentElement.outerHTML.includes('{mara}')")).await, false, "the token is shown once");
+
+    let who: Vec<Value> = serde_json::from_str(&text(&relay, &mara, "who", json!({})).await).unwrap();
+    assert!(who.iter().any(|agent| agent["name"] == "platform/mara"), "the token opens the door: {who:?}");
+    text(&relay, &mara, "set_status", json!({"status": "Reading the plan"})).await;
+    browser.shows(".agent", "Reading the plan").await;
+    let row = "[...document.querySelectorAll('.agent')].find((row) => row.innerText.includes('mara'))";
+    for fact in ["platform/mara", "lead", "builder", "healthy", "verified"] {
+        browser.until(&format!("mara's row says {fact}"), &format!("{row}.innerText.includes('{fact}')")).await;
+    }
+
+    text(&relay, &ben, "send", json!({"to_agent": "mara", "message": "Shall I begin?"})).await;
+    tabs_are(&browser, "Board Team Messages").await;
+    browser.until("mara has something to read", &format!("{row}.innerText.includes('1 unread')")).await;
+    assert_eq!(inbox(&relay, &mara).await.len(), 1);
+    browser.until("mara has read", &format!("!{row}.innerText.includes('unread')")).await;
+    same_page(&browser, &[]).await;
+}
+
+#[tokio::test]
+async fn a_person_writes_with_agents() {
+    let (relay, project, browser) = at_board().await;
+    let [_mara, ben, lea] = join(&relay, &project, [("mara", "lead"), ("ben", "builder"), ("lea", "tester")]).await;
+    tabs_are(&browser, "Board Team").await;
+    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
+    tabs_are(&browser, "Board Team Messages").await;
+    browser.shows(".sections .bubble", "1").await;
+
+    browser.click(".sections a[href$='/messages']").await;
+    browser.shows(".said-by[data-new]", "Which colour?").await;
+    browser.shows(".said-by", "cc: mara").await;
+    browser.lacks(".sections .bubble").await;
+    let unread: Unread = relay.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
+    assert_eq!(unread.count, 0);
+
+    // What is being typed stays while others write.
+    browser.fill("#message-words", "Violet, ").await;
+    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "And which shape?"})).await;
+    browser.shows(".said-by", "And which shape?").await;
+    browser.keys("and round.").await;
+    assert_eq!(browser.read("document.querySelector('#message-words').value").await, "Violet, and round.");
+
+    browser.click("select[aria-label=To] option[value=ben]").await;
+    browser.click("select[aria-label='Copy to'] option[value=lea]").await;
+    browser.has("button[aria-label='No copy to lea']").await;
+    browser.press("Send").await;
+    browser.shows(".said-by[data-own]", "Violet, and round.").await;
+    browser.shows(".said-by[data-own]", "cc: lea, mara").await;
+    browser.until("the field is empty", "document.querySelector('#message-words').value === ''").await;
+    browser.click("select[aria-label=To] option[value=all]").await;
+    browser.fill("#message-words", "We begin.").await;
+    browser.press("Send").await;
+    browser.shows(".said-by[data-own]", "We begin.").await;
+
+    for (agent, is_cc) in [(&ben, false), (&lea, true)] {
+        let said = inbox(&relay, agent).await;
+        let said: Vec<_> =
+            said.iter().map(|message| (message["from_agent"].as_str(), message["content"].as_str(), message["is_cc"] == true)).collect();
+        assert_eq!(said, [(Some("human"), Some("Violet, and round."), is_cc), (Some("human"), Some("We begin."), false)]);
+    }
+    same_page(&browser, &[]).await;
+}
+
+#[tokio::test]
+async fn a_goal_fills_while_its_tasks_are_verified() {
+    let (relay, project, browser) = at_board().await;
+    let [mara, ben, vera] = join(&relay, &project, [("mara", "lead"), ("ben", "builder"), ("vera", "tester")]).await;
+    text(&relay, &mara, "create_goal", json!({"title": "Everybody can sign in"})).await;
+    for title in ["Build the form", "Build the door"] {
+        let task = json!({"title": title, "assigned_to": "ben", "role_hat": "builder", "goal_id": "GOAL-001"});
+        text(&relay, &mara, "create_task", task).await;
+    }
+    browser.shows(".goal-chip", "Everybody can sign in").await;
+    tabs_are(&browser, "Board Team Messages Goals").await;
+    browser.press("Goals").await;
+    browser.shows(".entry", "0 of 2 verified").await;
+    browser.shows(".entry", "Build the door").await;
+
+    browser.press("Sign off").await;
+    browser.click("dialog [type=submit]").await;
+    browser.shows(".toast", "GOAL-001 has tasks that are not verified: TASK-001, TASK-002.").await;
+    browser.press("Back").await;
+    browser.lacks("dialog").await;
+
+    let (first, second) = (TaskId::new(1), TaskId::new(2));
+    built(&relay, &ben, &mara, &first).await;
+    browser.shows(".entry", "0 of 2 verified, 1 more done").await;
+    text(&relay, &vera, "verify_task", json!({"task_id": first})).await;
+    browser.shows(".entry", "1 of 2 verified").await;
+    built(&relay, &ben, &mara, &second).await;
+    text(&relay, &vera, "verify_task", json!({"task_id": second})).await;
+    browser.shows(".entry", "2 of 2 verified").await;
+    browser.shows(".entry > header .badge", "Waits for sign-off").await;
+
+    browser.press("Sign off").await;
+    browser.click("dialog [type=submit]").await;
+    browser.shows(".toast", "GOAL-001 is signed off.").await;
+    browser.shows(".entry > header .badge", "Verified").await;
+    browser.shows(".entry", "Signed off by you.").await;
+    same_page(&browser, &["/api/goals/GOAL-001/verify"]).await;
+}
+
+#[tokio::test]
+async fn contracts_and_handshakes_say_what_is_agreed() {
+    let (relay, project, browser) = at_board().await;
+    let [ben, lea] = join(&relay, &project, [("ben", "builder"), ("lea", "builder")]).await;
+    let save = |spec: &str| json!({"name": "save", "type": "function", "spec": spec});
+    text(&relay, &ben, "declare_contract", save("fn save(text)\nIt is written at once.\n")).await;
+    browser.click(".sections a[href$='/contracts']").await;
+    browser.shows("summary", "version 1").await;
+    browser.click("details.attempt summary").await;
+    browser.shows("details[open] .spec", "fn save(text)").await;
+    text(&relay, &ben, "declare_contract", save("fn save(text) -> bool\nIt is written at once.\n")).await;
+    browser.shows("summary", "version 2").await;
+    browser.shows("details[open] h3", "What changed since version 1").await;
+    browser.shows("[data-origin='-']", "- fn save(text)").await;
+    browser.shows("[data-origin='+']", "+ fn save(text) -> bool").await;
+    browser.shows("[data-origin=' ']", "It is written at once.").await;
+    browser.press("v1").await;
+    browser.lacks("[data-origin]").await;
+    browser.shows("details[open] .spec", "fn save(text)").await;
+
+    browser.keys("6").await;
+    browser.press("Begin a handshake").await;
+    browser.fill("#handshake-words", "Nobody writes to main.").await;
+    for agent in [1, 2] {
+        browser.click(&format!(".pick:nth-child({agent}) input")).await;
+    }
+    browser.press("Begin").await;
+    browser.shows(".entry", "Nobody writes to main.").await;
+    browser.shows(".entry .badge", "Open").await;
+    browser.shows(".entry", "Waits for\nben and lea").await;
+    text(&relay, &ben, "ack_handshake", json!({"handshake_id": 1})).await;
+    browser.shows(".entry", "Waits for\nlea").await;
+    browser.shows(".entry", "Acknowledged by\nben").await;
+    text(&relay, &lea, "ack_handshake", json!({"handshake_id": 1})).await;
+    browser.shows(".entry .badge", "Completed").await;
+    browser.shows(".entry", "Acknowledged by\nben and lea").await;
+    same_page(&browser, &[]).await;
+}
+
+#[tokio::test]
+async fn a_task_shows_whose_hands_it_went_through() {
+    let (relay, project, browser) = at_board().await;
+    let [ben, vera] = join(&relay, &project, [("ben", "builder"), ("vera", "tester")]).await;
+    let task = json!({"title": "Build the gate", "assigned_to": "ben"});
+    let _: Value = relay.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
+    browser.shows("[data-task=TASK-001] .why", "assigned to ben").await;
+    browser.press("Build the gate").await;
+    browser.shows(".sheet dl", "Assigned to\nben").await;
+    text(&relay, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
+    let submission = json!({"task_id": "TASK-001", "summary": "It opens and closes", "test_results": "12 passed"});
+    text(&relay, &ben, "submit_for_review", submission).await;
+    browser.shows(".sheet dl", "Handed in\nIt opens and closes").await;
+    browser.shows(".sheet dl", "Tests\n12 passed").await;
+
+    browser.press("Approve").await;
+    browser.click("dialog [type=submit]").await;
+    browser.lacks("dialog").await;
+    browser.shows(".sheet dl", "Built by\nben").await;
+    browser.shows(".sheet dl", "Approved by\nyou").await;
+    browser.press("Verify").await;
+    browser.fill("#gate-words", "I tried it.").await;
+    browser.click("dialog [type=submit]").await;
+    browser.shows(".toast", "You approved TASK-001, so somebody else must verify it.").await;
+    assert_eq!(browser.read("document.querySelector('#gate-words').value").await, "I tried it.", "what was written stays");
+    browser.press("Back").await;
+    browser.lacks("dialog").await;
+
+    text(&relay, &vera, "verify_task", json!({"task_id": "TASK-001", "notes": "It turns both ways"})).await;
+    browser.shows(".sheet dl", "Verified by\nvera").await;
+    browser.click("#tab-Messages").await;
+    for notice in ["REVIEW", "APPROVED", "VERIFIED"] {
+        browser.shows(".sheet .said-by[data-notice] .chip", notice).await;
+    }
+    same_page(&browser, &["/api/tasks/TASK-001/verify"]).await;
+}
