@@ -1,3 +1,5 @@
+//! Who is told of what, without a stream.
+
 use domain::actor::Actor;
 use domain::id::TaskId;
 use domain::time::Timestamp;
