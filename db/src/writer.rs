@@ -80,13 +80,12 @@ impl Writer {
     }
 }
 
-/// Runs one use-case in a savepoint. The outer error says that the savepoint is lost, and with it the transaction.
+/// Runs one use-case in the savepoint that is open. The outer error says that the savepoint is lost, and with it the transaction.
 async fn run<T, F>(tx: &mut Tx, work: F) -> Result<Result<T>>
 where
     F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T>,
 {
     tx.begin(now());
-    sqlx::query("SAVEPOINT use_case").execute(&mut tx.connection).await?;
     let outcome = match work(tx).await {
         Ok(value) => tx.finish().await.map(|_: Vec<Envelope>| value),
         Err(error) => Err(error),
@@ -94,7 +93,6 @@ where
     if outcome.is_err() {
         sqlx::query("ROLLBACK TO use_case").execute(&mut tx.connection).await?;
     }
-    sqlx::query("RELEASE use_case").execute(&mut tx.connection).await?;
     Ok(outcome)
 }
 
@@ -123,7 +121,8 @@ async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sen
 }
 
 async fn group(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers: &mut Vec<Answer>) -> Result<()> {
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut tx.connection).await?;
+    // Two statements in one: every way to the connection's own thread and back costs more than SQLite's part of it.
+    sqlx::query("BEGIN IMMEDIATE; SAVEPOINT use_case").execute(&mut tx.connection).await?;
     let mut next = Some(first);
     while let Some(job) = next {
         let (answer, health) = job(tx).await;
@@ -131,7 +130,10 @@ async fn group(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers
         // A full disk, for one, makes SQLite undo the whole transaction: what came before is lost with it and answered so.
         health?;
         next = if answers.len() < GROUP { queue.try_recv().ok() } else { None };
+        if next.is_some() {
+            sqlx::query("RELEASE use_case; SAVEPOINT use_case").execute(&mut tx.connection).await?;
+        }
     }
-    sqlx::query("COMMIT").execute(&mut tx.connection).await?;
+    sqlx::query("RELEASE use_case; COMMIT").execute(&mut tx.connection).await?;
     Ok(())
 }
