@@ -219,7 +219,7 @@ async fn a_task_shows_whose_hands_it_went_through() {
     let [ben, vera] = join(&relay, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
     let _: Value = relay.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .why", "assigned to ben").await;
+    browser.shows("[data-task=TASK-001] .why", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
     text(&relay, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
