@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use ::mcp::CallError;
 use runner::backend::claude::hook::{Access, Occasion, Report};
 use serde_json::{Value, json};
 
@@ -12,7 +13,16 @@ use crate::error::CliError;
 use crate::{logging, output};
 
 /// How long the board is waited for: the agent waits meanwhile.
-const PATIENCE: Duration = Duration::from_secs(5);
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Before a start is refused, and again for taking back what may have been counted.
+    start: Duration,
+    /// An end that is not counted keeps a place from the agent until its run is over.
+    end: Duration,
+}
+
+/// Together less than what the agent's program allows a hook.
+const PATIENCE: Patience = Patience { start: Duration::from_secs(5), end: Duration::from_secs(12) };
 
 /// Reads on standard input what the agent is about to do or did, tells the board, and prints a refusal where the board refuses.
 ///
@@ -33,27 +43,89 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
 }
 
 /// What the agent's program is answered, when it is answered anything.
-async fn answer(access: &Access, occasion: &Occasion, patience: Duration) -> Option<Value> {
-    let Report { status, task_description, result, call_id } = occasion.report()?;
-    let arguments = json!({"task_description": task_description, "status": status, "result": result.unwrap_or_default()});
-    let told = ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, patience).await;
-    let error = told.err()?;
-    let refusal = occasion.refusal(&error.to_string());
-    if refusal.is_none() {
-        tracing::warn!(%error, "the end of a helper was not counted");
+async fn answer(access: &Access, occasion: &Occasion, patience: Patience) -> Option<Value> {
+    let report = occasion.report()?;
+    let withdrawal = occasion.withdrawal();
+    let error = tell(access, report, if withdrawal.is_some() { patience.start } else { patience.end }).await.err()?;
+    match (&error, withdrawal) {
+        // It may have been counted, and nothing begins now.
+        (CallError::NoAnswer(_), Some(withdrawal)) => {
+            if let Err(error) = tell(access, withdrawal, patience.start).await {
+                tracing::warn!(%error, "the start of a helper may have been counted, and was refused");
+            }
+        }
+        (CallError::Refused(_), Some(_)) => {}
+        (_, None) => tracing::warn!(%error, "the end of a helper was not counted"),
     }
-    refusal
+    occasion.refusal(&error.to_string())
+}
+
+async fn tell(access: &Access, report: Report, patience: Duration) -> Result<String, CallError> {
+    let Report { status, task_description, result, tool_use_id, call_id } = report;
+    let result = result.unwrap_or_default();
+    let arguments = json!({"task_description": task_description, "status": status, "result": result, "tool_use_id": tool_use_id});
+    ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, patience).await
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt;
+
     use super::*;
+
+    const SHORT: Duration = Duration::from_millis(200);
 
     async fn without_a_board(moment: &str) -> Option<Value> {
         let folder = tempfile::tempdir().unwrap();
         let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        answer(&access, &Occasion::read(&given.to_string()).unwrap(), Duration::from_millis(200)).await
+        answer(&access, &Occasion::read(&given.to_string()).unwrap(), Patience { start: SHORT, end: SHORT }).await
+    }
+
+    /// A board that takes what it is told and loses every answer. Answers what it was told.
+    async fn losing_its_answers(moment: &str) -> Vec<Value> {
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let board = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", board.local_addr().unwrap());
+        let file = ::mcp::server_file::ServerFile { url, epoch: "e".to_owned(), pid: std::process::id() };
+        ::mcp::server_file::write(&access.database, &file).unwrap();
+        let mut told = Vec::new();
+        let listening = async {
+            loop {
+                let (mut connection, _) = board.accept().await.unwrap();
+                let mut request = Vec::new();
+                let body = loop {
+                    connection.read_buf(&mut request).await.unwrap();
+                    let text = String::from_utf8_lossy(&request);
+                    let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok());
+                    if let Some(body) = body {
+                        break body["params"]["arguments"].clone();
+                    }
+                };
+                // It is asked again while nobody answers.
+                if told.last() != Some(&body) {
+                    told.push(body);
+                }
+            }
+        };
+        let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
+        let occasion = Occasion::read(&given.to_string()).unwrap();
+        tokio::select! {
+            () = listening => {}
+            _ = answer(&access, &occasion, Patience { start: SHORT, end: SHORT }) => {}
+        }
+        told
+    }
+
+    #[tokio::test]
+    async fn a_start_whose_answer_was_lost_is_taken_back() {
+        let told = losing_its_answers("PreToolUse").await;
+        let of = |body: &Value| (body["tool_use_id"].clone(), body["status"].clone(), body["task_description"].clone());
+        let told: Vec<_> = told.iter().map(of).collect();
+        assert_eq!(told, ["spawned", "failed"].map(|status| ("toolu_1".into(), status.into(), "Look".into())));
+        let told: Vec<Value> = losing_its_answers("PostToolUse").await.into_iter().map(|body| body["status"].clone()).collect();
+        assert_eq!(told, ["completed"]);
     }
 
     #[tokio::test]

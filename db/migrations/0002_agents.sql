@@ -19,9 +19,16 @@ CREATE TABLE agents (
   left_at          TEXT,
   PRIMARY KEY (project_id, name)
 ) STRICT;
+-- Names that differ in case alone are one to whoever reads them.
+CREATE UNIQUE INDEX agents_without_case ON agents (project_id, name COLLATE NOCASE);
+CREATE INDEX agents_present ON agents (project_id, name) WHERE left_at IS NULL;
 
--- `to_agent` is a name, or `all`. Delivered: it was in an answer. Read: that answer is known to have arrived.
--- `answer` is the place in the log at which it was last in one; none where it was given over a way that loses nothing.
+-- The person is in no row above: up to this message every broadcast of the project is read by them.
+ALTER TABLE projects ADD COLUMN person_heard INTEGER NOT NULL DEFAULT 0;
+
+-- `to_agent` is a name, or `all`. Delivered: it was given. Read: its reader is known to have taken it in.
+-- `answer` is the place in the log at which it was last in an answer: 0 when that was to a run that is over, and the highest number
+-- there is while it stands in the conversation of a run at work. `line` is the line to a run's agent that holds it, until it is echoed.
 CREATE TABLE messages (
   id             INTEGER PRIMARY KEY,
   project_id     TEXT NOT NULL REFERENCES projects(id),
@@ -37,6 +44,7 @@ CREATE TABLE messages (
   created_at     TEXT NOT NULL,
   delivered_at   TEXT,
   answer         INTEGER,
+  line           TEXT,
   read_at        TEXT
 ) STRICT;
 CREATE INDEX messages_by_project ON messages (project_id, id);
@@ -51,6 +59,7 @@ CREATE TABLE broadcast_reads (
   agent_name   TEXT NOT NULL,
   delivered_at TEXT NOT NULL,
   answer       INTEGER,
+  line         TEXT,
   read_at      TEXT,
   PRIMARY KEY (message_id, agent_name)
 ) STRICT;
@@ -79,6 +88,7 @@ ALTER TABLE tasks ADD COLUMN approved_by TEXT;
 ALTER TABLE tasks ADD COLUMN completed_at TEXT;
 ALTER TABLE tasks ADD COLUMN verified_at TEXT;
 CREATE INDEX tasks_by_goal ON tasks (goal_id) WHERE goal_id IS NOT NULL;
+CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to) WHERE assigned_to IS NOT NULL;
 
 -- Who had a hand in a task. Nothing is ever removed: whoever built or approved it once is no independent verifier of it.
 CREATE TABLE hands (
@@ -171,6 +181,8 @@ CREATE TABLE minions (
   pilot            TEXT NOT NULL,
   -- The run that started it; with the run it ends.
   run_id           TEXT REFERENCES agent_runs(id),
+  -- The pilot's call of its own tool that started it, where that is known: then what ends is exactly this one.
+  tool_use_id      TEXT,
   task_description TEXT NOT NULL,
   status           TEXT NOT NULL CHECK (status IN ('spawned', 'completed', 'failed')),
   result           TEXT,
@@ -178,6 +190,8 @@ CREATE TABLE minions (
   completed_at     TEXT
 ) STRICT;
 CREATE INDEX minions_by_pilot ON minions (project_id, pilot, status);
+CREATE INDEX minions_by_run ON minions (run_id) WHERE run_id IS NOT NULL;
+CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_id) WHERE tool_use_id IS NOT NULL;
 
 -- Tokens of agents and rooms beside those of the person and of runs.
 CREATE TABLE tokens_of_all (
@@ -193,16 +207,19 @@ INSERT INTO tokens_of_all (hash, kind, run_id, created_at) SELECT hash, kind, ru
 DROP TABLE tokens;
 ALTER TABLE tokens_of_all RENAME TO tokens;
 
--- Answers to repeated calls, of runs and of agents: `caller` is a run's id, or a project's id and an agent's name.
+-- Answers to repeated calls, of runs and of agents: `caller` is a run's id, or a project's id and an agent's name. They are kept for a day.
 CREATE TABLE calls_of_all (
-  caller  TEXT NOT NULL,
-  call_id TEXT NOT NULL,
-  answer  TEXT NOT NULL,
+  caller     TEXT NOT NULL,
+  call_id    TEXT NOT NULL,
+  answer     TEXT NOT NULL,
+  created_at TEXT NOT NULL,
   PRIMARY KEY (caller, call_id)
 ) STRICT;
-INSERT INTO calls_of_all (caller, call_id, answer) SELECT run_id, call_id, answer FROM calls;
+INSERT INTO calls_of_all (caller, call_id, answer, created_at)
+  SELECT run_id, call_id, answer, strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM calls;
 DROP TABLE calls;
 ALTER TABLE calls_of_all RENAME TO calls;
+CREATE INDEX calls_by_age ON calls (created_at);
 
 -- Comments of agents from outside, by name.
 CREATE TABLE comments_of_all (

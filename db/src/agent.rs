@@ -2,6 +2,7 @@
 
 mod join;
 mod roster;
+mod take;
 
 pub use join::Registered;
 pub(crate) use join::{join_run, leave_runs_of};
@@ -23,7 +24,7 @@ use crate::open::Db;
 use crate::presence::Connected;
 use crate::task::read::{count, optional, parsed};
 use crate::tx::{Quiet, Tx};
-use crate::{handshake, spawn, token, voice};
+use crate::{handshake, spawn, task, token, voice};
 
 /// With what it works on and what it has not been given.
 const SELECT: &str = "SELECT a.*,
@@ -132,8 +133,8 @@ impl Db {
         self.agent(&of, &own).await
     }
 
-    /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it. When the
-    /// person does it, the agent's token is worth nothing from then on.
+    /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it, and
+    /// the open ones need the person. When the person does it, the agent's token is worth nothing from then on.
     ///
     /// # Errors
     /// When nobody of this name is there, or the caller may not speak for it.
@@ -164,7 +165,7 @@ impl Db {
     }
 }
 
-/// Marks an agent as gone. Nobody waits for it any more, nor for its minions.
+/// Marks an agent as gone. Nobody waits for it any more, nor for its minions; what it was to do is put before the person.
 pub(crate) async fn leave(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
         .bind(project.as_str())
@@ -174,7 +175,8 @@ pub(crate) async fn leave(tx: &mut Tx, caller: &Caller, project: &ProjectId, nam
         .await?;
     tx.record_among_agents(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
     spawn::ended_with_pilot(tx, project, name).await?;
-    handshake::left(tx, project, name).await
+    handshake::left(tx, project, name).await?;
+    task::assignee_left(tx, project, name).await
 }
 
 pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {

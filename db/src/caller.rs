@@ -86,7 +86,7 @@ impl Caller {
     pub(crate) fn call(&self) -> Option<(String, &str)> {
         match self {
             Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
-            Self::Agent(agent) => agent.call_id.as_deref().map(|call| (format!("{}/{}", agent.project_id, agent.name), call)),
+            Self::Agent(agent) => agent.call_id.as_deref().map(|call| (agent_key(&agent.project_id, &agent.name), call)),
             Self::Human | Self::Runner | Self::Room(_) => None,
         }
     }
@@ -108,4 +108,9 @@ impl Caller {
             Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Room(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
         }
     }
+}
+
+/// Under which key the answers to an agent's repeated calls are kept.
+pub(crate) fn agent_key(project: &ProjectId, name: &str) -> String {
+    format!("{project}/{name}")
 }

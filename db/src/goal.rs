@@ -2,23 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::{PERSON, RUNNER, is_run};
+use domain::agent::{PERSON, RUNNER};
 use domain::event::Event;
 use domain::goal::{Goal, GoalStatus, NewGoal, Progress};
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::task::{Card, Status, Task};
 use domain::text;
+use domain::transition::{Mover, rule};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::message::{Post, post};
 use crate::open::Db;
 use crate::task::read as tasks;
 use crate::task::read::{optional, parsed};
-use crate::task::{leads, settle};
+use crate::task::settle;
 use crate::tx::{Quiet, Tx};
 use crate::voice;
 
@@ -61,7 +63,7 @@ impl Db {
     /// Puts a task under a goal, or takes it from the one that it is under.
     ///
     /// # Errors
-    /// When the caller is no lead, or the goal is none of the task's project.
+    /// When the caller is no lead, the goal is none of the task's project, or the task is of a kind that nobody verifies.
     pub async fn link_task(&self, caller: &Caller, task: &TaskId, goal: Option<&GoalId>) -> Result<Task> {
         let (caller, task, goal) = (caller.clone(), task.clone(), goal.cloned());
         self.write(move |tx| {
@@ -79,7 +81,7 @@ impl Db {
                 if card.goal_id == goal {
                     tx.quiet(Quiet::NothingChanged);
                 } else {
-                    link(tx, &caller, &card.project_id, &task, goal.as_ref()).await?;
+                    link(tx, &caller, &card, goal.as_ref()).await?;
                     settle::project(tx, &caller, &card.project_id).await?;
                 }
                 let task = tasks::task(&mut tx.connection, &task).await?;
@@ -176,11 +178,17 @@ fn is_open(card: &Card) -> bool {
 }
 
 /// Puts a task under a goal of its project. The caller settles what follows.
-pub(crate) async fn link(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, goal: Option<&GoalId>) -> Result<()> {
+pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option<&GoalId>) -> Result<()> {
+    let Card { id: task, project_id: project, phase, .. } = card;
     if let Some(goal) = goal {
         let found = read(&mut tx.connection, goal).await?;
         if found.project_id != *project {
             return Err(Refusal::not_found("goal", goal).into());
+        }
+        // A goal that waits for it would never be reached.
+        if rule(*phase, Status::Done, Status::Done, Mover::Verifier).is_none() {
+            let problem = format!("{task} is the task of a {phase}, which nobody verifies");
+            return Err(Refusal::invalid("task_id", problem, "Link the coder tasks that come of it.").into());
         }
     }
     sqlx::query("UPDATE tasks SET goal_id = $2, updated_at = $3 WHERE id = $1")
@@ -229,13 +237,13 @@ fn moved(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
     tx.record_among_agents(caller, &goal.project_id, None, event);
 }
 
-/// Tells the leads, the person where nobody from outside leads, and whoever is assigned to one of `cards`.
+/// Tells the leads, the person where nobody from outside leads who could answer, and whoever is assigned to one of `cards`.
 async fn tell(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[Card], words: &str) -> Result<()> {
     let mut content = format!("[GOAL] {}: {} is {words}", goal.id, goal.title);
     content.truncate(content.floor_char_boundary(text::BODY_BYTES));
-    let leads = leads(tx, &goal.project_id).await?;
-    let mut told: BTreeSet<&str> = leads.iter().map(String::as_str).collect();
-    if told.iter().all(|lead| is_run(lead)) {
+    let roster = Roster::read(tx, &goal.project_id).await?;
+    let mut told: BTreeSet<&str> = roster.leads().collect();
+    if !roster.is_led() {
         told.insert(PERSON);
     }
     told.extend(cards.iter().filter_map(|card| card.hands.assigned_to.as_deref()));

@@ -144,28 +144,44 @@ impl Db {
     }
 }
 
-/// Nobody waits for somebody who left.
+/// Nobody waits for somebody who left, nor, where only such are left, for those who fell silent.
 pub(crate) async fn left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let ids: Vec<i64> = sqlx::query_scalar(
-        "UPDATE handshake_acks SET left_at = $3 WHERE agent_name = $2 AND acked_at IS NULL AND left_at IS NULL
-           AND handshake_id IN (SELECT id FROM handshakes WHERE project_id = $1 AND status = 'pending') RETURNING handshake_id",
-    )
-    .bind(project.as_str())
-    .bind(name)
-    .bind(tx.now.to_string())
-    .fetch_all(&mut tx.connection)
-    .await?;
-    for id in ids {
+    let pending: Vec<i64> = sqlx::query_scalar("SELECT id FROM handshakes WHERE project_id = $1 AND status = 'pending' ORDER BY id")
+        .bind(project.as_str())
+        .fetch_all(&mut tx.connection)
+        .await?;
+    for id in pending {
+        gone(tx, id, name).await?;
         complete(tx, &Caller::Runner, id).await?;
     }
     Ok(())
 }
 
-/// Completes a handshake for which nobody is waited any more.
+/// Notes that a handshake is not to wait for somebody who did not acknowledge it.
+async fn gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
+    sqlx::query("UPDATE handshake_acks SET left_at = $3 WHERE handshake_id = $1 AND agent_name = $2 AND acked_at IS NULL AND left_at IS NULL")
+        .bind(id)
+        .bind(name)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Completes a handshake for which nobody is waited any more who could still answer.
 async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
-    let handshake = read(&mut tx.connection, id).await?;
-    if handshake.pending().next().is_some() || handshake.completed_at.is_some() {
+    let mut handshake = read(&mut tx.connection, id).await?;
+    if handshake.completed_at.is_some() {
         return Ok(());
+    }
+    let roster = Roster::read(tx, &handshake.project_id).await?;
+    if handshake.pending().any(|name| !roster.is_dead(name)) {
+        return Ok(());
+    }
+    let how = if handshake.pending().next().is_some() { "left or fell silent" } else { "left" };
+    for target in handshake.targets.iter_mut().filter(|target| target.acked_at.is_none() && !target.left) {
+        gone(tx, id, &target.agent_name).await?;
+        target.left = true;
     }
     sqlx::query("UPDATE handshakes SET status = 'completed', completed_at = $2 WHERE id = $1")
         .bind(id)
@@ -174,12 +190,11 @@ async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
         .await?;
     let project = &handshake.project_id;
     tx.record_among_agents(caller, project, None, Event::HandshakeCompleted { handshake: id });
-    let roster = Roster::read(tx, project).await?;
     let mut told: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
     told.sort_unstable();
     told.dedup();
     let left: Vec<&str> = handshake.targets.iter().filter(|target| target.left).map(|target| target.agent_name.as_str()).collect();
-    let without = if left.is_empty() { String::new() } else { format!(" without {}, who left", left.join(", ")) };
+    let without = if left.is_empty() { String::new() } else { format!(" without {}, who {how}", left.join(", ")) };
     let content = format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED{without}");
     for name in told.into_iter().filter(|name| *name == PERSON || roster.entry(name).is_some()) {
         let words = Post { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };

@@ -4,9 +4,13 @@ mod delivery;
 mod history;
 mod inbox;
 mod taken;
+mod undelivered;
 
-pub(crate) use delivery::confirm_last;
+pub(crate) use delivery::settle;
 pub use history::HistoryQuery;
+#[cfg(test)]
+pub(crate) use history::sql as history_sql;
+pub(crate) use undelivered::tell as tell_undelivered;
 
 use domain::agent::ALL;
 use domain::event::Event;

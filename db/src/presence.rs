@@ -62,6 +62,13 @@ impl Presence {
         agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
     }
 
+    /// Forgets when an agent was last heard of, because somebody else has its name now.
+    pub(crate) fn forget(&self, project: &ProjectId, name: &str) {
+        if let Some(signs) = self.signs().get_mut(&(project.clone(), name.to_owned())) {
+            (signs.last, signs.stored) = (None, None);
+        }
+    }
+
     pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> Connected {
         let key = (project.clone(), name.to_owned());
         self.signs().entry(key.clone()).or_default().connections += 1;

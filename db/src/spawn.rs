@@ -80,7 +80,8 @@ impl Db {
         allowance(&mut *self.readers.acquire().await?, project, agent).await
     }
 
-    /// Notes that a minion of the caller began, or that its newest one at work ended.
+    /// Notes that a minion of the caller began, or that one ended: the one that was started by the same use of the caller's own tool, or,
+    /// where that is not known, the newest at work. One that failed before its beginning was noted counts as ended, and never begins.
     ///
     /// # Errors
     /// When the policy allows no further minion, none is at work that could end, or the words are not acceptable.
@@ -91,9 +92,10 @@ impl Db {
         description: &str,
         status: MinionStatus,
         result: Option<&str>,
+        tool_use_id: Option<&str>,
     ) -> Result<Minion> {
         let (caller, project, description) = (caller.clone(), project.clone(), description.to_owned());
-        let result = result.map(str::to_owned);
+        let (result, tool_use_id) = (result.map(str::to_owned), tool_use_id.map(str::to_owned));
         self.write(move |tx| {
             Box::pin(async move {
                 if let Some(minion) = tx.replayed(&caller).await? {
@@ -103,13 +105,25 @@ impl Db {
                 tx.admit(&caller).await?;
                 let pilot = voice::of(&mut tx.connection, &caller, &project).await?.name;
                 let result = text::optional_body("result", result.as_deref())?;
-                let minion = if status == MinionStatus::Spawned {
-                    let description = text::body("task_description", &description)?;
-                    begin(tx, &project, &pilot, caller.run(), &description).await?
-                } else {
-                    end_newest(tx, &project, &pilot, status, result.as_deref()).await?
+                let new = New { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
+                let known = find(&mut tx.connection, &new).await?;
+                let minion = match (known, status) {
+                    // What is noted of it already happened later.
+                    (Some(known), MinionStatus::Spawned) => known,
+                    (Some(known), _) => end(tx, known, status, result.as_deref()).await?,
+                    (None, MinionStatus::Spawned) => begin(tx, &new).await?,
+                    (None, MinionStatus::Failed) if tool_use_id.is_some() => {
+                        let unborn = insert(tx, &new).await?;
+                        end(tx, unborn, status, result.as_deref()).await?
+                    }
+                    (None, _) => {
+                        let none =
+                            || Refusal::invalid("status", format!("no minion of {pilot} is at work"), "Log each one as spawned before it begins.");
+                        let newest = newest(&mut tx.connection, &new).await?.ok_or_else(none)?;
+                        end(tx, newest, status, result.as_deref()).await?
+                    }
                 };
-                tx.record_among_agents(&caller, &project, None, Event::MinionLogged { minion: minion.id, status });
+                tx.record_among_agents(&caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
                 tx.remember(&caller, &minion).await?;
                 Ok(minion)
             })
@@ -179,43 +193,77 @@ async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent
     Ok(Allowance::new(agent, &policy, count(&row, "active")?))
 }
 
-async fn begin(tx: &mut Tx, project: &ProjectId, pilot: &str, run: Option<&RunId>, description: &str) -> Result<Minion> {
-    let allowed = allowance(&mut tx.connection, project, pilot).await?;
+/// A minion that is to be noted.
+struct New<'a> {
+    project: &'a ProjectId,
+    pilot: &'a str,
+    run: Option<&'a RunId>,
+    description: &'a str,
+    tool_use_id: Option<&'a str>,
+}
+
+async fn begin(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
+    let allowed = allowance(&mut tx.connection, new.project, new.pilot).await?;
     if !allowed.can_spawn {
         let problem = if allowed.enabled {
             format!("{} of {} are at work", allowed.active_minions, allowed.max_minions)
         } else {
             "the policy allows none".to_owned()
         };
-        return Err(Refusal::NoMinion { agent: pilot.to_owned(), problem }.into());
+        return Err(Refusal::NoMinion { agent: new.pilot.to_owned(), problem }.into());
     }
+    insert(tx, new).await
+}
+
+async fn insert(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
     let row = sqlx::query(
-        "INSERT INTO minions (project_id, pilot, run_id, task_description, status, spawned_at) VALUES ($1, $2, $3, $4, 'spawned', $5) RETURNING *",
+        "INSERT INTO minions (project_id, pilot, run_id, tool_use_id, task_description, status, spawned_at)
+         VALUES ($1, $2, $3, $4, $5, 'spawned', $6) RETURNING *",
     )
-    .bind(project.as_str())
-    .bind(pilot)
-    .bind(run.map(RunId::as_str))
-    .bind(description)
+    .bind(new.project.as_str())
+    .bind(new.pilot)
+    .bind(new.run.map(RunId::as_str))
+    .bind(new.tool_use_id)
+    .bind(text::body("task_description", new.description)?)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
     .await?;
     minion_of(&row)
 }
 
-async fn end_newest(tx: &mut Tx, project: &ProjectId, pilot: &str, status: MinionStatus, result: Option<&str>) -> Result<Minion> {
-    let row = sqlx::query(
-        "UPDATE minions SET status = $3, result = $4, completed_at = $5
-         WHERE id = (SELECT MAX(id) FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned') RETURNING *",
-    )
-    .bind(project.as_str())
-    .bind(pilot)
-    .bind(status.as_str())
-    .bind(result)
-    .bind(tx.now.to_string())
-    .fetch_optional(&mut tx.connection)
-    .await?;
-    let none = || Refusal::invalid("status", format!("no minion of {pilot} is at work"), "Log each one as spawned before it begins.");
-    minion_of(&row.ok_or_else(none)?)
+/// The minion that the same use of its pilot's tool started.
+async fn find(connection: &mut SqliteConnection, new: &New<'_>) -> Result<Option<Minion>> {
+    let row = sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND tool_use_id = $3")
+        .bind(new.project.as_str())
+        .bind(new.pilot)
+        .bind(new.tool_use_id)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(minion_of).transpose()
+}
+
+/// The minion at work that its pilot started last. Where it is known which one is meant, no other will do.
+async fn newest(connection: &mut SqliteConnection, new: &New<'_>) -> Result<Option<Minion>> {
+    let row =
+        sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' AND $3 IS NULL ORDER BY id DESC LIMIT 1")
+            .bind(new.project.as_str())
+            .bind(new.pilot)
+            .bind(new.tool_use_id)
+            .fetch_optional(connection)
+            .await?;
+    row.as_ref().map(minion_of).transpose()
+}
+
+/// Notes the end of a minion; the first that is said of it holds.
+async fn end(tx: &mut Tx, minion: Minion, status: MinionStatus, result: Option<&str>) -> Result<Minion> {
+    let row = sqlx::query("UPDATE minions SET status = $2, result = $3, completed_at = $4 WHERE id = $1 AND status = 'spawned' RETURNING *")
+        .bind(minion.id)
+        .bind(status.as_str())
+        .bind(result)
+        .bind(tx.now.to_string())
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    row.as_ref().map_or(Ok(minion), minion_of)
 }
 
 async fn write(tx: &mut Tx, project: &ProjectId, policy: &SpawnPolicy) -> Result<()> {

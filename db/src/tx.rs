@@ -1,6 +1,7 @@
 //! One use-case: what it may do to the store, and the events that it must leave behind.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use domain::actor::Actor;
 use domain::event::{Envelope, Event, Seq};
@@ -11,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::SqliteConnection;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, agent_key};
 use crate::error::{Error, Result};
 use crate::presence::Presence;
 use crate::token::Known;
@@ -30,6 +31,11 @@ pub(crate) enum Quiet {
     References,
 }
 
+/// How long the answer to a call is kept for when it is repeated.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often older answers are thrown away.
+const THROWN_AWAY_EVERY: Duration = Duration::from_secs(60 * 60);
+
 /// A use-case under way.
 #[derive(Debug)]
 pub(crate) struct Tx {
@@ -44,6 +50,8 @@ pub(crate) struct Tx {
     pub(crate) known: Known,
     /// Whether a token was taken back: then everybody is looked up anew, once it is committed.
     pub(crate) token_gone: bool,
+    /// When old answers were last thrown away; never since the store was opened where it is none.
+    thrown_away: Option<Timestamp>,
     pending: Vec<Pending>,
     quiet: Option<Quiet>,
 }
@@ -61,7 +69,7 @@ struct Pending {
 
 impl Tx {
     pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: Known, now: Timestamp) -> Self {
-        Self { connection, now, seq, max_rounds, presence, known, token_gone: false, pending: Vec::new(), quiet: None }
+        Self { connection, now, seq, max_rounds, presence, known, token_gone: false, thrown_away: None, pending: Vec::new(), quiet: None }
     }
 
     /// Forgets what the last use-case left.
@@ -141,15 +149,26 @@ impl Tx {
         Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_request)).transpose()?)
     }
 
-    /// Keeps the answer for when the call is repeated.
+    /// Keeps the answer for when the call is repeated, for a day.
     pub(crate) async fn remember<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
         let Some((owner, call)) = caller.call() else { return Ok(()) };
-        sqlx::query("INSERT INTO calls (caller, call_id, answer) VALUES ($1, $2, $3)")
+        if self.thrown_away.is_none_or(|last| self.now.since(last) >= THROWN_AWAY_EVERY) {
+            sqlx::query("DELETE FROM calls WHERE created_at < $1").bind(self.now.before(KEPT).to_string()).execute(&mut self.connection).await?;
+            self.thrown_away = Some(self.now);
+        }
+        sqlx::query("INSERT INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
             .bind(owner)
             .bind(call)
             .bind(serde_json::to_string(answer)?)
+            .bind(self.now.to_string())
             .execute(&mut self.connection)
             .await?;
+        Ok(())
+    }
+
+    /// Forgets the answers to the calls of an agent from outside, because somebody else has its name now.
+    pub(crate) async fn forget_calls(&mut self, project: &ProjectId, name: &str) -> Result<()> {
+        sqlx::query("DELETE FROM calls WHERE caller = $1").bind(agent_key(project, name)).execute(&mut self.connection).await?;
         Ok(())
     }
 

@@ -135,7 +135,8 @@ pub struct Registration {
 /// The name under which an agent of `team` is known.
 ///
 /// # Errors
-/// When the name or the team is not made of letters, digits, `-`, `_` and `.`, is too long, or is kept for the person, the runner or runs.
+/// When the name or the team is not made of letters, digits, `-`, `_` and `.`, is too long, or is kept for the person, the runner or runs,
+/// in whatever case.
 pub fn full_name(name: &str, team: Option<&str>) -> Result<String, Refusal> {
     let (team, name) = match (team, name.split_once('/')) {
         (Some(team), Some((given, name))) if given == team => (Some(team), name),
@@ -147,17 +148,19 @@ pub fn full_name(name: &str, team: Option<&str>) -> Result<String, Refusal> {
         if part.is_empty() || !part.bytes().all(written) {
             return Err(bad_name(part, "a name is made of letters, digits, '-', '_' and '.'"));
         }
-    }
-    if [ALL, PERSON, RUNNER].contains(&name) || is_run(name) {
-        return Err(bad_name(name, "this name is kept for somebody else"));
+        // A team so called would make its members look like the person or a run.
+        if [ALL, PERSON, RUNNER].iter().any(|kept| part.eq_ignore_ascii_case(kept)) || is_run(part) {
+            return Err(bad_name(part, "this name is kept for somebody else"));
+        }
     }
     let full = team.map_or_else(|| name.to_owned(), |team| format!("{team}/{name}"));
     if full.len() > NAME_BYTES { Err(bad_name(&full, &format!("it has more than {NAME_BYTES} bytes"))) } else { Ok(full) }
 }
 
-/// Whether a name is of the kind that the agents have which we run: `coder-TASK-012`. Nobody else can take one.
+/// Whether a name is of the kind that the agents have which we run, in whatever case: `coder-TASK-012`. Nobody else can take one.
 pub fn is_run(name: &str) -> bool {
-    Phase::ALL.iter().any(|phase| name.strip_prefix(phase.as_str()).is_some_and(|rest| rest.starts_with("-TASK-")))
+    let name = name.to_ascii_lowercase();
+    Phase::ALL.iter().any(|phase| name.strip_prefix(phase.as_str()).is_some_and(|rest| rest.starts_with("-task-")))
 }
 
 fn bad_name(given: &str, problem: &str) -> Refusal {
@@ -170,34 +173,38 @@ pub fn is_short_for(given: &str, full: &str) -> bool {
     given == full || full.split_once('/').is_some_and(|(_, name)| name == given)
 }
 
-/// Which of `names` is meant by `given`. A short name means the one of the speaker's own team first.
+/// Whether two full names have the same short one, so that either could be meant by it.
+pub fn share_short(one: &str, other: &str) -> bool {
+    short(one).eq_ignore_ascii_case(short(other))
+}
+
+/// The part of a name behind its team.
+fn short(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(_, short)| short)
+}
+
+/// Which of `names` is meant by `given`. A short name means the one of the speaker's own team first, then whoever is called just so.
 ///
 /// # Errors
 /// When nobody is called so, with the nearest names, or when several are.
 pub fn resolve<'a>(given: &str, speaker: &str, names: &[&'a str]) -> Result<&'a str, Refusal> {
     let given = given.trim();
-    if let Some(exact) = names.iter().find(|name| **name == given) {
-        return Ok(exact);
+    let own_team = speaker.split_once('/').map(|(team, _)| format!("{team}/{given}"));
+    let called = |wanted: &str| names.iter().copied().find(|name| *name == wanted);
+    if let Some(meant) = own_team.as_deref().and_then(called).or_else(|| called(given)) {
+        return Ok(meant);
     }
     let meant: Vec<&'a str> = names.iter().copied().filter(|name| is_short_for(given, name)).collect();
-    let own_team = |name: &&&'a str| speaker.split_once('/').is_some_and(|(team, _)| name.split_once('/').is_some_and(|(other, _)| other == team));
     match meant.as_slice() {
         [only] => Ok(only),
         [] => Err(Refusal::UnknownAgent { name: given.chars().take(NAME_BYTES).collect(), nearest: nearest(given, names) }),
-        several => several
-            .iter()
-            .find(own_team)
-            .copied()
-            .ok_or_else(|| Refusal::AmbiguousAgent { name: given.to_owned(), candidates: several.iter().map(|name| (*name).to_owned()).collect() }),
+        several => Err(Refusal::AmbiguousAgent { name: given.to_owned(), candidates: several.iter().map(|name| (*name).to_owned()).collect() }),
     }
 }
 
 /// The names most like `given`, at most three, the nearest first.
 fn nearest(given: &str, names: &[&str]) -> Vec<String> {
-    let likeness = |name: &str| {
-        let short = name.split_once('/').map_or(name, |(_, short)| short);
-        strsim::jaro_winkler(given, name).max(strsim::jaro_winkler(given, short))
-    };
+    let likeness = |name: &str| strsim::jaro_winkler(given, name).max(strsim::jaro_winkler(given, short(name)));
     let mut ranked: Vec<(f64, &str)> = names.iter().map(|name| (likeness(name), *name)).filter(|(likeness, _)| *likeness > 0.6).collect();
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     ranked.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()

@@ -33,7 +33,7 @@ pub struct Handshake {
 pub struct Target {
     pub agent_name: String,
     pub acked_at: Option<Timestamp>,
-    /// Whether it left before it could: nobody waits for it.
+    /// Whether it left or fell silent before it could: nobody waits for it.
     pub left: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! HTTP status and MCP wording are decided elsewhere, each in one place.
 
-use crate::agent::Role;
+use crate::agent::{PERSON, Role};
 use crate::id::{GoalId, RunId, TaskId};
 use crate::stage::Stage;
 use crate::task::{Phase, Status};
@@ -216,6 +216,7 @@ impl Refusal {
                 format!("You may make it {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
             }
             Self::HatConflict { .. } => "Give the hat to another agent; hat_history shows who wore what.".to_owned(),
+            Self::NotIndependent { agent, .. } if agent == PERSON => "Leave it to an agent that neither built nor approved it.".to_owned(),
             Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the person.".to_owned(),
             Self::AcknowledgedBefore { .. } => "Nothing more is asked of you; handshake_status shows who is still waited for.".to_owned(),
             Self::NotAsked { .. } => "Leave it to those who were asked; handshake_status names them.".to_owned(),

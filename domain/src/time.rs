@@ -40,6 +40,11 @@ impl Timestamp {
         Self::from_milliseconds(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// This time moved `span` into the past.
+    pub fn before(self, span: Duration) -> Self {
+        Self::from_milliseconds(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// How much later this is than `earlier`; zero when it is not later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or_default())
@@ -103,6 +108,8 @@ mod tests {
         let time = Timestamp::from_milliseconds(1_000);
         assert_eq!(time.after(Duration::from_secs(1)).since(time), Duration::from_secs(1));
         assert_eq!(time.since(time.after(Duration::from_secs(1))), Duration::ZERO);
+        assert_eq!(time.before(Duration::from_millis(999)).milliseconds(), 1);
+        assert_eq!(time.before(Duration::MAX).milliseconds(), 0);
         assert_eq!(Timestamp::from_milliseconds(i64::MAX).after(Duration::MAX).to_string(), "9998-12-31T23:59:59.999Z");
     }
 }

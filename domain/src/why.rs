@@ -45,6 +45,10 @@ pub enum Why {
     AssignedTo {
         name: String,
     },
+    /// The agent from outside that has it handed it in.
+    AwaitsLead {
+        name: String,
+    },
     /// Its planning task is not finished.
     PlanOpen {
         task: TaskId,
@@ -71,6 +75,7 @@ impl Why {
             Self::MergeQueued => "approved: waits to be merged".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::AssignedTo { name } => format!("assigned to {name}"),
+            Self::AwaitsLead { name } => format!("handed in by {name}: waits for a lead's approval"),
             Self::PlanOpen { task } => format!("waits for the plan {task}"),
         }
     }

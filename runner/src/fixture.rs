@@ -144,7 +144,8 @@ impl Board {
     }
 
     pub(crate) async fn end(&self, reserved: &Reserved) {
-        let end = RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, max_attempts: 3 };
+        let end =
+            RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
         self.db.end_run(&reserved.run.id, end).await.unwrap();
     }
 

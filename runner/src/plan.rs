@@ -136,9 +136,9 @@ impl<'a> Planner<'a> {
                 self.why(card, Some(Why::MergeQueued));
                 continue;
             }
-            // Somebody from outside works on it and reviews it by the rules of the board: no agent of ours joins in.
-            if let Some(name) = &card.hands.assigned_to {
-                self.why(card, Some(Why::AssignedTo { name: name.clone() }));
+            // Somebody from outside works on it, and a lead reviews it by the rules of the board: no agent of ours joins in.
+            if let Some(name) = card.hands.assigned_to.clone() {
+                self.why(card, Some(if card.status == Status::InReview { Why::AwaitsLead { name } } else { Why::AssignedTo { name } }));
                 continue;
             }
             if self.sent_back_too_often(known) {

@@ -24,7 +24,6 @@ use crate::preflight;
 use crate::process::start_shim;
 use crate::prompt::{self, Material};
 use crate::run_dir::{RunDir, Spec};
-use crate::watch::Given;
 use crate::{env, port};
 
 /// What every run needs.
@@ -76,12 +75,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         Err(error) => Err((FailureClass::Checkout, error.to_string())),
     };
     match prepared {
-        Ok((run_dir, given)) => {
-            for messages in given.values() {
-                db.run_inbox_delivered(&reserved.run.id, messages.clone()).await?;
-            }
-            crate::watch::watch(context, reserved.run, run_dir, poke, given).await
-        }
+        Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
         Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
     }
 }
@@ -92,8 +86,8 @@ fn spawn_failed(error: impl std::fmt::Display) -> (FailureClass, String) {
     (FailureClass::Spawn, error.to_string())
 }
 
-/// Everything between the reservation and the living process. Answers which messages of its inbox the agent's prompt holds, too.
-async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<(RunDir, Given)> {
+/// Everything between the reservation and the living process.
+async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<RunDir> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::lay_out(site).await.map_err(|error| (FailureClass::Checkout, error.to_string()))?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
@@ -146,9 +140,12 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
     write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
     let settings = hook::settings(&context.program, &mcp_file);
     write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
+    // Before the agent can echo its prompt. If it never does, the next one is given the same.
+    if !inbox.messages.is_empty() {
+        db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
+    }
     start_shim(&context.program, &run_dir).map_err(spawn_failed)?;
-    let given = Some(inbox.messages).filter(|messages| !messages.is_empty());
-    Ok((run_dir, given.into_iter().map(|messages| (prompt_id, messages)).collect()))
+    Ok(run_dir)
 }
 
 /// Coders and planners go on where their last attempt stopped; who judges begins with a fresh mind.

@@ -9,12 +9,11 @@ mod view;
 
 pub(crate) use end::not_started;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use db::{Caller, RunCaller};
 use domain::id::{ProjectId, RunId};
-use domain::message::Received;
 use domain::run::Run;
 use domain::task::{Card, Phase, Status};
 use domain::wire::Frame;
@@ -43,19 +42,18 @@ const SILENCE: Duration = Duration::from_secs(65 * 60);
 const CATCH_UP: Duration = Duration::from_millis(300);
 /// How long an agent that ended its turn has for taking what it was told during it.
 const NEXT_TURN: Duration = Duration::from_secs(5);
+/// How long it has for beginning the turn that it took something up for.
+const BEGIN_TURN: Duration = Duration::from_secs(60);
 /// At most one line of activity a run and second.
 const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Messages that were handed to an agent, under the id of the line that they were in.
-pub(crate) type Given = BTreeMap<Uuid, Vec<Received>>;
-
-/// Watches a started run until its end is recorded. `given` is what its prompt held of its inbox.
+/// Watches a started run until its end is recorded.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>, given: Given) -> db::Result<()> {
+pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>) -> db::Result<()> {
     let project = context.db.card(&run.task_id).await?.project_id;
-    let mut watch = match Watch::begin(context, &run, project, run_dir.clone(), given).await {
+    let mut watch = match Watch::begin(context, &run, project, run_dir.clone()).await {
         Ok(watch) => watch,
         Err(error) => return end::unreadable(context, &run, &run_dir, error.to_string()).await,
     };
@@ -76,7 +74,7 @@ pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<
     match RunDir::open(&path) {
         Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::never_began(&run_dir) => {
             tracing::info!(run = %run.id, "taken over");
-            watch(context, run, run_dir, poke, Given::new()).await
+            watch(context, run, run_dir, poke).await
         }
         // Reserved, and then the server went away before there was anything to start.
         _ => end::never_started(context, &run).await,
@@ -128,8 +126,6 @@ struct Watch<'a> {
     read: u64,
     /// What was said to the agent here and not echoed by it yet.
     untaken: BTreeSet<Uuid>,
-    /// Messages of others that it was given and has not echoed yet.
-    given: Given,
     pace: Pace,
     /// When its inbox is looked into without anybody waking us.
     inbox_at: Option<Instant>,
@@ -150,7 +146,6 @@ impl<'a> Watch<'a> {
         run: &'a Run,
         project: ProjectId,
         run_dir: RunDir,
-        given: Given,
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let tail = Tail::open(&run_dir, 0).await?;
         let history = run_dir.file("stdout").metadata()?.len();
@@ -169,7 +164,6 @@ impl<'a> Watch<'a> {
             history,
             read: 0,
             untaken: BTreeSet::new(),
-            given,
             pace: Pace::default(),
             inbox_at: None,
             judge_at: None,
@@ -252,7 +246,8 @@ impl<'a> Watch<'a> {
                 // A turn begins, so the one before is not the last. Other lines may follow a turn and say nothing about the next.
                 RunLine::Init(_) => self.judge_at = None,
                 RunLine::UserReplay { uuid, .. } => {
-                    self.judge_at = None;
+                    // Between two turns it is taken up for the next one.
+                    self.judge_at = self.judge_at.map(|_| Instant::now() + BEGIN_TURN);
                     if let Some(uuid) = uuid.as_deref().and_then(|uuid| Uuid::parse_str(uuid).ok()) {
                         self.taken(uuid).await?;
                     }
@@ -312,6 +307,10 @@ impl<'a> Watch<'a> {
             self.terminate().await;
             return Ok(());
         }
+        if let Some(later) = self.pace.deaf_until(Instant::now()) {
+            self.inbox_at = Some(later);
+            return Ok(());
+        }
         self.deliver().await?;
         self.look_into_inbox().await
     }
@@ -329,15 +328,22 @@ impl<'a> Watch<'a> {
         if failed || asked || stopping || !task.card.status.is_open() {
             self.close().await;
         } else if (!moved && self.deliver().await?) || self.give_urgent().await? {
-            // Another turn begins with that.
+            self.expect_turn();
         } else if moved {
             self.close().await;
         } else {
             let reminded = self.context.db.nudge(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await.is_some();
-            if !reminded {
+            if reminded {
+                self.expect_turn();
+            } else {
                 self.close().await;
             }
         }
         Ok(())
+    }
+
+    /// Another turn begins with what was said; where it does not, the end of the last one is judged again.
+    fn expect_turn(&mut self) {
+        self.judge_at = Some(Instant::now() + NEXT_TURN);
     }
 }

@@ -261,24 +261,30 @@ impl Browser {
     /// # Panics
     /// The browser does not answer.
     pub async fn names(&self, selector: &str) -> Vec<String> {
-        let elements = self.wait(selector, async || self.client.find_all(Locator::Css(selector)).await).await;
-        let mut names = Vec::new();
-        for element in elements {
-            if !self.wait(selector, async || element.is_displayed().await).await {
-                continue;
+        // What is drawn anew meanwhile is read again from the beginning.
+        let read = async || {
+            let mut names = Vec::new();
+            for element in self.client.find_all(Locator::Css(selector)).await? {
+                if element.is_displayed().await? {
+                    let name = self.try_ask(&format!("element/{}/computedlabel", element.element_id()), None).await;
+                    names.push(name.map_err(|_| CmdError::WaitTimeout)?.as_str().unwrap_or_default().to_owned());
+                }
             }
-            let name = self.ask(&format!("element/{}/computedlabel", element.element_id()), None).await;
-            names.push(name.as_str().unwrap_or_default().to_owned());
-        }
-        names
+            Ok(names)
+        };
+        self.wait(&format!("{selector} are named"), read).await
     }
 
     /// A request of chromedriver that the client does not know.
     async fn ask(&self, path: &str, body: Option<&Value>) -> Value {
+        self.try_ask(path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    async fn try_ask(&self, path: &str, body: Option<&Value>) -> reqwest::Result<Value> {
         let url = format!("{}/{path}", self.session);
         let request = body.map_or_else(|| self.raw.get(&url), |body| self.raw.post(&url).json(body));
-        let answer = async { request.send().await?.error_for_status()?.json::<Value>().await };
-        answer.await.map(|mut answer| answer["value"].take()).unwrap_or_else(|error| panic!("{path}: {error}"))
+        let mut answer = request.send().await?.error_for_status()?.json::<Value>().await?;
+        Ok(answer["value"].take())
     }
 
     /// Tries until it succeeds: the page may be drawn anew at any moment.

@@ -1,13 +1,13 @@
 //! What goes wrong among agents and the person: each with its status, its code and the next legal step, and nothing is changed by it.
 
 use axum::http::header;
-use db::Caller;
+use db::{Caller, Move};
 use domain::agent::Role;
-use domain::evidence::Found;
+use domain::evidence::{Evidence, Found};
 use domain::id::{ProjectId, TaskId};
 use domain::message::NewMessage;
 use domain::stage::Stage;
-use domain::task::{Submission, TaskUpdate};
+use domain::task::{Phase, Status, Submission, TaskUpdate};
 use serde_json::{Value, json};
 
 use super::bench::Bench;
@@ -44,6 +44,20 @@ async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
     db.update_task(&mara, &task, begin, Found::Nothing).await.unwrap();
     db.submit_for_review(&mara, &task, Submission { summary: "Done.".into(), files_changed: None, test_results: None }).await.unwrap();
     (project, mara, task)
+}
+
+/// A project with a task that an agent of ours built on a branch, and its commit there.
+async fn in_review(bench: &Bench) -> (ProjectId, TaskId, String) {
+    let project = bench.project().await;
+    let task = bench.task(&project).await.card.id;
+    let (reserved, coder) = bench.run(&task, Phase::Coder, Status::Backlog).await;
+    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
+    let db = &bench.state.db;
+    db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    let evidence = Evidence { head: head.clone(), base: "main".into(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
+    db.move_task(&coder, &task, Move::to(Status::InReview), Found::Evidence(evidence)).await.unwrap();
+    bench.end(&reserved.run.id).await;
+    (project, task, head)
 }
 
 fn message(to: &str) -> NewMessage {
@@ -135,9 +149,7 @@ async fn whoever_approved_does_not_verify() {
 #[tokio::test]
 async fn the_persons_gate_queues_the_newest_commit() {
     let bench = Bench::new().await;
-    let (_, _, task) = handed_in(&bench).await;
-    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
-    bench.state.db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    let (_, _, head) = in_review(&bench).await;
     let approved = bench.ask("post", "/api/tasks/TASK-001/approve", r#"{"notes": "Good."}"#).await.json();
     assert_eq!(
         (approved["status"].as_str(), approved["approved_sha"].as_str(), approved["note"].as_str()),
@@ -150,13 +162,11 @@ async fn the_persons_gate_queues_the_newest_commit() {
 #[tokio::test]
 async fn a_move_that_stays_in_done_verifies_what_others_built_and_approved() {
     let bench = Bench::new().await;
-    let (project, _, task) = handed_in(&bench).await;
+    let (project, task, head) = in_review(&bench).await;
     let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
     let (db, target) = (&bench.state.db, format!("vibe-relay/{project}"));
     let repository = bench.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
-    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
-    db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
     db.approve_task(&lena, &task, None, Found::Head(head.clone())).await.unwrap();
     repository.merge(&target, &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();

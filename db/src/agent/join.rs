@@ -1,8 +1,6 @@
 //! Joining a project: by a token that the person makes, by a room's token, or by being a run.
 
-use std::time::Duration;
-
-use domain::agent::{Agent, Health, Registration, Role, full_name};
+use domain::agent::{Agent, Registration, Role, full_name};
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
@@ -11,13 +9,15 @@ use domain::task::{Card, Phase};
 use domain::text;
 use serde::{Deserialize, Serialize};
 
+use super::take::{Taken, may_take, no_other_case, vacate};
 use super::{leave, read};
 use crate::caller::{AgentCaller, Caller};
 use crate::error::Result;
+use crate::message;
 use crate::open::Db;
-use crate::project;
 use crate::token::{self, Owner};
 use crate::tx::{Quiet, Tx};
+use crate::{project, task};
 
 /// An agent that joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ struct Row<'a> {
     description: Option<&'a str>,
     verified: bool,
     run: Option<&'a RunId>,
+    /// Whether joining so is a sign of its life.
+    seen: bool,
 }
 
 impl Db {
@@ -42,7 +44,7 @@ impl Db {
     /// is worth nothing from then on.
     ///
     /// # Errors
-    /// When somebody else than the person asks, or the name is not acceptable.
+    /// When somebody else than the person asks, or the name is not acceptable, or differs from another in case alone.
     pub async fn make_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
@@ -51,10 +53,12 @@ impl Db {
                 caller.human_only("making tokens")?;
                 project::read(&mut tx.connection, &project).await?;
                 let name = full_name(&who.name, who.team.as_deref())?;
+                no_other_case(tx, &project, &name).await?;
                 let description = text::optional_body("description", who.description.as_deref())?;
                 let roles = distinct(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
-                let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None };
+                // That the person makes a token is no sign of the agent's life.
+                let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None, seen: false };
                 write(tx, &caller, &project, row).await?;
                 token::forget_agent(tx, &project, &name).await?;
                 token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
@@ -89,7 +93,8 @@ impl Db {
 
     /// Joins, or says something new about oneself; what is left out stays. With a room's token the answer holds the agent's own.
     ///
-    /// `own_token` is one that the name's agent was given before: with it a room's bearer takes the name up again.
+    /// `own_token` is one that the name's agent was given before: with it a room's bearer takes the name up again, with its inbox and tasks.
+    /// Whoever takes up a name without it, which its agent left or fell silent under, begins anew.
     ///
     /// # Errors
     /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
@@ -114,23 +119,30 @@ impl Db {
                     if let Some(known) = &mut known {
                         tx.presence.animate(known, tx.now);
                     }
-                    let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
-                    let roles = roles(&caller, &name, before, &who.roles)?;
-                    let answer = if let Caller::Room(_) = caller {
-                        may_take(tx, known.as_ref(), shown.as_deref()).await?;
+                    let taken = if let Caller::Room(_) = caller {
+                        let taken = may_take(tx, &project, &name, known.as_ref(), shown.as_deref()).await?;
                         token::forget_agent(tx, &project, &name).await?;
-                        Some(new)
+                        Some(taken)
                     } else {
                         None
                     };
+                    let freed = known.take_if(|_| taken == Some(Taken::Freed));
+                    let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
+                    let roles = roles(&caller, &name, before, &who.roles)?;
+                    if let Some(freed) = freed {
+                        vacate(tx, &freed).await?;
+                    }
+                    let answer = taken.is_some().then_some(new);
                     let team = name.split_once('/').map(|(team, _)| team);
+                    // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
+                    let seen = !matches!(taken, Some(Taken::New | Taken::Freed));
                     let (verified, run) = match &caller {
                         Caller::Run(own) => (true, Some(&own.run_id)),
                         Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
                         Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
                     };
-                    write(tx, &caller, &project, Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run })
-                        .await?;
+                    let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
+                    write(tx, &caller, &project, row).await?;
                     if answer.is_some() {
                         token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
                     }
@@ -161,23 +173,6 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
     }
 }
 
-/// How long after registering an agent is waited for that never called.
-const LOST_AFTER: Duration = Duration::from_secs(60);
-
-/// A room's bearer takes a name that nobody has, that its agent left or fell silent under, or whose token it shows. What the person
-/// vouches for is never taken so.
-async fn may_take(tx: &mut Tx, known: Option<&Agent>, shown: Option<&str>) -> Result<()> {
-    let Some(known) = known else { return Ok(()) };
-    // Whoever registered and was never heard of since may have lost the answer, and the token in it.
-    let never_came = known.last_seen.is_none() && tx.now.since(known.registered_at) >= LOST_AFTER;
-    let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
-    let owns = match shown {
-        Some(shown) => token::opens(tx, &known.project_id, &known.name, shown).await?,
-        None => false,
-    };
-    if !known.verified && (silent || owns) { Ok(()) } else { Err(Refusal::NameTaken { name: known.name.clone() }.into()) }
-}
-
 /// The roles after registering: those given, or the earlier ones. The lead is the person's to give and stays with whoever has it.
 fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, Refusal> {
     let leads = before.contains(&Role::Lead);
@@ -198,8 +193,7 @@ fn distinct(roles: &[Role]) -> Vec<Role> {
     roles
 }
 
-/// Writes the row of an agent. Who comes back finds what it had not read, broadcasts since then included. That the person makes a token
-/// is no sign of the agent's life.
+/// Writes the row of an agent. Who comes back finds what it had not read, broadcasts since then included, and its tasks.
 async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) -> Result<()> {
     sqlx::query(
         "INSERT INTO agents (project_id, name, team, roles, description, verified, run_id, broadcasts_after, registered_at, last_seen)
@@ -215,9 +209,10 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) 
     .bind(row.verified)
     .bind(row.run.map(RunId::as_str))
     .bind(tx.now.to_string())
-    .bind((*caller != Caller::Human).then(|| tx.now.to_string()))
+    .bind(row.seen.then(|| tx.now.to_string()))
     .execute(&mut tx.connection)
     .await?;
+    task::assignee_returned(tx, project, row.name).await?;
     let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
     match caller {
         // Whoever joins by a room's token does so under the name that it takes.
@@ -233,22 +228,33 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) 
 /// A run takes part under its own name from the moment it is reserved.
 pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
     let name = Run::agent_name(run.phase, &card.id);
-    let row = Row { name: &name, team: None, roles: &[Role::from(run.phase)], description: Some(&card.title), verified: true, run: Some(&run.id) };
+    let roles = [Role::from(run.phase)];
+    let row = Row { name: &name, team: None, roles: &roles, description: Some(&card.title), verified: true, run: Some(&run.id), seen: true };
     write(tx, &Caller::Runner, &card.project_id, row).await
 }
 
-/// Once a task is finished, the agents that we ran for it are gone.
+/// Once a task is finished, the agents that we ran for it are gone, and who wrote to them in vain is told. One whose run is not over yet may
+/// still be given something: that is said at the end of the run.
 pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
+    let mut over = Vec::new();
     for phase in Phase::ALL {
         let name = Run::agent_name(*phase, task);
-        let there: Option<i64> = sqlx::query_scalar("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
-            .bind(project.as_str())
-            .bind(&name)
-            .fetch_optional(&mut tx.connection)
-            .await?;
-        if there.is_some() {
+        let ended: Option<bool> = sqlx::query_scalar(
+            "SELECT r.completed_at IS NOT NULL FROM agents a LEFT JOIN agent_runs r ON r.id = a.run_id
+             WHERE a.project_id = $1 AND a.name = $2 AND a.left_at IS NULL",
+        )
+        .bind(project.as_str())
+        .bind(&name)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+        if let Some(ended) = ended {
             leave(tx, &Caller::Runner, project, &name).await?;
+            over.extend(ended.then_some(name));
         }
+    }
+    // Not before all of them are gone, who may have written to each other.
+    for name in over {
+        message::tell_undelivered(tx, project, task, &name).await?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Who is there, as a use-case asks it: names, leads, and whether anybody still listens behind a name.
 
-use domain::agent::{ALL, Health, PERSON, Role, resolve};
+use domain::agent::{ALL, Health, PERSON, Role, is_run, resolve};
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
@@ -55,6 +55,16 @@ impl Roster {
     /// The leads, by name. The person leads too, and is not among them.
     pub(crate) fn leads(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.leads).map(|entry| entry.name.as_str())
+    }
+
+    /// Whether somebody from outside leads who could answer. Where only our own runs lead, or nobody listens, a decision is the person's.
+    pub(crate) fn is_led(&self) -> bool {
+        self.entries.iter().any(|entry| entry.leads && !entry.dead && !is_run(&entry.name))
+    }
+
+    /// Whether nobody listens behind the name of somebody who has not left.
+    pub(crate) fn is_dead(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| entry.dead)
     }
 
     /// Those who do not lead and could answer, by name.

@@ -1,6 +1,8 @@
 //! What is known of the way of a message: that it was given, that it arrived, and that somebody may speak because of it.
 //!
 //! Only what the last answer held is confirmed: an answer before it may have been lost, and there may have been no room to repeat it.
+//! What stands in the conversation of a run is read once that run ended well, or its agent says so; what was only on its way there is new
+//! to the next.
 
 use domain::agent::ALL;
 use domain::event::{Event, Seq};
@@ -22,15 +24,35 @@ const HEARD: &str = "UPDATE agents SET broadcasts_after = COALESCE(
     (SELECT MAX(id) FROM messages))
   WHERE project_id = $1 AND name = $2";
 
-/// Marks `messages` as given to `name` in an answer, or, without one, over a way that loses nothing.
-pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, messages: &[Received], answer: Option<Seq>) -> Result<()> {
+/// The answer of what stands in the conversation of a run at work: later than every other.
+pub(super) const IN_CONVERSATION: Seq = Seq::MAX;
+/// The answer of what was given to an earlier run only.
+const EARLIER: Seq = 0;
+
+/// How messages are given.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way<'a> {
+    /// In the answer at this place in the log.
+    Answer(Seq),
+    /// In a line to the agent of a run, of this id.
+    Line(&'a str),
+}
+
+/// Marks `messages` as given to `name`.
+pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, messages: &[Received], way: Way<'_>) -> Result<()> {
     let (broadcasts, direct): (Vec<&Received>, Vec<&Received>) = messages.iter().partition(|given| given.message.to_agent == ALL);
     let ids = |of: &[&Received]| serde_json::to_string(&of.iter().map(|given| given.message.id).collect::<Vec<i64>>());
+    let (answer, line) = match way {
+        Way::Answer(seq) => (Some(seq), None),
+        Way::Line(line) => (None, Some(line)),
+    };
     // Several statements in one: each on its own costs more for the way to the database than for its work.
     sqlx::query(
-        "UPDATE messages SET delivered_at = COALESCE(delivered_at, $3), answer = $4 WHERE id IN (SELECT value FROM json_each($5));
-         INSERT INTO broadcast_reads (message_id, agent_name, delivered_at, answer) SELECT value, $2, $3, $4 FROM json_each($6) WHERE true
-           ON CONFLICT (message_id, agent_name) DO UPDATE SET answer = $4;
+        "UPDATE messages SET delivered_at = COALESCE(delivered_at, $3), answer = COALESCE($4, answer), line = $7
+           WHERE id IN (SELECT value FROM json_each($5));
+         INSERT INTO broadcast_reads (message_id, agent_name, delivered_at, answer, line)
+           SELECT value, $2, $3, $4, $7 FROM json_each($6) WHERE true
+           ON CONFLICT (message_id, agent_name) DO UPDATE SET answer = COALESCE($4, answer), line = $7;
          UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2 AND $4 IS NOT NULL",
     )
     .bind(project.as_str())
@@ -39,6 +61,7 @@ pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, n
     .bind(answer)
     .bind(ids(&direct)?)
     .bind(ids(&broadcasts)?)
+    .bind(line)
     .execute(&mut tx.connection)
     .await?;
     let new = messages.iter().filter(|given| !given.again).count();
@@ -49,70 +72,88 @@ pub(super) async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, n
     Ok(())
 }
 
-/// In which answer `$2` was last given message `$4`; nothing when it was in none.
-const ANSWER_OF: &str = "(SELECT COALESCE(answer, 0) FROM messages WHERE id = $4 AND project_id = $1 AND to_agent = $2 AND delivered_at IS NOT NULL
-    UNION ALL SELECT COALESCE(b.answer, 0) FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
+/// In which answer `$2` was last given message `$4`; nothing when it was in none of this agent's life.
+const ANSWER_OF: &str = "(SELECT NULLIF(answer, 0) FROM messages WHERE id = $4 AND project_id = $1 AND to_agent = $2
+    UNION ALL SELECT NULLIF(b.answer, 0) FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
       WHERE b.message_id = $4 AND b.agent_name = $2 AND m.project_id = $1)";
 
 /// Notes that the answer which held message `ack` arrived; a number that was in no answer to `name` confirms nothing.
 pub(super) async fn confirm(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
-    arrived(tx, project, name, ack, (ANSWER_OF, None)).await
+    arrived(tx, project, name, ack, Arrived { from: ANSWER_OF, last: None, to: IN_CONVERSATION }).await
 }
 
-/// Notes that the last answer to `name` arrived, because what it did next shows it.
-pub(crate) async fn confirm_last(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let last: Option<Seq> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT MAX(given_in) FROM ({WAITING})")))
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_one(&mut tx.connection)
-        .await?;
-    arrived(tx, project, name, i64::MAX, ("$5", Some(last.unwrap_or_default()))).await
-}
-
-/// Marks as read what `name` was given in an answer or a later one, and what was given over a way that loses nothing, up to a message.
-async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, (answer, number): (&str, Option<Seq>)) -> Result<()> {
-    // The last statement holds only where the one before it changed something.
-    sqlx::query(AssertSqlSafe(format!(
-        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
-           AND delivered_at IS NOT NULL AND COALESCE(answer, {MAX}) >= {answer};
-         UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
-           AND COALESCE(answer, {MAX}) >= {answer} AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
-         {HEARD} AND changes() > 0",
-        MAX = Seq::MAX
-    )))
+/// Closes the books on what the agent of a run was given, when that run is over. After a good end, what stood in its conversation is read,
+/// and so is its last answer. Of the rest it is known that it was given, but not to whom comes next; what was only on its way there is new.
+pub(crate) async fn settle(tx: &mut Tx, project: &ProjectId, name: &str, well: bool) -> Result<()> {
+    if well {
+        let last: Option<Seq> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT MAX(given_in) FROM ({WAITING})")))
+            .bind(project.as_str())
+            .bind(name)
+            .fetch_one(&mut tx.connection)
+            .await?;
+        let from = last.filter(|last| *last > EARLIER).unwrap_or(IN_CONVERSATION);
+        arrived(tx, project, name, i64::MAX, Arrived { from: "$5", last: Some(from), to: IN_CONVERSATION }).await?;
+    }
+    sqlx::query(
+        "UPDATE messages SET delivered_at = CASE WHEN answer IS NOT NULL THEN delivered_at END, answer = answer * 0, line = NULL
+           WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND delivered_at IS NOT NULL;
+         DELETE FROM broadcast_reads WHERE agent_name = $2 AND read_at IS NULL AND answer IS NULL
+           AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
+         UPDATE broadcast_reads SET answer = 0, line = NULL WHERE agent_name = $2 AND read_at IS NULL
+           AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1)",
+    )
     .bind(project.as_str())
     .bind(name)
-    .bind(tx.now.to_string())
-    .bind(up_to)
-    .bind(number)
     .execute(&mut tx.connection)
     .await?;
     Ok(())
 }
 
-/// Lets nobody look again at the broadcasts that `name` has read.
-pub(super) async fn heard(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    sqlx::query(HEARD).bind(project.as_str()).bind(name).execute(&mut tx.connection).await?;
+/// Which answers are known to have arrived: all from one to another.
+struct Arrived {
+    /// An expression.
+    from: &'static str,
+    /// What `$5` stands for in it.
+    last: Option<Seq>,
+    to: Seq,
+}
+
+/// Marks as read what `name` was given in such answers, up to a message. What is on its way in a line waits for its echo.
+async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, Arrived { from, last, to }: Arrived) -> Result<()> {
+    // The last statement holds only where the one before it changed something.
+    sqlx::query(AssertSqlSafe(format!(
+        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
+           AND answer BETWEEN {from} AND $6 AND line IS NULL;
+         UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
+           AND answer BETWEEN {from} AND $6 AND line IS NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
+         {HEARD} AND changes() > 0"
+    )))
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .bind(up_to)
+    .bind(last)
+    .bind(to)
+    .execute(&mut tx.connection)
+    .await?;
     Ok(())
 }
 
 /// Refuses a sender that has not been given what was written to it or to all; carbon copies keep nobody from speaking. What its last
-/// answer held counts as read.
+/// answer held counts as read; of what only stands in its conversation that is said by how its run ends.
 pub(super) async fn gate(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let row = sqlx::query(AssertSqlSafe(format!(
-        "SELECT COALESCE(SUM(NOT given AND NOT is_cc), 0) AS unread, COALESCE(SUM(given), 0) AS given, MAX(given_in) AS last FROM ({WAITING})"
-    )))
-    .bind(project.as_str())
-    .bind(name)
-    .fetch_one(&mut tx.connection)
-    .await?;
+    let row =
+        sqlx::query(AssertSqlSafe(format!("SELECT COALESCE(SUM(NOT given AND NOT is_cc), 0) AS unread, MAX(given_in) AS last FROM ({WAITING})")))
+            .bind(project.as_str())
+            .bind(name)
+            .fetch_one(&mut tx.connection)
+            .await?;
     let unread: i64 = row.try_get("unread")?;
     if unread > 0 {
         return Err(Refusal::Unread { count: u32::try_from(unread).unwrap_or(u32::MAX) }.into());
     }
-    if row.try_get::<i64, _>("given")? > 0 {
-        let last: Option<Seq> = row.try_get("last")?;
-        arrived(tx, project, name, i64::MAX, ("$5", Some(last.unwrap_or_default()))).await?;
+    if let Some(last) = row.try_get::<Option<Seq>, _>("last")?.filter(|last| *last > EARLIER) {
+        arrived(tx, project, name, i64::MAX, Arrived { from: "$5", last: Some(last), to: IN_CONVERSATION - 1 }).await?;
     }
     Ok(())
 }

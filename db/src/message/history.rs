@@ -35,19 +35,26 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn history(&self, project: &ProjectId, query: &HistoryQuery) -> Result<Vec<Message>> {
-        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{SELECT} WHERE m.project_id = $1 AND m.is_cc = 0 AND ($2 IS NULL OR m.task_id = $2)
-               AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4) ORDER BY m.id DESC LIMIT $5"
-        )))
-        .bind(project.as_str())
-        .bind(query.task.as_ref().map(TaskId::as_str))
-        .bind(&query.agent)
-        .bind(query.before)
-        .bind(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE))
-        .fetch_all(&self.readers)
-        .await?;
+        let rows = sqlx::query(sqlx::AssertSqlSafe(sql(query)))
+            .bind(project.as_str())
+            .bind(query.task.as_ref().map(TaskId::as_str))
+            .bind(&query.agent)
+            .bind(query.before)
+            .bind(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE))
+            .fetch_all(&self.readers)
+            .await?;
         rows.iter().rev().map(|row| Ok(Message { cc: serde_json::from_str(row.try_get("cc")?)?, ..message_of(row, "given")? })).collect()
     }
+}
+
+/// A thread is found by its task, everything else by the project.
+pub(crate) fn sql(query: &HistoryQuery) -> String {
+    // The plus keeps the index of the project out of it, which is longer than any thread.
+    let scope = if query.task.is_some() { "+m.project_id = $1 AND m.task_id = $2" } else { "m.project_id = $1" };
+    format!(
+        "{SELECT} WHERE {scope} AND m.is_cc = 0 AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4)
+         ORDER BY m.id DESC LIMIT $5"
+    )
 }
 
 /// `given` names the column that says whether the message was given to its recipient.

@@ -1,14 +1,15 @@
 //! Inboxes: what waits for somebody, given at least once, and shown as new only once.
 //!
 //! A message is delivered when it was in an answer, and read when that answer is known to have arrived: its reader confirmed it, or went on
-//! to send, or is a run that ended well. What was delivered and never confirmed is given again, and says so.
+//! to send, or is a run that ended well. What was delivered and never confirmed is given again, and says so; only what stands in the
+//! conversation of a run at work is not repeated to that run.
 
 use domain::id::{ProjectId, RunId};
 use domain::message::{INBOX_BYTES, INBOX_PAGE, Inbox, Received, Unread};
 use domain::run::Run;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-use super::delivery::{confirm, deliver};
+use super::delivery::{Way, confirm, deliver};
 use super::history::message_of;
 use crate::caller::Caller;
 use crate::error::Result;
@@ -17,18 +18,28 @@ use crate::task::read::card;
 use crate::tx::Quiet;
 use crate::{run, voice};
 
-/// Everything of which `$2` does not know yet that it arrived: what was written to it, and what was written to all since it joined.
+/// Everything of which it is not known yet that it reached `$2`: what was written to it, and what was written to all since it joined. The
+/// number is [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
 pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer AS given_in FROM messages m
-    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer IS NOT 9223372036854775807
   UNION ALL
   SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer AS given_in
     FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
     WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
-      AND m.id > COALESCE((SELECT broadcasts_after FROM agents WHERE project_id = $1 AND name = $2), 0)";
+      AND b.answer IS NOT 9223372036854775807 AND m.id > COALESCE((SELECT broadcasts_after FROM agents WHERE project_id = $1 AND name = $2),
+        (SELECT person_heard FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
+
+/// Moves the mark before which the person has read every broadcast, as an agent's own is moved.
+const PERSON_HEARD: &str = "UPDATE projects SET person_heard = COALESCE(
+    (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = 'human'
+       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.person_heard),
+    (SELECT MAX(id) FROM messages), 0)
+  WHERE id = $1";
 
 impl Db {
-    /// Gives the caller what waits for it, new messages first, at most 50 and as many as fit into 48 KiB. `ack` is the highest id of an
-    /// earlier answer, and confirms it: what it held is not given again.
+    /// Gives the caller what waits for it, at most 50 and as many as fit into 48 KiB: new messages first, and among them carbon copies last,
+    /// so that what keeps it from sending is given first. `ack` is the highest id of an earlier answer, and confirms it: what it held is not
+    /// given again.
     ///
     /// # Errors
     /// When the caller has not registered.
@@ -44,10 +55,13 @@ impl Db {
                 let name = voice::of(&mut tx.connection, &caller, &project).await?.name;
                 if let Some(ack) = ack {
                     confirm(tx, &project, &name, ack).await?;
+                    if caller == Caller::Human {
+                        sqlx::query(PERSON_HEARD).bind(project.as_str()).execute(&mut tx.connection).await?;
+                    }
                 }
                 let inbox = waiting(&mut tx.connection, &project, &name).await?;
                 let answer = tx.seq;
-                deliver(tx, &caller, &project, &name, &inbox.messages, Some(answer)).await?;
+                deliver(tx, &caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
                 tx.remember(&caller, &inbox).await?;
                 Ok(inbox)
             })
@@ -95,18 +109,19 @@ impl Db {
         waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
     }
 
-    /// Notes that the runner gave the agent of a run these messages, in its prompt or over its standard input.
+    /// Notes that the runner gives the agent of a run these messages in a line, which is its prompt or said to it at work. Until the line is
+    /// echoed they are on their way; when the run ends before, they are as new as they were.
     ///
     /// # Errors
     /// When there is no such run.
-    pub async fn run_inbox_delivered(&self, id: &RunId, messages: Vec<Received>) -> Result<()> {
-        let id = id.clone();
+    pub async fn run_inbox_delivered(&self, id: &RunId, line: &str, messages: Vec<Received>) -> Result<()> {
+        let (id, line) = (id.clone(), line.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::NothingChanged);
+                tx.quiet(Quiet::SignsOfLife);
                 let run = run::read(&mut tx.connection, &id).await?;
                 let project = card(&mut tx.connection, &run.task_id).await?.project_id;
-                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, None).await
+                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Way::Line(&line)).await
             })
         })
         .await
@@ -114,12 +129,13 @@ impl Db {
 }
 
 async fn waiting(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Inbox> {
-    let rows = sqlx::query(AssertSqlSafe(format!("SELECT w.*, COUNT(*) OVER () AS all_of_them FROM ({WAITING}) w ORDER BY given, id LIMIT $3")))
-        .bind(project.as_str())
-        .bind(name)
-        .bind(INBOX_PAGE)
-        .fetch_all(connection)
-        .await?;
+    let rows =
+        sqlx::query(AssertSqlSafe(format!("SELECT w.*, COUNT(*) OVER () AS all_of_them FROM ({WAITING}) w ORDER BY given, is_cc, id LIMIT $3")))
+            .bind(project.as_str())
+            .bind(name)
+            .bind(INBOX_PAGE)
+            .fetch_all(connection)
+            .await?;
     let all: i64 = rows.first().map(|row| row.try_get("all_of_them")).transpose()?.unwrap_or(0);
     let (mut messages, mut bytes) = (Vec::with_capacity(rows.len()), 0);
     for row in &rows {

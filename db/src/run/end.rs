@@ -25,6 +25,8 @@ pub struct RunEnd {
     pub error: Option<String>,
     pub exit_code: Option<i64>,
     pub usage: Option<Usage>,
+    /// Whether the agent's last turn came to its end: then it has read what stands in its conversation.
+    pub turn_ended: bool,
     /// Failed attempts in a row after which the card needs the person.
     pub max_attempts: u32,
 }
@@ -61,9 +63,11 @@ impl Db {
                 let event = Event::RunEnded { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 spawn::ended_with_run(tx, &id).await?;
-                if matches!(end.class, EndClass::Finished | EndClass::Asked) {
-                    // It lived on after what it was given, so that arrived.
-                    message::confirm_last(tx, &card.project_id, &Run::agent_name(run.phase, &run.task_id)).await?;
+                let name = Run::agent_name(run.phase, &run.task_id);
+                let well = end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::Asked);
+                message::settle(tx, &card.project_id, &name, well).await?;
+                if !card.status.is_open() {
+                    message::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
                 }
                 // What became of a card that is finished does not hang on how its last process ended.
                 if end.class == EndClass::Failed && card.status.is_open() {

@@ -114,6 +114,9 @@ pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     if !card.status.is_open() {
         return Err(not_now(card, "there is nothing to give out", "Send it back to work first, or create a new task.").into());
     }
+    if card.is_approved() {
+        return Err(not_now(card, "it is approved and waits to be merged", "Wait for the merge, or send it back to work first.").into());
+    }
     let hat = hat.or(card.hands.role_hat);
     if let Some(hat) = hat {
         among_roles(who, hat)?;
@@ -174,19 +177,29 @@ async fn take_back(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card) -> 
     if !card.status.is_open() {
         return Err(not_now(card, "whoever finished it stays its assignee", "Move it back to work first.").into());
     }
+    unassign(tx, caller, card, before).await?;
+    say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await
+}
+
+/// The same without a word to anybody. That its assignee left needs nobody any more.
+pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
-    sqlx::query("UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3 WHERE id = $1")
-        .bind(card.id.as_str())
-        .bind(by.as_str())
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
+    sqlx::query(
+        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3,
+                attention = CASE WHEN json_extract(attention, '$.kind') = 'stalled' THEN NULL ELSE attention END
+         WHERE id = $1",
+    )
+    .bind(card.id.as_str())
+    .bind(by.as_str())
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });
     worked(tx, card, before).await?;
     if card.held_by.is_none() {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskHeld { by });
     }
-    say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await
+    Ok(())
 }
 
 /// Whoever had a task that was begun worked on it, whether they began it themselves or not.

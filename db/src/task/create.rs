@@ -36,8 +36,8 @@ impl Db {
     /// start at once, or somebody is assigned, who is told.
     ///
     /// # Errors
-    /// When a text is too long or empty, a dependency is unknown or makes a circle, an agent asks whose phase may not make tasks, or the
-    /// assignee is nobody from outside or may not wear the hat.
+    /// When a text is too long or empty, a dependency is unknown or makes a circle, an agent asks whose phase may not make tasks or, from
+    /// outside and below another task, that does not lead, or the assignee is nobody from outside or may not wear the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let (caller, project_id) = (caller.clone(), project.clone());
         self.write(move |tx| {
@@ -48,7 +48,11 @@ impl Db {
                 }
                 tx.admit(&caller).await?;
                 may_create(&caller, &project_id)?;
-                let speaker = voice::of(&mut tx.connection, &caller, &project_id).await?.name;
+                let voice = voice::of(&mut tx.connection, &caller, &project_id).await?;
+                if matches!(caller, Caller::Agent(_)) && new.parent_task_id.is_some() {
+                    voice.lead_only("adding to a plan")?;
+                }
+                let speaker = voice.name;
                 let title = text::title("title", &new.title)?;
                 let description = text::optional_body("description", new.description.as_deref())?;
                 let parent = match (&caller, new.parent_task_id) {
@@ -94,7 +98,8 @@ impl Db {
                     return Err(Refusal::invalid("role_hat", format!("nobody wears the hat {hat}"), "Name who does it in assigned_to.").into());
                 }
                 if let Some(goal) = &new.goal_id {
-                    goal::link(tx, &caller, &project_id, &id, Some(goal)).await?;
+                    let card = read::card(&mut tx.connection, &id).await?;
+                    goal::link(tx, &caller, &card, Some(goal)).await?;
                 }
                 settle::all(tx, &caller, &project_id).await?;
                 let task = read::task(&mut tx.connection, &id).await?;

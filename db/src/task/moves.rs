@@ -4,7 +4,7 @@ mod need;
 mod notice;
 
 pub(crate) use need::independent_eyes;
-pub(crate) use notice::{leads, say, words};
+pub(crate) use notice::{say, words};
 
 use domain::attention::Attention;
 use domain::event::Event;
@@ -178,8 +178,13 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
     if works(card, who, to) {
         hand::lend(tx, &card.id, &caller.name().unwrap_or_default(), Part::Built).await?;
     }
+    if let Some(assignee) = card.hands.assigned_to.as_deref().filter(|_| card.status == Status::InProgress) {
+        // Whoever moves it on: until now it was the assignee's.
+        hand::lend(tx, &card.id, assignee, Part::Built).await?;
+    }
+    // Whoever decides over the head of an agent at work takes its right to write; what the runner moves follows from what agents did.
     let own_run = card.run.as_ref().is_some_and(|live| caller.run() == Some(&live.id));
-    if *caller == Caller::Human || (to == Status::Cancelled && !own_run) {
+    if who != Mover::Runner && !own_run {
         run::fence(tx, caller, card).await?;
     }
     write(tx, caller, task, change).await

@@ -57,7 +57,7 @@ async fn a_room_token_opens_nothing_but_registering() {
 
     let joined = store.db.register(&room, &store.project, named("ole", &[Role::Coder]), None).await.unwrap();
     assert_eq!((joined.agent.name.as_str(), joined.agent.verified, joined.agent.leads()), ("ole", false, false));
-    assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Healthy), "registering is a sign of life");
+    assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Unknown), "not heard of under its name yet");
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
     assert_eq!(ole.name().as_deref(), Some("ole"));
     assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().from_agent, "ole");

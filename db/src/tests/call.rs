@@ -1,5 +1,7 @@
 //! Repeated calls: the same call of a run has its effect once and the same answer each time.
 
+use std::time::Duration;
+
 use domain::agent::Role;
 use domain::contract::{ContractType, NewContract};
 use domain::evidence::Found;
@@ -7,6 +9,7 @@ use domain::project::PlanApproval;
 use domain::spawn::MinionStatus;
 use domain::task::{Phase, Status};
 
+use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};
 use crate::tests::team::{call, message};
 
@@ -52,7 +55,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
     let acknowledged = db.acknowledge(&by_ole("2"), handshake.id).await.unwrap();
     let declared = db.declare_contract(&by_ole("3"), project, contract("fn save()")).await.unwrap();
     let policy = db.set_spawn_policy(&by_lead("3"), project, "global", true, 1).await.unwrap();
-    let minion = db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None).await.unwrap();
+    let minion = db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None, None).await.unwrap();
     db.set_status(&by_ole("5"), project, "Here").await.unwrap();
     db.deregister(&by_lead("4"), project, "ole").await.unwrap();
 
@@ -63,7 +66,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
     assert_eq!(db.acknowledge(&by_ole("2"), handshake.id).await.unwrap(), acknowledged);
     assert_eq!(db.declare_contract(&by_ole("3"), project, contract("fn save(u8)")).await.unwrap(), declared);
     assert_eq!(db.set_spawn_policy(&by_lead("3"), project, "global", false, 2).await.unwrap(), policy);
-    assert_eq!(db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None).await.unwrap(), minion);
+    assert_eq!(db.log_minion(&by_ole("4"), project, "Looks", MinionStatus::Spawned, None, None).await.unwrap(), minion);
     db.set_status(&by_ole("5"), project, "There").await.unwrap();
     db.deregister(&by_lead("4"), project, "ann").await.unwrap();
     assert_eq!(store.dump().await, before);
@@ -109,4 +112,22 @@ async fn the_same_call_sent_at_once_has_one_effect() {
     }
     assert!(answers.iter().all(|answer| *answer == answers[0]));
     assert_eq!(store.card(&task).await.comments, 1);
+}
+
+#[tokio::test]
+async fn answers_are_kept_for_a_day() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, Phase::Coder).await;
+    for id in ["old", "young"] {
+        store.db.add_comment(&coder.call(id), &task, id, None).await.unwrap();
+    }
+    let a_day = Duration::from_secs(24 * 60 * 60 + 1);
+    store.backdate("UPDATE calls SET created_at = $1 WHERE call_id = $2", a_day, "old").await;
+    let Store { db, config, project, folder } = store;
+    drop(db);
+    let store = Store { db: open_again(&config).await.unwrap(), config, project, folder };
+    store.db.add_comment(&coder.call("new"), &task, "new", None).await.unwrap();
+    let kept: Vec<String> = sqlx::query_scalar("SELECT call_id FROM calls ORDER BY call_id").fetch_all(&store.db.readers).await.unwrap();
+    assert_eq!(kept, ["new", "young"]);
 }

@@ -33,7 +33,7 @@ async fn team(store: &Store) {
     let new = NewContract { name: "save".to_owned(), kind: ContractType::Function, spec: "fn save()".to_owned() };
     db.declare_contract(&ole, project, new).await.unwrap();
     db.set_spawn_policy(&lead, project, "global", true, 1).await.unwrap();
-    db.log_minion(&ole, project, "Looks around", MinionStatus::Spawned, None).await.unwrap();
+    db.log_minion(&ole, project, "Looks around", MinionStatus::Spawned, None, None).await.unwrap();
     db.deregister(&lead, project, "ole").await.unwrap();
 }
 

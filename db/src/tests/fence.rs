@@ -7,7 +7,8 @@ use domain::project::PlanApproval;
 use domain::task::{Phase, Status};
 
 use crate::Caller;
-use crate::tests::store::{Agent, Store, code, evidence, new_task, parts};
+use crate::tests::crew::crew;
+use crate::tests::store::{Agent, Store, code, evidence, head, new_task, parts};
 
 /// Tries everything that an agent may write, and sees that nothing of it is taken.
 async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str) {
@@ -110,4 +111,26 @@ async fn a_finished_cards_process_can_still_be_stopped() {
     assert_eq!((card.status, card.held_by, card.run.unwrap().stopping), (Status::Done, None, true));
     assert_eq!(code(store.db.stop_task(&Caller::Human, &planner).await), "no-live-run");
     writes_nothing(&store, &agent, &planner, "stopped after done").await;
+}
+
+#[tokio::test]
+async fn the_decision_of_a_lead_or_a_verifier_fences_the_run_of_another() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = store.in_review("One").await;
+    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    store.db.reject_task(&crew.lena, &task, "Not so").await.unwrap();
+    assert!(store.card(&task).await.run.unwrap().stopping);
+    writes_nothing(&store, &reviewer, &task, "sent back by a lead").await;
+    store.end(&reviewer.run, EndClass::Stopped, None).await;
+
+    store.work(&task).await;
+    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await.unwrap();
+    store.merge(&task).await;
+    assert!(!store.card(&task).await.run.unwrap().stopping, "its own move and the runner's stop no run");
+    store.db.reject_verification(&crew.tess, &task, "It broke").await.unwrap();
+    assert!(store.card(&task).await.run.unwrap().stopping);
+    writes_nothing(&store, &reviewer, &task, "taken back by a verifier").await;
+    store.check_fold().await;
 }

@@ -196,3 +196,34 @@ async fn a_repeated_call_has_its_effect_once() {
     assert_eq!(store.db.latest(), seq);
     assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 1);
 }
+
+#[tokio::test]
+async fn what_an_assignee_did_is_not_approved_by_merging_a_branch_from_before() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    for by_person in [false, true] {
+        let task = store.in_review("One").await;
+        store.move_with(&Caller::Human, &task, Status::InProgress, Some("Differently"), Found::Nothing).await.unwrap();
+        store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await.unwrap();
+        store.db.submit_for_review(&crew.ben, &task, submission("In my own checkout")).await.unwrap();
+        let queued = store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await;
+        assert!(refusal(queued).hint().contains("take it back from its assignee"));
+        let approver = if by_person { &Caller::Human } else { &crew.lena };
+        let card = store.db.approve_task(approver, &task, None, head("head")).await.unwrap().card;
+        assert_eq!((card.status, card.is_merged(), card.approved_sha), (Status::Done, false, None));
+        let said = store.db.comments(&task).await.unwrap().pop().unwrap().content;
+        assert_eq!(said, format!("Closed without a merge: ben did not work on `vr/{task}/work`. What is on it that was not merged is kept."));
+        assert!(store.db.task(&task).await.unwrap().worktree_path.is_some(), "so that the runner keeps what is on it");
+    }
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn what_waits_to_be_merged_is_given_to_nobody() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = store.in_review("One").await;
+    store.db.approve_task(&crew.lena, &task, None, head("head")).await.unwrap();
+    assert_eq!(code(store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await), "not-now");
+    store.merge(&task).await;
+}

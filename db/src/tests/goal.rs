@@ -4,6 +4,7 @@ use domain::event::Event;
 use domain::evidence::Found;
 use domain::goal::{Goal, GoalStatus, NewGoal};
 use domain::id::{GoalId, TaskId};
+use domain::project::PlanApproval;
 use domain::stage::Stage;
 use domain::task::{NewTask, Phase};
 
@@ -159,4 +160,39 @@ async fn what_an_assignee_begins_makes_its_goal_active() {
     let task = store.db.create_task(&crew.lena, &store.project, new).await.unwrap().card.id;
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     assert_eq!(status(&store, &goal.id).await, GoalStatus::Active);
+}
+
+#[tokio::test]
+async fn what_nobody_verifies_is_put_under_no_goal() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let goal = goal(&store, "All of it").await.id;
+    let children = store.planned(&planner, &["One"]).await;
+    store.complete(&children[0]).await;
+    let round = store.db.board(&store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
+    for task in [&planner, &round] {
+        let refused = refusal(store.db.link_task(&Caller::Human, task, Some(&goal)).await);
+        assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that come of it."));
+    }
+    let plan = NewTask { phase: Some(Phase::Planner), goal_id: Some(goal.clone()), ..new_task("Plan") };
+    assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, plan).await), "invalid");
+    link(&store, &children[0], &goal).await;
+}
+
+#[tokio::test]
+async fn the_person_is_told_where_no_lead_listens_any_more() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let goal = goal(&store, "All of it").await.id;
+    let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
+    link(&store, &one, &goal).await;
+    hand_in(&store, &two, &crew.ben).await;
+    assert_eq!(told(&store, "human").await, Vec::<String>::new(), "a lead listens");
+    store.silence("lena").await;
+    hand_in(&store, &one, &crew.ben).await;
+    store.db.approve_task(&Caller::Human, &one, None, Found::Nothing).await.unwrap();
+    store.db.verify_task(&crew.tess, &one, None).await.unwrap();
+    let person = told(&store, "human").await;
+    assert_eq!(person[0], "ben: [REVIEW] TASK-001: One");
+    assert!(person[1].starts_with("runner: [GOAL] GOAL-001"), "{person:?}");
+    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 2, "and finds it when it is back");
 }

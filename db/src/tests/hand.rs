@@ -158,3 +158,15 @@ async fn strangers_and_agents_of_other_projects_judge_nothing() {
     assert_eq!(code(other.db.approve_task(&eve, &task, None, Found::Nothing).await), "not-found");
     assert_eq!(code(stage(&other, &eve, &task, Stage::Verified).await), "not-found");
 }
+
+#[tokio::test]
+async fn an_assignee_has_built_what_leaves_its_hands_whoever_moves_it() {
+    let store = Store::board().await;
+    crew(&store).await;
+    for to in [Status::Backlog, Status::Cancelled, Status::Done] {
+        let task = assigned(&store, "One", "ben").await;
+        store.move_to(&Caller::Human, &task, Status::InProgress).await.unwrap();
+        store.move_with(&Caller::Human, &task, to, Some("obsolete"), Found::Nothing).await.unwrap();
+        assert_eq!(store.card(&task).await.hands.built_by, ["ben"], "{to}");
+    }
+}

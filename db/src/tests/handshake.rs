@@ -107,3 +107,22 @@ async fn only_a_lead_begins_one_and_nobody_is_one_while_none_was_made() {
     let orchestrating = call(&Caller::Human, "ignored");
     begin(&store, &orchestrating, &["ole"]).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_target_that_fell_silent_is_not_waited_for_when_others_acknowledge_or_leave() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
+    store.guest("tom").await;
+    let by_acknowledging = begin(&store, &ann, &["ole", "tom"]).await.unwrap().id;
+    let by_leaving = begin(&store, &ann, &["ida", "tom"]).await.unwrap().id;
+    store.silence("tom").await;
+    assert_eq!(store.db.handshake(by_acknowledging).await.unwrap().pending().collect::<Vec<_>>(), ["ole", "tom"]);
+    let whole = store.db.acknowledge(&ole, by_acknowledging).await.unwrap();
+    assert_eq!((whole.status, whole.pending().count()), (HandshakeStatus::Completed, 0));
+    store.db.deregister(&ida, &store.project, "ida").await.unwrap();
+    assert_eq!(store.db.handshake(by_leaving).await.unwrap().status, HandshakeStatus::Completed);
+    let told = |id, who| format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without {who}, who left or fell silent");
+    assert_eq!(store.hears(&ann).await, [told(by_acknowledging, "tom"), told(by_leaving, "ida, tom")]);
+    store.check_fold().await;
+}

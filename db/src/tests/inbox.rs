@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::agent::Role;
-use domain::failure::EndClass;
 use domain::message::{INBOX_BYTES, INBOX_PAGE};
-use domain::task::Phase;
 
 use crate::Caller;
 use crate::tests::store::Store;
@@ -208,51 +206,6 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
 }
 
 #[tokio::test]
-async fn a_run_is_given_its_inbox_by_the_runner_and_confirms_it_by_ending_well() {
-    let store = Store::board().await;
-    let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
-    let ole = store.guest("ole").await;
-    store.say(&ole, "coder-TASK-001", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
-    let waiting = store.db.run_inbox(&coder.run).await.unwrap();
-    assert_eq!((words(&waiting), store.db.run_inbox(&coder.run).await.unwrap()), (vec!["One".to_owned(), "Two".to_owned()], waiting.clone()));
-    let seq = store.db.latest();
-    store.db.run_inbox_delivered(&coder.run, waiting.messages).await.unwrap();
-    assert_eq!(store.kinds_since(seq).await, ["inbox_read"]);
-    assert_eq!(words(&store.db.run_inbox(&coder.run).await.unwrap()), ["(One)", "(Two)"]);
-    store.say(&coder.caller, "ole", "It may speak").await.unwrap();
-    assert_eq!(store.db.run_inbox(&coder.run).await.unwrap().messages, []);
-
-    store.inbox(&ole).await;
-    store.say(&ole, "coder-TASK-001", "Three").await.unwrap();
-    store.db.run_inbox_delivered(&coder.run, store.db.run_inbox(&coder.run).await.unwrap().messages).await.unwrap();
-    store.end(&coder.run, EndClass::Failed, None).await;
-    let next = store.agent(&task, Phase::Coder).await;
-    assert_eq!(words(&store.db.run_inbox(&next.run).await.unwrap()), ["(Three)"], "who failed may not have read it");
-    store.db.run_inbox_delivered(&next.run, store.db.run_inbox(&next.run).await.unwrap().messages).await.unwrap();
-    store.finish(&next).await;
-    assert_eq!(store.db.run_inbox(&next.run).await.unwrap().messages, []);
-    assert_eq!(crate::tests::store::code(store.db.run_inbox(&"RUN-404".parse().unwrap()).await), "not-found");
-}
-
-#[tokio::test]
-async fn what_a_running_agent_echoed_is_not_given_again() {
-    let store = Store::board().await;
-    let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
-    let ole = store.guest("ole").await;
-    for (to, content) in [("coder-TASK-001", "One"), ("all", "Two"), ("coder-TASK-001", "Three")] {
-        store.say(&ole, to, content).await.unwrap();
-    }
-    let given = store.db.run_inbox(&coder.run).await.unwrap().messages;
-    store.db.run_inbox_delivered(&coder.run, given.clone()).await.unwrap();
-    store.db.run_inbox_taken(&coder.run, given[..2].to_vec()).await.unwrap();
-    assert_eq!(words(&store.db.run_inbox(&coder.run).await.unwrap()), ["(Three)"]);
-    assert_eq!(store.inbox(&Caller::Human).await.messages.len(), 1, "others read for themselves");
-}
-
-#[tokio::test]
 async fn what_was_read_by_all_is_not_looked_at_again() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
@@ -269,4 +222,37 @@ async fn what_was_read_by_all_is_not_looked_at_again() {
     assert_eq!(after().await, given[4].message.id);
     store.say(&ole, "all", "New").await.unwrap();
     assert_eq!(store.hears(&mara).await, ["New"]);
+}
+
+#[tokio::test]
+async fn carbon_copies_do_not_keep_the_gate_closed() {
+    let store = Store::board().await;
+    let (ann, mara) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await);
+    for number in 0..INBOX_PAGE {
+        store.say(&mara, "human", &number.to_string()).await.unwrap();
+    }
+    store.say(&mara, "ann", "Direct").await.unwrap();
+    store.say(&mara, "all", "To all").await.unwrap();
+    let page = store.inbox(&ann).await;
+    assert_eq!((page.messages.len(), page.more), (50, 2));
+    assert_eq!(words(&page)[48..], ["Direct", "To all"], "given first, and shown in the order in which they came");
+    store.say(&ann, "mara", "Nothing keeps me").await.unwrap();
+}
+
+#[tokio::test]
+async fn what_the_person_read_of_all_is_not_looked_at_again() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    let heard = async || -> i64 { sqlx::query_scalar("SELECT person_heard FROM projects").fetch_one(&store.db.readers).await.unwrap() };
+    for number in 0..3 {
+        store.say(&ole, "all", &number.to_string()).await.unwrap();
+    }
+    let given = store.inbox(&Caller::Human).await.messages;
+    assert_eq!((given.len(), heard().await), (3, 0), "given is not read");
+    store.db.check_inbox(&Caller::Human, &store.project, Some(given[1].message.id)).await.unwrap();
+    assert_eq!(heard().await, given[1].message.id);
+    assert_eq!(store.hears(&Caller::Human).await, ["(2)"]);
+    store.db.check_inbox(&Caller::Human, &store.project, Some(given[2].message.id)).await.unwrap();
+    store.say(&ole, "all", "New").await.unwrap();
+    assert_eq!(store.hears(&Caller::Human).await, ["New"]);
 }

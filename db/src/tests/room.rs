@@ -43,7 +43,7 @@ async fn an_agent_of_one_project_does_nothing_in_another() {
         assert_eq!(code(db.begin_handshake(stranger, &there, "Hello", Vec::new()).await), "not-found");
         assert_eq!(code(db.acknowledge(stranger, handshake).await), "not-found");
         assert_eq!(code(db.set_spawn_policy(stranger, &there, "global", true, 1).await), "not-found");
-        assert_eq!(code(db.log_minion(stranger, &there, "x", MinionStatus::Spawned, None).await), "not-found");
+        assert_eq!(code(db.log_minion(stranger, &there, "x", MinionStatus::Spawned, None, None).await), "not-found");
         assert_eq!(code(db.deregister(stranger, &there, "ida").await), "not-found");
         assert_eq!(code(db.register(stranger, &there, named("mara", &[]), None).await), "not-found");
         assert_eq!(code(db.add_comment(stranger, &hidden, "Hello", None).await), "not-found");

@@ -122,6 +122,7 @@ async fn cost_is_told_and_samples_are_only_kept() {
         error: None,
         exit_code: Some(0),
         usage: Some(Usage { cost_micro_usd: 90, ..usage }),
+        turn_ended: true,
         max_attempts: MAX_ATTEMPTS,
     };
     store.db.end_run(&agent.run, end).await.unwrap();

@@ -13,7 +13,7 @@ use crate::{Caller, Result};
 use MinionStatus::{Completed, Failed, Spawned};
 
 async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::spawn::Minion> {
-    store.db.log_minion(pilot, &store.project, words, status, (status != Spawned).then_some("Its result")).await
+    store.db.log_minion(pilot, &store.project, words, status, (status != Spawned).then_some("Its result"), None).await
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn minions_begun_at_once_are_counted_exactly() {
     let begun: Vec<_> = (0..20)
         .map(|number: u32| {
             let (db, project, ole) = (store.db.clone(), store.project.clone(), ole.clone());
-            tokio::spawn(async move { db.log_minion(&ole, &project, &number.to_string(), Spawned, None).await.is_ok() })
+            tokio::spawn(async move { db.log_minion(&ole, &project, &number.to_string(), Spawned, None, None).await.is_ok() })
         })
         .collect();
     let mut started = 0;
@@ -119,4 +119,28 @@ async fn minions_begun_at_once_are_counted_exactly() {
         started += u32::from(outcome.await.unwrap());
     }
     assert_eq!((started, store.db.minions(&store.project).await.unwrap().len()), (3, 3));
+}
+
+#[tokio::test]
+async fn a_minion_whose_start_is_known_ends_itself_and_not_the_newest() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    let log = async |status, tool: Option<&str>| store.db.log_minion(&ole, &store.project, "Looks", status, None, tool).await;
+    let first = log(Spawned, Some("toolu_1")).await.unwrap();
+    let second = log(Spawned, Some("toolu_2")).await.unwrap();
+    assert_eq!(log(Spawned, Some("toolu_2")).await.unwrap(), second, "noted once");
+    assert_eq!(log(Completed, Some("toolu_1")).await.unwrap().id, first.id);
+    assert_eq!(log(Failed, Some("toolu_1")).await.unwrap().status, Completed, "what was said first holds");
+    assert_eq!(code(log(Completed, Some("toolu_404")).await), "invalid");
+    assert_eq!(log(Completed, None).await.unwrap().id, second.id, "where it is not said, the newest ends");
+}
+
+#[tokio::test]
+async fn a_start_that_is_noted_after_its_failure_takes_no_place() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    let log = async |status| store.db.log_minion(&ole, &store.project, "Looks", status, None, Some("toolu_1")).await.unwrap();
+    assert_eq!(log(Failed).await.status, Failed);
+    assert_eq!(log(Spawned).await.status, Failed);
+    assert_eq!(store.db.allowance(&store.project, "ole").await.unwrap().active_minions, 0);
 }

@@ -1,5 +1,6 @@
 //! Making tasks: by a person, by agents, many at once.
 
+use domain::agent::Role;
 use domain::project::PlanApproval;
 use domain::task::{Dependency, HeldBy, NewSubtask, NewTask, Phase, Status};
 
@@ -112,4 +113,15 @@ async fn a_cancelled_task_gets_no_children() {
     let other = store.task("Other").await;
     let made = store.db.create_subtasks(&Caller::Human, &other, parts(&["t"])).await.unwrap();
     assert_eq!(made[0].card.parent_task_id, Some(other));
+}
+
+#[tokio::test]
+async fn an_agent_from_outside_adds_to_a_plan_as_a_lead_only() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let (lena, ben, rob) = (store.member("lena", &[Role::Lead]).await, store.member("ben", &[]).await, store.guest("rob").await);
+    let below = || NewTask { parent_task_id: Some(planner.clone()), ..new_task("Part") };
+    assert_eq!(code(store.db.create_task(&ben, &store.project, below()).await), "lead-only");
+    assert_eq!(code(store.db.create_task(&rob, &store.project, below()).await), "unverified");
+    assert_eq!(store.db.create_task(&lena, &store.project, below()).await.unwrap().card.parent_task_id, Some(planner.clone()));
+    store.db.create_task(&ben, &store.project, new_task("On its own")).await.unwrap();
 }

@@ -1,5 +1,7 @@
 //! The shortest way to a team: agents by token and by room, and what they tell each other.
 
+use std::time::Duration;
+
 use domain::agent::{Registration, Role};
 use domain::message::{Inbox, Message, NewMessage};
 
@@ -40,20 +42,25 @@ impl Store {
 
     /// Lets an agent fall silent for so long that nobody listens behind its name.
     pub(super) async fn silence(&self, name: &str) {
-        let name = name.to_owned();
-        let silent = self.db.write(move |tx| {
+        self.backdate("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2", Duration::from_secs(600), name).await;
+    }
+
+    /// Lets it have registered a minute ago.
+    pub(super) async fn registered_a_minute_ago(&self, name: &str) {
+        self.backdate("UPDATE agents SET registered_at = $1 WHERE name = $2", Duration::from_secs(60), name).await;
+    }
+
+    /// Runs a statement with the time `ago` as `$1` and a name or an id as `$2`.
+    pub(super) async fn backdate(&self, statement: &'static str, ago: Duration, of: &str) {
+        let of = of.to_owned();
+        let write = self.db.write(move |tx| {
             Box::pin(async move {
                 tx.quiet(Quiet::SignsOfLife);
-                let long_ago = domain::time::Timestamp::from_milliseconds(now().milliseconds() - 600_000).to_string();
-                sqlx::query("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2")
-                    .bind(long_ago)
-                    .bind(name)
-                    .execute(&mut tx.connection)
-                    .await?;
+                sqlx::query(statement).bind(now().before(ago).to_string()).bind(of).execute(&mut tx.connection).await?;
                 Ok(())
             })
         });
-        silent.await.unwrap();
+        write.await.unwrap();
     }
 }
 

@@ -19,6 +19,26 @@ fn names_of_others_and_odd_names_are_refused() {
 }
 
 #[test]
+fn kept_names_are_refused_in_any_case_and_as_teams() {
+    for bad in ["All", "HUMAN", "Runner", "human/x", "RUNNER/x", "x/All", "Coder-task-012", "CODER-TASK-012", "coder-TASK-012/x", "x/Planner-Task-1"]
+    {
+        assert_eq!(full_name(bad, None).map_err(|refusal| refusal.code()), Err("invalid"), "{bad}");
+    }
+    for good in ["humane", "allan", "runner-up", "coder", "coder-1"] {
+        full_name(good, None).unwrap();
+    }
+}
+
+#[test]
+fn a_short_name_means_the_own_teams_before_whoever_is_called_just_so() {
+    let names = ["mara", "blue/mara", "red/mara"];
+    let meant = ["red/tom", "green/tom", "ida"].map(|speaker| resolve("mara", speaker, &names).unwrap());
+    assert_eq!(meant, ["red/mara", "mara", "mara"]);
+    assert_eq!(resolve("blue/mara", "red/tom", &names).unwrap(), "blue/mara");
+    assert!(share_short("Mara", "red/mara") && share_short("blue/mara", "red/mara") && !share_short("mara", "mara/red"));
+}
+
+#[test]
 fn a_short_name_means_the_only_one_or_the_own_teams() {
     let names = ["blue/mara", "red/mara", "blue/ole", "ida"];
     assert_eq!(resolve("ole", "ida", &names).unwrap(), "blue/ole");

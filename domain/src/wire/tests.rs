@@ -179,6 +179,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
         Why::MergeQueued,
         Why::Stopping,
         Why::AssignedTo { name: "platform/mara".to_owned() },
+        Why::AwaitsLead { name: "platform/mara".to_owned() },
         Why::PlanOpen { task: TaskId::new(1) },
     ];
     let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
@@ -196,6 +197,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"merge_queued"} approved: waits to be merged
     {"is":"stopping"} stopping
     {"is":"assigned_to","name":"platform/mara"} assigned to platform/mara
+    {"is":"awaits_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
     {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
     "#);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
+use domain::agent::{Registration, Role};
 use domain::goal::NewGoal;
 use domain::id::{ProjectId, TaskId};
 use domain::task::{Phase, Status};
@@ -116,6 +116,9 @@ async fn another_project_does_not_exist() {
     let new = domain::wire::NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..Default::default() };
     board.db.create_project(&db::Caller::Human, new, probe).await.unwrap();
     let goal = board.db.create_goal(&db::Caller::Human, &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
+    let kim = Registration { name: "kim".to_owned(), ..Registration::default() };
+    board.db.make_agent_token(&db::Caller::Human, &ProjectId::new(2), kim).await.unwrap();
+    let handshake = board.db.begin_handshake(&db::Caller::Human, &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
     let server = board.serve().await;
     let lead = board.agent("lena", &[Role::Lead]).await;
     for (caller, token) in [(super::table::run(Phase::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
@@ -143,6 +146,14 @@ async fn another_project_does_not_exist() {
             ("link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": goal.id})),
             ("goal_status", json!({"goal_id": goal.id})),
             ("verify_goal", json!({"goal_id": goal.id})),
+            ("handshake_status", json!({"handshake_id": handshake})),
+            ("ack_handshake", json!({"handshake_id": handshake})),
+            ("initiate_handshake", json!({"message": "x", "project": "PROJ-002"})),
+            ("get_history", json!({"project": "PROJ-002"})),
+            ("check_inbox", json!({"project": "PROJ-002"})),
+            ("who", json!({"project": "PROJ-002"})),
+            ("get_spawn_policy", json!({"project": "PROJ-002"})),
+            ("log_minion", json!({"task_description": "x", "status": "spawned", "project": "PROJ-002"})),
         ] {
             if tools::may(&caller, tool) {
                 let text = refused(&client, tool, arguments).await;

@@ -120,7 +120,8 @@ impl Board {
     }
 
     pub(super) async fn end(&self, run: &Reserved) {
-        let end = RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, max_attempts: 3 };
+        let end =
+            RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
         self.db.end_run(&run.run.id, end).await.unwrap();
     }
 

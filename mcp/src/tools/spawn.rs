@@ -89,12 +89,19 @@ struct LogMinion {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     result: Option<String>,
+    /// For the hooks of our own agents: which of their tool's uses this is about.
+    #[schemars(skip)]
+    #[serde(default)]
+    tool_use_id: Option<String>,
     #[serde(default, alias = "project_id")]
     project: InProject,
 }
 
 async fn log_minion(call: Call, given: LogMinion) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
-    let minion = call.db.log_minion(&call.caller, &project, &given.task_description, given.status, given.result.as_deref()).await?;
+    let minion = call
+        .db
+        .log_minion(&call.caller, &project, &given.task_description, given.status, given.result.as_deref(), given.tool_use_id.as_deref())
+        .await?;
     Ok(Answer::new(format!("Minion #{} is noted as {}.", minion.id, minion.status), json!({"minion": minion})))
 }

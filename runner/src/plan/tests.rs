@@ -122,7 +122,7 @@ fn what_an_agent_from_outside_has_is_left_to_it() {
         [
             "TASK-001: assigned to mara",
             "TASK-002: assigned to platform/mara",
-            "TASK-003: assigned to mara",
+            "TASK-003: handed in by mara: waits for a lead's approval",
             "TASK-004: assigned to mara",
             "TASK-005: assigned to mara",
             "TASK-006: assigned to mara",

@@ -54,7 +54,12 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         Ending::NoBoard => Some(FailureClass::McpNotConnected),
         Ending::ByItself => judged.failure(),
     };
-    let mut end = RunEnd { exit_code: exit.code.map(i64::from), usage: Some(view.usage()), ..plain(context, EndClass::Finished) };
+    let mut end = RunEnd {
+        exit_code: exit.code.map(i64::from),
+        usage: Some(view.usage()),
+        turn_ended: view.turn_ended(),
+        ..plain(context, EndClass::Finished)
+    };
     if current.stop_requested_at.is_some() {
         end.class = EndClass::Stopped;
     } else if moved(&card, run.phase) {
@@ -76,7 +81,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
 
 /// An end of which nothing more is known.
 fn plain(context: &Context, class: EndClass) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, max_attempts: context.config.max_attempts }
+    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config.max_attempts }
 }
 
 async fn close(context: &Context, run: &Run, end: RunEnd) -> db::Result<()> {

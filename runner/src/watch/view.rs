@@ -11,6 +11,8 @@ pub(crate) struct View {
     /// The kind of the last failure of the model's service in that turn.
     api_error: Option<String>,
     servers: Option<Vec<McpServer>>,
+    /// Whether it took something up and did not come to the end of a turn since.
+    unfinished: bool,
     /// Seconds since the Unix epoch.
     limited_until: Option<i64>,
     usage: Usage,
@@ -23,7 +25,9 @@ impl View {
                 self.result = None;
                 self.api_error = None;
                 self.servers = Some(init.mcp_servers.clone());
+                self.unfinished = true;
             }
+            RunLine::UserReplay { .. } => self.unfinished = true,
             RunLine::Usage { context_tokens, .. } => self.usage.context_tokens = i64::try_from(*context_tokens).ok(),
             RunLine::ApiError { error, .. } => self.api_error = Some(error.clone()),
             RunLine::RateLimit { status, resets_at_unix, .. } if status == "rejected" => self.limited_until = *resets_at_unix,
@@ -38,6 +42,7 @@ impl View {
                 if let Some(limit) = result.context_window {
                     self.usage.context_limit = Some(count(limit));
                 }
+                self.unfinished = self.unfinished && result.is_error;
                 self.result = Some((**result).clone());
             }
             _ => {}
@@ -46,6 +51,11 @@ impl View {
 
     pub(crate) fn result(&self) -> Option<&TurnResult> {
         self.result.as_ref()
+    }
+
+    /// Whether its last turn came to a good end after everything that it took up.
+    pub(crate) fn turn_ended(&self) -> bool {
+        self.result.is_some() && !self.unfinished
     }
 
     pub(crate) fn api_error(&self) -> Option<&str> {

@@ -74,14 +74,18 @@ impl Home {
     /// Starts a run, says one thing, and returns how it ended.
     async fn end(&self, session: Session, variables: &[(&str, &str)]) -> (RunEnd, Vec<RunLine>) {
         let run = self.run(session, variables);
+        // The program passes over a line of an id that its session has already.
+        let line = Uuid::new_v4();
         run.start();
         // The program may refuse and be gone before it is spoken to.
         if let Ok(control) = runner::shim::control::Control::connect(&run.dir).await {
-            let _ = control.send_line(&user_line("<issue>\nTitle: test\n</issue>", Uuid::new_v4())).await;
+            let _ = control.send_line(&user_line("<issue>\nTitle: test\n</issue>", line)).await;
             let _ = control.close_stdin().await;
         }
         let exit = run.ended().await;
         let items: Vec<RunLine> = run.output().lines().flat_map(parse).collect();
+        let echoes = items.iter().filter_map(|item| if let RunLine::UserReplay { uuid, .. } = item { Some(uuid) } else { None });
+        assert!(echoes.into_iter().all(|uuid| *uuid == Some(line.to_string())), "{items:?}");
         (judge(&exit, &items, &run.dir.stderr_tail(4096).unwrap()), items)
     }
 }
@@ -105,7 +109,13 @@ async fn a_model_that_cannot_be_reached_is_an_api_error_and_the_session_is_taken
     assert!(matches!(end, RunEnd::ApiError { status: None, .. }), "{end:?} {items:?}");
     let RunLine::Init(init) = items.iter().find(|item| matches!(item, RunLine::Init(_))).unwrap() else { unreachable!() };
     assert_eq!(init.session_id, id.to_string());
-    assert!(items.iter().any(|item| matches!(item, RunLine::UserReplay { uuid: Some(_), .. })));
+    let place = |which: &dyn Fn(&RunLine) -> bool| items.iter().position(which).unwrap();
+    let [begins, takes_up, ends] = [
+        place(&|item| matches!(item, RunLine::Init(_))),
+        place(&|item| matches!(item, RunLine::UserReplay { .. })),
+        place(&|item| matches!(item, RunLine::Result(_))),
+    ];
+    assert!(begins < takes_up && takes_up < ends, "{items:?}");
     assert!(items.iter().any(|item| matches!(item, RunLine::ApiRetry { error_status: None, .. })));
 
     let (end, _) = home.end(Session::New(id), &[JAILED, KEY, ADDRESS]).await;

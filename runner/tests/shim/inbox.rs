@@ -121,7 +121,7 @@ async fn an_agent_that_is_about_to_go_hears_the_person_first() {
     server.stop().await;
     bench.hand_in(&task, &agent).await;
     bench.end_turn();
-    wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    bench.turn_is_over().await;
     send(&bench.db, &Caller::Human, "and the README?").await;
     let server = bench.serve();
     wait_for("the message", || bench.lines("told").len() == 2).await;
@@ -139,7 +139,7 @@ async fn what_others_write_to_an_agent_that_goes_is_in_its_next_prompt() {
     server.stop().await;
     bench.hand_in(&task, &agent).await;
     bench.end_turn();
-    wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    bench.turn_is_over().await;
     send(&bench.db, &mara, "which port?").await;
     let server = bench.serve();
     bench.end_of_the_run().await;
@@ -152,6 +152,79 @@ async fn what_others_write_to_an_agent_that_goes_is_in_its_next_prompt() {
     let prompt = bench.lines("told").remove(1);
     assert!(prompt.contains("<issue>") && prompt.contains(r"<inbox>\n[#1 mara → coder-TASK-001 "), "{prompt}");
     all_given(&bench.db).await;
+    server.stop().await;
+}
+
+/// What waits for the agent, in words: what is given again stands in brackets.
+async fn waiting(db: &Db) -> Vec<String> {
+    let inbox = db.run_inbox(&RunId::new(1)).await.unwrap();
+    inbox.messages.into_iter().map(|given| if given.again { format!("({})", given.message.content) } else { given.message.content }).collect()
+}
+
+#[tokio::test]
+async fn what_an_agent_had_not_taken_up_when_it_crashed_is_new_to_the_next_though_its_card_moved() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    send(&bench.db, &mara, "which port?").await;
+    all_given(&bench.db).await;
+    assert_eq!(waiting(&bench.db).await, ["(which port?)"], "on its way");
+    bench.hand_in(&task, &agent).await;
+    std::fs::remove_file(bench.agent_file("script.sh")).unwrap();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.exit_code), (Some(EndClass::Finished), Some(9)));
+    assert_eq!(waiting(&bench.db).await, ["which port?"]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_an_agent_took_up_before_it_crashed_is_given_again() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    send(&bench.db, &mara, "which port?").await;
+    all_given(&bench.db).await;
+    bench.end_turn();
+    wait_for("the message", || bench.lines("told").len() == 2).await;
+    bench.hand_in(&task, &agent).await;
+    std::fs::remove_file(bench.agent_file("script.sh")).unwrap();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
+    assert_eq!(waiting(&bench.db).await, ["(which port?)"]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_one_server_said_and_the_next_sees_taken_up_is_read() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    let mara = mara(&bench.db).await;
+    send(&bench.db, &mara, "which port?").await;
+    all_given(&bench.db).await;
+    server.stop().await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    wait_for("the message", || bench.lines("told").len() == 2).await;
+    let server = bench.serve();
+    bench.end_turn();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
+    assert_eq!(waiting(&bench.db).await, Vec::<String>::new());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_begins_no_turn_for_what_it_was_told_is_let_go() {
+    let bench = Bench::new().await;
+    let (server, task, agent) = bench.at_work().await;
+    std::fs::write(bench.agent_file("deaf"), "").unwrap();
+    server.stop().await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    bench.turn_is_over().await;
+    send(&bench.db, &Caller::Human, "and the README?").await;
+    let server = bench.serve();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, bench.lines("told").len()), (Some(EndClass::Finished), 1));
+    assert_eq!(waiting(&bench.db).await, ["and the README?"], "the next one hears it");
     server.stop().await;
 }
 

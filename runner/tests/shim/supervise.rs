@@ -22,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::run::{is_gone, this_program};
 
-/// Ends a turn each time that a file `turn` comes up, and itself when its input ends. What it is told it writes down.
+/// Ends a turn each time that a file `turn` comes up, and itself when its input ends or it finds its script gone. What it is told it
+/// writes down, unless a file `deaf` keeps it from listening.
 const AGENT: &str = r#"
 cd "$(dirname "$0")"
 init='{"type":"system","subtype":"init","session_id":"s","model":"scripted","mcp_servers":[{"name":"vibe-relay","status":"connected"}]}'
@@ -38,6 +39,7 @@ while read -r line; do
   rm turn
   echo "$result"
   echo "$after"
+  while [ -e deaf ]; do sleep 0.02; done
 done
 "#;
 
@@ -171,6 +173,12 @@ impl Bench {
         fs::write(self.agent_file("turn"), "").unwrap();
     }
 
+    /// Waits until it is on record that the agent ended its first turn, whoever watches.
+    pub(crate) async fn turn_is_over(&self) {
+        let output = self.sample.beside("store/runs/RUN-001/stdout");
+        super::run::wait_for("the end of its turn", || fs::read_to_string(&output).unwrap().contains("command_lifecycle")).await;
+    }
+
     pub(crate) fn transcript(&self) -> Vec<OutputLine> {
         let path = self.sample.beside("store/runs/RUN-001/transcript.jsonl");
         fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -201,7 +209,7 @@ async fn an_agent_outlives_its_server_and_the_next_one_takes_it_over() {
     // What it does while nobody watches is not lost either.
     bench.hand_in(&task, &agent).await;
     bench.end_turn();
-    super::run::wait_for("the end of its turn", || !bench.agent_file("turn").exists()).await;
+    bench.turn_is_over().await;
     let server = bench.serve();
     let run = bench.end_of_the_run().await;
     assert_eq!((run.end_class, run.cost_micro_usd), (Some(EndClass::Finished), 500_000));

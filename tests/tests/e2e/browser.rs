@@ -303,7 +303,7 @@ async fn everything_has_a_name_and_fits_a_phone() {
 }
 
 /// No page is wider than the window, and whatever can be operated says what it is.
-async fn fits(browser: &Browser, what: &str) {
+pub(crate) async fn fits(browser: &Browser, what: &str) {
     let width = browser.read("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)").await;
     assert!(width.as_u64() <= Some(390), "{what} is {width} pixels wide");
     // What lies behind a dialog cannot be operated.

@@ -8,7 +8,7 @@ use tests::browser::Browser;
 use tests::relay::Relay;
 
 use crate::agents::{text, token};
-use crate::browser::{open_board, same_page, signed_in};
+use crate::browser::{fits, open_board, same_page, signed_in};
 use crate::scene;
 
 /// No agent is started from here.
@@ -248,4 +248,43 @@ async fn a_task_shows_whose_hands_it_went_through() {
         browser.shows(".sheet .said-by[data-notice] .chip", notice).await;
     }
     same_page(&browser, &["/api/tasks/TASK-001/verify"]).await;
+}
+
+#[tokio::test]
+async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
+    const LONG: &str = "averyveryverylongwordwithoutanyspaceatallthatgoesonforlongerthanaphoneiswide";
+    let (relay, project, browser) = at_board().await;
+    let [mara, ben] = join(&relay, &project, [("mara", "lead"), ("ben", "builder")]).await;
+    text(&relay, &mara, "create_goal", json!({"title": LONG})).await;
+    text(&relay, &mara, "create_task", json!({"title": LONG, "assigned_to": "ben", "goal_id": "GOAL-001"})).await;
+    text(&relay, &mara, "declare_contract", json!({"name": LONG, "type": "other", "spec": LONG})).await;
+    text(&relay, &mara, "initiate_handshake", json!({"message": LONG, "agents": "ben, human"})).await;
+    assert!(!inbox(&relay, &ben).await.is_empty());
+    text(&relay, &ben, "send", json!({"to_agent": "human", "message": LONG, "cc": "mara"})).await;
+    text(&relay, &ben, "set_status", json!({"status": LONG})).await;
+
+    browser.resize(390, 844).await;
+    let parts = [
+        ("2", ".agent", "Add an agent"),
+        ("4", ".entry .linked .task-link", "New goal"),
+        ("5", "details.attempt", "Declare a contract"),
+        ("6", ".entry .button", "Begin a handshake"),
+    ];
+    for (key, shown, dialog) in parts {
+        browser.keys(key).await;
+        browser.has(shown).await;
+        fits(&browser, &format!("the page behind {key}")).await;
+        browser.press(dialog).await;
+        browser.has("dialog").await;
+        fits(&browser, &format!("the dialog {dialog}")).await;
+        browser.press("Cancel").await;
+        browser.lacks("dialog").await;
+    }
+    browser.keys("3").await;
+    browser.shows(".said-by", LONG).await;
+    browser.click("select[aria-label=To] option[value=mara]").await;
+    browser.click("select[aria-label='Copy to'] option[value=ben]").await;
+    browser.has("button[aria-label='No copy to ben']").await;
+    fits(&browser, "the messages").await;
+    same_page(&browser, &[]).await;
 }

@@ -135,7 +135,7 @@ pub(super) async fn agrees(story: &mut Story, mara: &Caller) {
     let set = story.act("put", "/api/projects/{id}/spawn-policies", PROJECT, one, StatusCode::OK).await;
     assert_eq!((set["max_minions"].as_u64(), set["set_by"].as_str()), (Some(1), Some("human")));
     assert_eq!(story.get("/api/projects/{id}/spawn-policies", PROJECT).await["items"], json!([set]));
-    db.log_minion(mara, &project, "Compares fonts", MinionStatus::Spawned, None).await.unwrap();
+    db.log_minion(mara, &project, "Compares fonts", MinionStatus::Spawned, None, None).await.unwrap();
     let minions = story.get("/api/projects/{id}/minions", PROJECT).await;
     assert_eq!((minions["items"][0]["pilot"].as_str(), minions["items"][0]["status"].as_str()), (Some("platform/mara"), Some("spawned")));
 }

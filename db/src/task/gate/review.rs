@@ -47,8 +47,8 @@ impl Db {
         .await
     }
 
-    /// Accepts what was handed in: the task is done, or, where it has a branch, its newest commit joins the merge queue. The assignee
-    /// is told.
+    /// Accepts what was handed in: the task is done, or, where its branch holds the work, the newest commit joins the merge queue. The
+    /// assignee is told. When an assignee did the work, a branch from before is not merged, and a comment says so.
     ///
     /// # Errors
     /// When the caller is no lead or had a hand in the work, or the task is not in review.

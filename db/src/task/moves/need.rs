@@ -80,6 +80,10 @@ pub(super) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
 
 pub(super) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<Sha> {
     let Found::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
+    if let Some(assignee) = works_elsewhere(&task.card) {
+        let problem = format!("its branch is not what {assignee} made");
+        return Err(not_now(&task.card, &problem, "Move it to done, or take it back from its assignee to have its branch merged.").into());
+    }
     if let Some(own) = caller.run() {
         let run = run::read(&mut tx.connection, own).await?;
         if run::wrote(tx, task, &run).await? {
@@ -101,6 +105,12 @@ fn built_by_others(caller: &Caller) -> Vec<Part> {
     if *caller == Caller::Human { Vec::new() } else { vec![Part::Built] }
 }
 
+/// The assignee whose work this is. It has a checkout of its own: a branch here is what our own agents did before.
+fn works_elsewhere(card: &Card) -> Option<&str> {
+    let worked = |name: &&str| card.status == Status::InProgress || card.hands.built_by.iter().any(|builder| builder == name);
+    card.hands.assigned_to.as_deref().filter(worked)
+}
+
 async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
     sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(task.card.id.as_str())
@@ -114,12 +124,17 @@ async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &s
     Ok(())
 }
 
-/// A person's move to done: the tip is approved and queued; without a branch, or when they say so, the task is simply closed.
+/// A person's or a lead's move to done: the tip is approved and queued. Without a branch, when they say so, or when the work is
+/// an assignee's, the task is simply closed.
 pub(super) async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found, change: &mut Change) -> Result<()> {
     let name = caller.name().unwrap_or_default();
     hand::independent(tx, &task.card, &name, &built_by_others(caller), "approve").await?;
     hand::lend(tx, &task.card.id, &name, Part::Approved).await?;
     change.approver = Some(name);
+    if let (Some(assignee), Some(branch)) = (works_elsewhere(&task.card), &task.branch) {
+        let words = format!("Closed without a merge: {assignee} did not work on `{branch}`. What is on it that was not merged is kept.");
+        return comment::insert(tx, &Caller::Runner, &task.card.project_id, &task.card.id, &words).await.map(drop);
+    }
     match found {
         Found::Head(head) if wish.merge => {
             judge(tx, caller, task, head, "approved").await?;

@@ -2,13 +2,13 @@
 //!
 //! What the runner's own agents do among themselves is told by the board alone.
 
-use domain::agent::{PERSON, is_run};
-use domain::id::ProjectId;
+use domain::agent::PERSON;
 use domain::task::{Card, Status, Task};
 use domain::text;
 use domain::transition::Mover;
 
 use super::Change;
+use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::message::{Post, post};
@@ -26,27 +26,15 @@ pub(super) async fn of_move(tx: &mut Tx, caller: &Caller, task: &Task, change: &
     if change.who != Mover::Assignee {
         return say(tx, caller, card, &from, assignee, &content).await;
     }
-    let leads = leads(tx, &card.project_id).await?;
-    for lead in &leads {
+    let roster = Roster::read(tx, &card.project_id).await?;
+    for lead in roster.leads() {
         say(tx, caller, card, &from, lead, &content).await?;
     }
-    // Where only our own runs lead, a decision is the person's.
     let decides = matches!(change.to, Status::InReview | Status::Cancelled);
-    if decides && leads.iter().all(|lead| is_run(lead)) {
+    if decides && !roster.is_led() {
         say(tx, caller, card, &from, PERSON, &content).await?;
     }
     Ok(())
-}
-
-/// The leads of a project, by name, whether anybody listens this moment or not. The person leads too, and is not among them.
-pub(crate) async fn leads(tx: &mut Tx, project: &ProjectId) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
-        "SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL AND verified = 1
-           AND EXISTS (SELECT 1 FROM json_each(roles) WHERE value = 'lead') ORDER BY name",
-    )
-    .bind(project.as_str())
-    .fetch_all(&mut tx.connection)
-    .await?)
 }
 
 /// What a move of an assigned task is called in a message.

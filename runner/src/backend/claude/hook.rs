@@ -15,7 +15,7 @@ use super::MCP_SERVER;
 pub const COMMAND: &str = "hook";
 /// The tool that starts a helper.
 const TOOL: &str = "Agent";
-/// How long a hook may take, in seconds: more than the board is waited for.
+/// How long a hook may take, in seconds: more than the board is waited for. The agent waits for its hooks, also for those of an end.
 const TIMEOUT: u32 = 15;
 
 /// The settings of one run. Every start of a helper goes past the board, and so does its end.
@@ -94,6 +94,8 @@ pub struct Report {
     pub status: MinionStatus,
     pub task_description: String,
     pub result: Option<String>,
+    /// Which use of the tool this is about: the same at the start and at the end.
+    pub tool_use_id: String,
     /// The same each time that the same thing is told.
     pub call_id: String,
 }
@@ -121,8 +123,17 @@ impl Occasion {
             status,
             task_description: short(said.unwrap_or("a helper")),
             result: self.error.as_deref().map(short),
+            tool_use_id: self.tool_use_id.clone(),
             call_id: format!("{}/{status}", self.tool_use_id),
         })
+    }
+
+    /// What there is to tell when a start is refused because nobody knows whether it was counted: it counts no more.
+    pub fn withdrawal(&self) -> Option<Report> {
+        let started = self.report().filter(|report| report.status == MinionStatus::Spawned)?;
+        let status = MinionStatus::Failed;
+        let result = Some("It was not let start: the board gave no answer.".to_owned());
+        Some(Report { status, result, call_id: format!("{}/{status}", self.tool_use_id), ..started })
     }
 
     /// What is printed when the board said no. Only a start can be refused.
@@ -174,9 +185,19 @@ mod tests {
             (MinionStatus::Failed, "Hm.", Some("Agent type 'nope' not found."), "toolu_1/failed"),
         ];
         assert_eq!(told, wanted.map(|(status, what, result, id)| (status, what.to_owned(), result.map(str::to_owned), id.to_owned())));
+        assert!([STARTS, ENDS, FAILS].map(report).iter().all(|told| told.tool_use_id == "toolu_1"));
         let bash = STARTS.replace("\"Agent\"", "\"Bash\"");
         assert_eq!(Occasion::read(&bash).unwrap().report(), None);
         assert!(Occasion::read(&STARTS.replace("PreToolUse", "Stop")).is_err());
+    }
+
+    #[test]
+    fn only_a_start_is_taken_back() {
+        let back = |text: &str| Occasion::read(text).unwrap().withdrawal();
+        let withdrawal = back(STARTS).unwrap();
+        assert_eq!((withdrawal.status, withdrawal.task_description.as_str()), (MinionStatus::Failed, "Look around"));
+        assert_eq!((withdrawal.tool_use_id.as_str(), withdrawal.call_id.as_str()), ("toolu_1", "toolu_1/failed"));
+        assert_eq!((back(ENDS), back(FAILS)), (None, None));
     }
 
     #[test]

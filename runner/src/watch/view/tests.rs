@@ -81,3 +81,18 @@ fn a_real_stream_is_folded() {
     assert!(view.result().is_some() && view.servers().is_some());
     assert!(view.usage().turns > 0 && view.usage().context_tokens.is_some());
 }
+
+#[test]
+fn a_turn_that_broke_off_or_failed_has_not_ended() {
+    let echo = || RunLine::UserReplay { uuid: None, text: String::new() };
+    let failed = || RunLine::Result(Box::new(TurnResult { is_error: true, ..TurnResult::default() }));
+    let ended = |lines: &[RunLine]| fold(lines).turn_ended();
+    assert!(ended(&[init("connected"), echo(), result(1, 1)]));
+    assert!(ended(&[init("connected"), echo(), echo(), result(1, 1), context(1)]), "what was taken up during the turn belongs to it");
+    assert!(ended(&[init("connected"), failed(), init("connected"), echo(), result(1, 1)]));
+    assert!(!ended(&[]));
+    assert!(!ended(&[init("connected"), echo()]));
+    assert!(!ended(&[init("connected"), echo(), failed()]));
+    assert!(!ended(&[init("connected"), result(1, 1), init("connected")]));
+    assert!(!ended(&[init("connected"), result(1, 1), echo()]), "it was taken up for a turn that did not begin");
+}

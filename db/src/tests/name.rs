@@ -1,0 +1,128 @@
+//! Names: unique without case, taken by nobody through whom another could be meant, and begun anew by strangers.
+
+use domain::agent::{Health, Registration, Role};
+use domain::stage::Stage;
+use domain::task::{HeldBy, Status};
+
+use crate::Caller;
+use crate::tests::crew::{assigned, hands, stage, told};
+use crate::tests::store::{Store, code, refusal};
+use crate::tests::team::{call, named};
+
+/// What a room's bearer gets who asks for `name`, showing `token`.
+async fn join(store: &Store, name: &str, token: Option<&str>) -> crate::Result<crate::Registered> {
+    store.db.register(&store.room(), &store.project, named(name, &[]), token).await
+}
+
+async fn caller(store: &Store, token: &str) -> Caller {
+    store.db.caller(token).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn names_are_unique_without_case_and_kept_ones_are_kept_in_any() {
+    let store = Store::board().await;
+    store.member("mara", &[]).await;
+    store.member("Blue/ole", &[]).await;
+    let before = store.dump().await;
+    let make = async |name: &str| store.db.make_agent_token(&Caller::Human, &store.project, named(name, &[])).await;
+    for (given, known) in [("Mara", "mara"), ("MARA", "mara"), ("blue/Ole", "Blue/ole")] {
+        let refused = refusal(make(given).await);
+        assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is taken")));
+        assert_eq!(code(join(&store, given, None).await), "name-taken", "{given}");
+    }
+    for kept in ["Human", "ALL", "human/x", "x/Runner", "Coder-task-012", "coder-TASK-012/x"] {
+        assert_eq!((code(make(kept).await), code(join(&store, kept, None).await)), ("invalid", "invalid"), "{kept}");
+    }
+    assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_rooms_bearer_takes_no_name_by_which_somebody_there_could_be_meant() {
+    let store = Store::board().await;
+    let red = store.member("red/mara", &[Role::Tester]).await;
+    for name in ["mara", "blue/mara", "Mara"] {
+        assert_eq!(code(join(&store, name, None).await), "name-taken", "{name}");
+    }
+    store.db.deregister(&red, &store.project, "mara").await.unwrap();
+    let token = join(&store, "mara", None).await.unwrap().token.unwrap();
+    // The person may give a name to a team, and whoever has it already keeps it.
+    store.member("red/mara", &[Role::Tester]).await;
+    join(&store, "mara", Some(&token)).await.unwrap();
+    let (ida, tom) = (store.member("ida", &[]).await, store.member("red/tom", &[]).await);
+    assert_eq!(store.say(&ida, "mara", "Hello").await.unwrap().to_agent, "mara");
+    assert_eq!(store.say(&tom, "mara", "Hello").await.unwrap().to_agent, "red/mara");
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
+    let store = Store::board().await;
+    let lost = join(&store, "ole", None).await.unwrap();
+    assert_eq!((lost.agent.last_seen, lost.agent.health), (None, Health::Unknown));
+    let mara = store.member("mara", &[]).await;
+    store.say(&mara, "ole", "It is not dead").await.unwrap();
+    assert_eq!(code(join(&store, "ole", None).await), "name-taken");
+    store.registered_a_minute_ago("ole").await;
+    let second = join(&store, "ole", None).await.unwrap().token.unwrap();
+    assert_eq!(code(join(&store, "ole", None).await), "name-taken", "the minute begins anew");
+    // Whoever was heard of under the name has its token, and is waited for longer.
+    store.db.beat(&caller(&store, &second).await).await.unwrap();
+    store.registered_a_minute_ago("ole").await;
+    assert_eq!(code(join(&store, "ole", None).await), "name-taken");
+    let own = join(&store, "ole", Some(&second)).await.unwrap();
+    assert!(own.agent.last_seen.is_some(), "its own token is a sign of its life");
+}
+
+#[tokio::test]
+async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
+    let store = Store::board().await;
+    let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());
+    let ole = caller(&store, &first).await;
+    let who = Registration { description: Some("Builds".to_owned()), ..named("ole", &[Role::Builder]) };
+    store.db.register(&ole, &store.project, who, None).await.unwrap();
+    store.say(&mara, "ole", "Given").await.unwrap();
+    store.inbox(&call(&ole, "1")).await;
+    store.say(&mara, "ole", "For ole alone").await.unwrap();
+    store.say(&mara, "all", "For those who are there").await.unwrap();
+    store.silence("ole").await;
+    store.db.presence.forget(&store.project, "ole");
+
+    let stranger = join(&store, "ole", None).await.unwrap();
+    assert_eq!((stranger.agent.unread, stranger.agent.roles, stranger.agent.description), (0, Vec::new(), None));
+    let ole = caller(&store, &stranger.token.unwrap()).await;
+    assert_eq!(store.inbox(&call(&ole, "1")).await.messages, [], "nor the answer to a call of before");
+    store.say(&ole, "mara", "Nothing keeps me").await.unwrap();
+    store.inbox(&mara).await;
+    store.say(&mara, "all", "From now on").await.unwrap();
+    assert_eq!(store.hears(&ole).await, ["From now on"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn with_its_own_token_an_agent_finds_its_inbox_and_its_tasks() {
+    let store = Store::board().await;
+    let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());
+    let task = assigned(&store, "One", "ole").await;
+    store.say(&mara, "ole", "For ole alone").await.unwrap();
+    store.silence("ole").await;
+    let own = join(&store, "ole", Some(&first)).await.unwrap().token.unwrap();
+    assert_eq!(store.card(&task).await.hands.assigned_to.as_deref(), Some("ole"));
+    assert_eq!(store.hears(&caller(&store, &own).await).await.last().map(String::as_str), Some("For ole alone"));
+}
+
+#[tokio::test]
+async fn the_tasks_of_a_silent_name_wait_for_the_person_when_a_stranger_takes_it() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    let (waits, begun) = (assigned(&store, "Waits", "ole").await, assigned(&store, "Begun", "ole").await);
+    stage(&store, &ole, &begun, Stage::InProgress).await.unwrap();
+    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    assert!(store.card(&begun).await.attention.is_some());
+    let told_before = told(&store, "ole").await;
+    join(&store, "ole", None).await.unwrap();
+    let (waits, begun) = (store.card(&waits).await, store.card(&begun).await);
+    assert_eq!((Stage::of(&waits), waits.held_by, hands(&waits)), (Stage::Pending, Some(HeldBy::Human), "- /  / - / -".to_owned()));
+    assert_eq!((begun.status, begun.held_by, hands(&begun)), (Status::InProgress, Some(HeldBy::Human), "- / ole / - / -".to_owned()));
+    assert_eq!((waits.attention, begun.attention), (None, None), "it is nobody's any more");
+    assert_eq!(told(&store, "ole").await, told_before, "a stranger is not told what is none of its business");
+    store.check_fold().await;
+}
