@@ -71,6 +71,7 @@ impl Error {
             Self::Store(
                 db::Error::Locked { .. }
                 | db::Error::Newer { .. }
+                | db::Error::Foreign { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::File { .. }
                 | db::Error::Storage(_)

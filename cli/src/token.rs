@@ -18,11 +18,22 @@ use crate::output;
 /// When the board is not running, refuses, or it is not clear which project is meant.
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
     let client = Client::find(config)?;
+    let room = matches!(command, Token::Room { .. });
     let (project, token) = make(&client, command, git_dir_here().as_deref()).await?;
     output::line(&token);
-    output::hint(format!("It opens {project} and is shown only now. Connect Claude Code with it:"));
-    output::hint(format!("claude mcp add --transport http vibe-relay {}/mcp --header \"Authorization: Bearer {token}\"", client.url()));
+    output::hint(format!("It opens {project} and is shown only now. With it as TOKEN, this connects Claude Code:"));
+    output::hint(connect(room, client.url()));
     Ok(())
+}
+
+/// The line that connects Claude Code, without the token itself, which stays out of terminals' and shells' histories. With a room's token
+/// that is the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room again.
+fn connect(room: bool, url: &str) -> String {
+    if room {
+        "claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -- vibe-relay mcp".to_owned()
+    } else {
+        format!("claude mcp add --transport http vibe-relay {url}/mcp --header \"Authorization: Bearer $TOKEN\"")
+    }
 }
 
 /// `here` is the common `.git` folder of the repository that the person stands in.

@@ -134,7 +134,7 @@ impl Db {
     }
 
     /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it, and
-    /// the open ones need the person. When the person does it, the agent's token is worth nothing from then on.
+    /// the open ones need the person. When somebody else than the agent itself does it, its token is worth nothing from then on.
     ///
     /// # Errors
     /// When nobody of this name is there, or the caller may not speak for it.
@@ -152,9 +152,7 @@ impl Db {
                 let name = domain::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
                 if name != voice.name {
                     voice.lead_only(&format!("taking {name} out"))?;
-                }
-                if caller == Caller::Human {
-                    // Whom the person takes out comes back with a new token only.
+                    // Whom others take out does not come back with the token that it has.
                     token::forget_agent(tx, &project, &name).await?;
                 }
                 leave(tx, &caller, &project, &name).await?;

@@ -18,6 +18,11 @@ pub enum Error {
          or name another \"db_path\" in the configuration"
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{path} belongs to another program and was not touched: name a file of vibe-relay's own, as \"db_path\" in vibe-relay.config.json \
+         or, for vibe-relay mcp, in VIBE_RELAY_DB; that goes before DEAD_DROP_DB_PATH"
+    )]
+    Foreign { path: PathBuf },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
     OldSqlite { found: String, needed: &'static str },
     #[error("could not {attempted}")]

@@ -9,7 +9,7 @@ use domain::config::{Config, Durability};
 use domain::event::Seq;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
 use crate::error::{Error, Result};
@@ -22,6 +22,12 @@ use crate::{new_uuid, now};
 
 /// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
 const SQLITE_FLOOR: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
+
+/// Tables that tell a database of ours from another program's.
+const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
+
+/// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
+const NOT_A_DATABASE: &str = "26";
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -41,9 +47,10 @@ impl Db {
     /// Opens the configured database file, made and brought up to date where needed, for this process alone.
     ///
     /// # Errors
-    /// When another process has it, a newer vibe-relay wrote it, or the file cannot be used.
+    /// When another process has it, a newer vibe-relay or another program wrote it, or the file cannot be used.
     pub async fn open(config: &Config) -> Result<Self> {
         let path = config.db_path.as_path();
+        not_foreign(path).await?;
         if let Some(folder) = path.parent() {
             make_private_folder(folder)?;
         }
@@ -108,6 +115,32 @@ impl Db {
         F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T> + Send + 'static,
     {
         self.writer.write(work).await
+    }
+}
+
+/// Refuses a file that another program wrote, which may be using it: looked at only, before anything is made or changed.
+async fn not_foreign(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+        return Ok(());
+    }
+    // What is not in the file yet is in its log. Without one nobody writes, and not even SQLite's own files are made.
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(!Path::new(&log).exists()).disable_statement_logging();
+    let tables = async {
+        let mut connection = options.connect().await?;
+        let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(&mut connection).await?;
+        connection.close().await?;
+        Ok(tables)
+    };
+    let foreign = || Error::Foreign { path: path.to_owned() };
+    match tables.await {
+        // A first start that was cut short made no table, or only the one about migrations.
+        Ok(tables) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => Ok(()),
+        Ok(tables) if tables.iter().all(|table| table == "_sqlx_migrations") => Ok(()),
+        Ok(_) => Err(foreign()),
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NOT_A_DATABASE) => Err(foreign()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -18,6 +18,9 @@ use crate::task::read::{count, optional, parsed};
 use crate::tx::{Quiet, Tx};
 use crate::voice;
 
+/// So many minions are listed: what is older is in the log of events.
+const LISTED: u32 = 200;
+
 impl Db {
     /// Sets how many minions at once are allowed: to everybody, with the scope `global`, or to one agent.
     ///
@@ -131,13 +134,16 @@ impl Db {
         .await
     }
 
-    /// The minions of a project, newest first.
+    /// The newest 200 minions of a project, newest first.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn minions(&self, project: &ProjectId) -> Result<Vec<Minion>> {
-        let rows =
-            sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC").bind(project.as_str()).fetch_all(&self.readers).await?;
+        let rows = sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC LIMIT $2")
+            .bind(project.as_str())
+            .bind(LISTED)
+            .fetch_all(&self.readers)
+            .await?;
         rows.iter().map(minion_of).collect()
     }
 }

@@ -6,6 +6,7 @@ pub(crate) use known::Known;
 
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
+use domain::refusal::Refusal;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 
@@ -77,18 +78,26 @@ impl Db {
         Ok(Some(caller))
     }
 
-    /// Refuses a run that is over: for reads, which no use-case guards.
+    /// Refuses a run that is over and an agent that left: for reads, which no use-case guards.
     ///
     /// # Errors
-    /// When the caller is a run that is no longer current.
+    /// When the caller is a run that is no longer current, or an agent that is not there.
     pub async fn admit_reader(&self, caller: &Caller) -> Result<()> {
-        let Some(run) = caller.run() else { return Ok(()) };
-        let current: Option<i64> =
-            sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
-                .bind(run.as_str())
-                .fetch_optional(&self.readers)
-                .await?;
-        if current.is_some() { Ok(()) } else { Err(domain::refusal::Refusal::StaleRun { run: run.clone() }.into()) }
+        let (current, refusal) = match caller {
+            Caller::Human | Caller::Runner | Caller::Room(_) => return Ok(()),
+            Caller::Run(run) => (
+                sqlx::query("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
+                    .bind(run.run_id.as_str()),
+                Refusal::StaleRun { run: run.run_id.clone() },
+            ),
+            Caller::Agent(agent) => (
+                sqlx::query("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
+                    .bind(agent.project_id.as_str())
+                    .bind(&agent.name),
+                Refusal::NotRegistered,
+            ),
+        };
+        if current.fetch_optional(&self.readers).await?.is_some() { Ok(()) } else { Err(refusal.into()) }
     }
 }
 

@@ -204,7 +204,9 @@ impl Refusal {
                 format!("Write the whole name, like {}.", candidates.first().map_or("team/name", String::as_str))
             }
             Self::DeadAgent { .. } => "Call who to see who is there; what must not be lost belongs into a comment on the task.".to_owned(),
-            Self::NameTaken { .. } => "Choose another name, or show the token that the name's agent was given.".to_owned(),
+            Self::NameTaken { .. } => "Choose another name, or show the token that the name's agent was given. If that agent is you and the \
+                                       answer was lost, register again after a minute."
+                .to_owned(),
             Self::Unread { .. } => "Call check_inbox, read, then send again.".to_owned(),
             Self::LeadOnly { .. } => "Ask a lead with send; who shows who leads.".to_owned(),
             Self::Unverified { .. } => {

@@ -97,6 +97,9 @@ where
 struct Bridge {
     db_path: PathBuf,
     task_id: Option<TaskId>,
+    /// The token that it was started with.
+    first: String,
+    /// The token that it shows: the first, or the one that it was given when it registered.
     token: watch::Sender<String>,
     /// How often the server said that the tools changed.
     changes: watch::Sender<u64>,
@@ -164,7 +167,25 @@ impl ServerHandler for Bridge {
 
 impl Bridge {
     fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String) -> Self {
-        Self { db_path, task_id, token: watch::Sender::new(token), changes: watch::Sender::new(0) }
+        Self { db_path, task_id, token: watch::Sender::new(token.clone()), first: token, changes: watch::Sender::new(0) }
+    }
+
+    /// Goes back to the first token, with which it can register again, because `refused` was worth nothing. False when that was the first.
+    fn fall_back(&self, refused: &str) -> bool {
+        if refused == self.first {
+            return false;
+        }
+        let fell = self.token.send_if_modified(|token| {
+            let is_refused = token == refused;
+            if is_refused {
+                token.clone_from(&self.first);
+            }
+            is_refused
+        });
+        if fell {
+            self.tools_changed();
+        }
+        true
     }
 
     /// What every request for the client carries: the era, and a name by which a repetition of it is known.

@@ -39,7 +39,8 @@ impl Call {
             };
         }
         if let Some(given) = given {
-            return Ok(given);
+            // What is not there is said to be so, and not to be empty.
+            return Ok(self.db.project(&given).await?.id);
         }
         if let Some(task) = &self.scope {
             return Ok(self.db.card(task).await?.project_id);

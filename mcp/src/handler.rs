@@ -84,7 +84,8 @@ impl Handler {
         {
             tracing::warn!(%error, "a session goes on under its room's token");
         }
-        match self.0.notices.take(&self.0.db, &caller, &tool).await {
+        let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
+        match self.0.notices.take(&self.0.db, &caller, inbox_was_read).await {
             Ok(notices) => reply::add_notices(result, &notices),
             Err(error) => tracing::warn!(%error, ?caller, "no notices could be read"),
         }
@@ -181,7 +182,7 @@ impl ServerHandler for Handler {
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (uri, identity): (Uri, _) = (request.uri.parse()?, identity(&context.extensions)?);
-        uri.read(&self.0.db, &identity.caller).await?;
+        uri.admit(&self.0.db, &identity.caller).await.map_err(|error| uri.failed(error))?;
         if let Some(session) = &identity.session {
             session.listener.watch(uri);
         }
@@ -202,8 +203,8 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let caller = identity(&context.request_context().extensions)?.caller.clone();
-        stream::modern(&self.0.db, &self.0.push, &caller, &context).await;
+        let bearer = identity(&context.request_context().extensions)?.bearer.clone();
+        stream::modern(&self.0.db, &self.0.push, &bearer, &context).await;
         Ok(())
     }
 }

@@ -4,11 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod bearer;
 mod bridge;
 mod call;
 mod handler;
 mod meta;
 mod notice;
+mod page;
 mod push;
 mod reply;
 mod resource;

@@ -85,8 +85,10 @@ enum Reader {
 pub(crate) struct Notices(Mutex<HashMap<Reader, Told>>);
 
 impl Notices {
-    /// What happened around the caller since it was last told, for the result of `tool`. The person looks at the board.
-    pub(crate) async fn take(&self, db: &Db, caller: &Caller, tool: &str) -> db::Result<Vec<Notice>> {
+    /// What happened around the caller since it was last told, for a result that it gets now. The person looks at the board.
+    ///
+    /// `inbox_was_read`: the result is itself what waited in the caller's inbox.
+    pub(crate) async fn take(&self, db: &Db, caller: &Caller, inbox_was_read: bool) -> db::Result<Vec<Notice>> {
         let (reader, call) = match caller {
             Caller::Run(run) => (Reader::Run(run.run_id.number()), run.call_id.clone()),
             Caller::Agent(agent) => (Reader::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
@@ -100,9 +102,11 @@ impl Notices {
             let Some(news) = around(db, run, &mut now).await? else { return Ok(Vec::new()) };
             notices = news;
         }
-        if tool == CHECK_INBOX {
-            // Its answer is what would be told. Whatever waits after it is new.
+        if inbox_was_read {
+            // The answer is what would be told. Whatever waits after it is new, also what came since the answer was made: the next call
+            // looks again.
             now.unread = Unread::default();
+            now.seq = before.seq;
         } else {
             if is_news {
                 now.unread = unread(db, caller).await?;

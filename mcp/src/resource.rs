@@ -1,6 +1,6 @@
 //! Resources: what a client can read, and be told of when it changes: the caller's inbox, a project's board, a task.
 //!
-//! They only read, and show nobody what the tools would not. How a change reaches a client is in `push` and `handler`.
+//! They only read, and show nobody what the tools would not; a long one is cut where a tool begins a new page. How a change reaches a client is in `push` and `handler`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +12,9 @@ use domain::refusal::Refusal;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
+
+use crate::page;
+use crate::push::stream;
 
 const SCHEME: &str = "vibe-relay://";
 const JSON: &str = "application/json";
@@ -67,27 +70,47 @@ impl Uri {
         Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
-    async fn value(&self, db: &Db, caller: &Caller) -> db::Result<Value> {
+    /// Whether the resource is there for the caller, who may then be told that it changed.
+    ///
+    /// # Errors
+    /// When it is not, which may be because it belongs to others.
+    pub(crate) async fn admit(&self, db: &Db, caller: &Caller) -> db::Result<()> {
         db.admit_reader(caller).await?;
         match self {
-            Self::Inbox => match (caller, caller.project(), caller.name()) {
-                (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => Ok(json!(db.unread(project, &name).await?)),
-                (Caller::Human | Caller::Runner, ..) => Err(Refusal::not_found("inbox", "of the person").into()),
-                _ => Err(Refusal::NotRegistered.into()),
+            Self::Inbox => match caller {
+                Caller::Run(_) | Caller::Agent(_) => Ok(()),
+                Caller::Human | Caller::Runner => Err(Refusal::not_found("inbox", "of the person").into()),
+                Caller::Room(_) => Err(Refusal::NotRegistered.into()),
             },
             Self::Board(project) => {
                 within(caller, project, "project", project)?;
-                Ok(json!(db.board(project).await?))
+                db.project(project).await.map(|_| ())
+            }
+            Self::Task(task) => within(caller, &db.card(task).await?.project_id, "task", task),
+        }
+    }
+
+    async fn value(&self, db: &Db, caller: &Caller) -> db::Result<Value> {
+        self.admit(db, caller).await?;
+        match self {
+            Self::Inbox => Ok(json!(stream::unread(db, caller).await?)),
+            Self::Board(project) => {
+                let mut board = db.board(project).await?;
+                let page = page::cards(std::mem::take(&mut board.cards).iter(), |card| (String::new(), json!(card)));
+                let mut value = json!(board);
+                value["cards"] = json!(page.tasks);
+                value["next"] = json!(page.next);
+                Ok(value)
             }
             Self::Task(task) => {
-                let card = db.card(task).await?;
-                within(caller, &card.project_id, "task", task)?;
-                Ok(json!({"task": card, "comments": db.comments(task).await?}))
+                let (comments, older) = page::newest(db.comments(task).await?.into_iter().map(|comment| json!(comment)).collect());
+                Ok(json!({"task": db.card(task).await?, "comments": comments, "older_comments": older}))
             }
         }
     }
 
-    fn failed(&self, error: Error) -> ErrorData {
+    /// What went wrong, in words for a client.
+    pub(crate) fn failed(&self, error: Error) -> ErrorData {
         match error {
             Error::Refused(refusal) => unknown(&self.to_string(), &format!("{refusal}. {}", refusal.hint())),
             error => {

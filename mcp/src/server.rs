@@ -13,14 +13,16 @@ use axum::{Json, Router};
 use db::{Caller, Db};
 use domain::refusal::Refusal;
 use domain::wire::Problem;
+use futures_util::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body_util::BodyExt;
+use http_body_util::{BodyStream, StreamBody};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+use crate::bearer::Bearer;
 use crate::handler::Handler;
 use crate::push::{Push, stream};
 use crate::session::{Session, Sessions};
@@ -36,6 +38,9 @@ const SESSION_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 /// Who sent a request, as its token says, and within which legacy session.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
+    /// The token that came with the request itself.
+    pub(crate) bearer: Bearer,
+    /// As whom it is carried out: the bearer, or who its session registered as.
     pub(crate) caller: Caller,
     pub(crate) session: Option<Arc<Session>>,
 }
@@ -77,8 +82,8 @@ async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) ->
         return unavailable();
     }
     let Some(token) = bearer(request.headers()) else { return unauthorized() };
-    let bearer = match gate.db.caller(token).await {
-        Ok(Some(caller)) => caller,
+    let bearer = match Bearer::of(&gate.db, token).await {
+        Ok(Some(bearer)) => bearer,
         Ok(None) => return unauthorized(),
         Err(error) => return storage(&error),
     };
@@ -87,13 +92,14 @@ async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) ->
     let caller = match &session {
         Some(session) if !session.is_of(&bearer) => return unknown_session(),
         Some(session) => match session.caller(&gate.db).await {
-            Ok(caller) => caller,
+            Ok(Some(caller)) => caller,
+            Ok(None) => return unauthorized(),
             Err(error) => return storage(&error),
         },
-        None => bearer.clone(),
+        None => bearer.caller.clone(),
     };
     let method = request.method().clone();
-    request.extensions_mut().insert(Identity { caller: caller.clone(), session: session.clone() });
+    request.extensions_mut().insert(Identity { bearer: bearer.clone(), caller: caller.clone(), session: session.clone() });
     let response = next.run(request).await;
     if gate.shutdown.is_cancelled() && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
         // The transport cuts calls off when it is told to stop; what they did or did not do is settled by asking again.
@@ -112,27 +118,42 @@ async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) ->
 }
 
 impl Gate {
-    /// Remembers who began a session, and forgets the sessions that ended by themselves.
-    async fn begin(&self, session: &str, caller: Caller) {
+    /// Remembers who began a session, and forgets the sessions that are over.
+    async fn begin(&self, session: &str, bearer: Bearer) {
+        let mut over = Vec::new();
         if self.sessions.get(session).is_none() {
-            self.sessions.begin(session, caller, &self.push, &self.shutdown);
+            over = self.sessions.begin(session, bearer, &self.push, &self.shutdown);
         }
-        for id in self.sessions.ids() {
-            if matches!(self.transport.has_session(&id.as_str().into()).await, Ok(false)) {
+        for (id, ended) in self.sessions.ids() {
+            if ended || matches!(self.transport.has_session(&id.as_str().into()).await, Ok(false)) {
                 self.sessions.end(&id);
+                over.push(id);
+            }
+        }
+        for id in over {
+            if let Err(error) = self.transport.close_session(&id.as_str().into()).await {
+                tracing::debug!(%error, "a session was closed already");
             }
         }
     }
 
-    /// The caller counts as connected for as long as the body of this answer, a stream, is open.
+    /// The caller counts as connected for as long as the body of this answer, a stream, is open. It ends with the session, and when the
+    /// session's token is taken back.
     async fn listen(&self, session: &Arc<Session>, caller: &Caller, response: Response) -> Response {
         let open = session.open(&self.db, caller);
         stream::opened(&self.db, caller, session).await;
+        let (db, session) = (self.db.clone(), Arc::clone(session));
+        let over = async move {
+            if let Err(error) = session.over(&db).await {
+                tracing::warn!(%error, "a stream ended, because nobody can say whose it is");
+            }
+        };
         response.map(|body| {
-            Body::new(body.map_frame(move |frame| {
+            let frames = BodyStream::new(body).map(move |frame| {
                 let _kept = &open;
                 frame
-            }))
+            });
+            Body::new(StreamBody::new(frames.take_until(Box::pin(over))))
         })
     }
 }

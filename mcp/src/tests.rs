@@ -9,6 +9,7 @@ mod ear;
 mod fixture;
 mod identity;
 mod notices;
+mod pages;
 mod push;
 mod resource;
 mod room;

@@ -19,10 +19,12 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Differs where two states of a thread look different.
-    pub(crate) fn version(&self) -> (Key, usize, i64, usize) {
-        let read = self.messages.iter().filter(|message| message.read).count();
-        (self.key.clone(), self.messages.len(), self.messages.last().map_or(0, |message| message.id), read)
+    /// The messages after the first `hidden`, each with the one that it answers, where that does not stand right above it.
+    pub(crate) fn shown(&self, hidden: usize) -> Vec<(Message, Option<Message>)> {
+        let before = std::iter::once(None).chain(self.messages.iter().map(|message| Some(message.id)));
+        let answered = |message: &Message, before| message.reply_to.filter(|id| before != Some(*id)).and_then(|id| find(&self.messages, id));
+        let with = |(message, before): (&Message, _)| (message.clone(), answered(message, before).cloned());
+        self.messages.iter().zip(before).skip(hidden).map(with).collect()
     }
 }
 
@@ -40,6 +42,11 @@ pub(crate) fn threads(messages: &[Message]) -> Vec<Thread> {
         threads.push(thread);
     }
     threads
+}
+
+/// What tells the threads apart, in their order.
+pub(crate) fn keys(threads: &[Thread]) -> Vec<Key> {
+    threads.iter().map(|thread| thread.key.clone()).collect()
 }
 
 fn key(message: &Message, all: &[Message]) -> Key {

@@ -15,6 +15,9 @@ use crate::error::Result;
 use crate::extract::{Body, Id, Parameters};
 use crate::state::AppState;
 
+/// How many bytes of text a page holds at most, unless its only message is longer.
+const PAGE_BYTES: usize = 1024 * 1024;
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -29,7 +32,7 @@ pub(crate) struct Part {
     agent: Option<String>,
 }
 
-/// What was said in a project: the newest, oldest first, without carbon copies
+/// What was said in a project: the newest, oldest first, without carbon copies. A page ends early where it would hold over 1 MiB of text
 #[utoipa::path(get, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path), Part), responses((status = 200, body = List<Message>)))]
 pub(crate) async fn list(
     State(state): State<AppState>,
@@ -43,9 +46,20 @@ pub(crate) async fn list(
     };
     let count = part.count.unwrap_or(HISTORY_DEFAULT).clamp(1, HISTORY_PAGE);
     let query = HistoryQuery { count: Some(count), task: part.task, agent, before: part.before };
-    let items = state.db.history(&project, &query).await?;
+    let mut items = state.db.history(&project, &query).await?;
     let full = items.len() == count as usize;
-    Ok(Json(List { next: items.first().filter(|_| full).map(|oldest| oldest.id), items }))
+    let cut = items.len() - newest_within(items.iter().map(|message| message.content.len()).rev(), PAGE_BYTES);
+    items.drain(..cut);
+    Ok(Json(List { next: items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id), items }))
+}
+
+/// How many of `sizes` come to no more than `limit` together, but at least one.
+fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
+    let sums = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    sums.enumerate().take_while(|(place, sum)| *place == 0 || *sum <= limit).count()
 }
 
 /// Whom the person means: somebody who takes or took part.
@@ -76,4 +90,15 @@ pub(crate) async fn inbox(State(state): State<AppState>, Id(project): Id<Project
 #[utoipa::path(post, path = "/api/projects/{id}/inbox/read", params(("id" = ProjectId, Path)), request_body = ReadInbox, responses((status = 200, body = Inbox)))]
 pub(crate) async fn read(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(read): Body<ReadInbox>) -> Result<Json<Inbox>> {
     Ok(Json(state.db.check_inbox(&Caller::Human, &project, read.ack).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_within;
+
+    #[test]
+    fn a_page_is_bounded_and_never_empty() {
+        let within = |sizes: &[usize]| newest_within(sizes.iter().copied(), 10);
+        assert_eq!([within(&[]), within(&[4, 6]), within(&[4, 7]), within(&[4, 7, 1]), within(&[11]), within(&[11, 0])], [0, 2, 1, 1, 1, 1]);
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn set(State(state): State<AppState>, Id(project): Id<ProjectId
     Ok(Json(state.db.set_spawn_policy(&Caller::Human, &project, &scope, enabled, max_minions).await?))
 }
 
-/// The minions that agents logged, the newest first
+/// The newest 200 minions that agents logged, the newest first
 #[utoipa::path(get, path = "/api/projects/{id}/minions", params(("id" = ProjectId, Path)), responses((status = 200, body = List<Minion>)))]
 pub(crate) async fn minions(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<Minion>>> {
     state.db.project(&project).await?;

@@ -102,3 +102,11 @@ async fn the_project_is_the_one_named_or_the_one_of_this_folder() {
     "mine" is not a project id: expected something like PROJ-001
     "#);
 }
+
+#[test]
+fn a_room_is_connected_through_the_bridge_and_no_line_repeats_the_token() {
+    insta::assert_snapshot!([false, true].map(|room| connect(room, "http://127.0.0.1:9400")).join("\n"), @r#"
+    claude mcp add --transport http vibe-relay http://127.0.0.1:9400/mcp --header "Authorization: Bearer $TOKEN"
+    claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -- vibe-relay mcp
+    "#);
+}

@@ -33,7 +33,7 @@ pub(super) async fn may_take(tx: &mut Tx, project: &ProjectId, name: &str, known
     let mut way = Taken::New;
     if let Some(known) = known {
         // Whoever registered and was never heard of since may have lost the answer, and the token in it.
-        let never_came = known.last_seen.is_none() && tx.now.since(known.registered_at) >= LOST_AFTER;
+        let never_came = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= LOST_AFTER;
         let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
         let owns = match shown {
             Some(shown) => token::opens(tx, project, name, shown).await?,

@@ -201,11 +201,13 @@ async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
     store.db.deregister(&mara, project, "mara").await.unwrap();
     assert_eq!(store.since(seq).await, [Event::AgentLeft { agent: "ole".to_owned() }, Event::AgentLeft { agent: "mara".to_owned() }]);
     assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
-    // Who left by itself comes back with its token; whom the person took out needs a new one.
+    // Who left by itself comes back with its token; whom others took out needs a new one.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
-    let token = store.db.make_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
-    store.db.deregister(&Caller::Human, project, "ida").await.unwrap();
-    assert_eq!(store.db.caller(&token).await.unwrap(), None);
+    for by in [&Caller::Human, &lead] {
+        let token = store.db.make_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
+        store.db.deregister(by, project, "ida").await.unwrap();
+        assert_eq!(store.db.caller(&token).await.unwrap(), None, "{by:?}");
+    }
     store.check_fold().await;
 }
 

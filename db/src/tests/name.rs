@@ -73,6 +73,16 @@ async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
 }
 
 #[tokio::test]
+async fn who_is_connected_keeps_its_name_without_having_called() {
+    let store = Store::board().await;
+    let first = join(&store, "ole", None).await.unwrap().token.unwrap();
+    let _connected = store.db.connect(&caller(&store, &first).await).unwrap();
+    store.registered_a_minute_ago("ole").await;
+    assert_eq!(code(join(&store, "ole", None).await), "name-taken");
+    assert!(store.db.caller(&first).await.unwrap().is_some(), "its token still opens");
+}
+
+#[tokio::test]
 async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
     let store = Store::board().await;
     let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());

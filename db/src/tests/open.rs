@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use domain::config::{Config, Durability};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+use sqlx::{ConnectOptions, Connection};
 
 use crate::tests::store::Store;
 use crate::{Db, Error, new_uuid, now};
@@ -99,6 +101,50 @@ async fn a_newer_schema_is_left_alone() {
     drop(db);
     let outcome = open_again(&config).await;
     assert!(matches!(outcome, Err(Error::Newer { found: 99, known: 2, .. })), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn another_programs_file_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("messages.db"), ..Config::default() };
+    let path = &config.db_path;
+    let listing = || {
+        let mut names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        (names, std::fs::read(path).unwrap(), std::fs::metadata(path).unwrap().permissions().mode())
+    };
+    let refused = async |what: &str| {
+        let before = listing();
+        let outcome = Db::open(&config).await;
+        assert!(matches!(&outcome, Err(Error::Foreign { path: named }) if named == path), "{what}: {outcome:?}");
+        assert_eq!(listing(), before, "{what}");
+    };
+    std::fs::write(path, "No database at all, and longer than the header of one. ".repeat(10)).unwrap();
+    refused("a text").await;
+
+    std::fs::remove_file(path).unwrap();
+    let options = SqliteConnectOptions::new().filename(path).create_if_missing(true);
+    let mut theirs = options.clone().connect().await.unwrap();
+    sqlx::query("CREATE TABLE messages (id INTEGER); CREATE TABLE meta (key TEXT)").execute(&mut theirs).await.unwrap();
+    theirs.close().await.unwrap();
+    refused("at rest").await;
+
+    // In use, with its newest table in the log alone.
+    std::fs::remove_file(path).unwrap();
+    let mut theirs = options.journal_mode(SqliteJournalMode::Wal).connect().await.unwrap();
+    sqlx::query("CREATE TABLE messages (id INTEGER)").execute(&mut theirs).await.unwrap();
+    refused("in use").await;
+    sqlx::query("INSERT INTO messages VALUES (1)").execute(&mut theirs).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_first_start_that_was_cut_short_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+    let options = SqliteConnectOptions::new().filename(&config.db_path).create_if_missing(true).journal_mode(SqliteJournalMode::Wal);
+    options.connect().await.unwrap().close().await.unwrap();
+    assert!(std::fs::metadata(&config.db_path).unwrap().len() > 0);
+    Db::open(&config).await.unwrap();
 }
 
 #[tokio::test]

@@ -144,3 +144,15 @@ async fn a_start_that_is_noted_after_its_failure_takes_no_place() {
     assert_eq!(log(Spawned).await.status, Failed);
     assert_eq!(store.db.allowance(&store.project, "ole").await.unwrap().active_minions, 0);
 }
+
+#[tokio::test]
+async fn the_newest_two_hundred_are_listed() {
+    let store = Store::board().await;
+    let ole = store.guest("ole").await;
+    for number in 0..201 {
+        log(&store, &ole, &number.to_string(), Spawned).await.unwrap();
+        log(&store, &ole, "Its end", Completed).await.unwrap();
+    }
+    let listed: Vec<String> = store.db.minions(&store.project).await.unwrap().into_iter().map(|minion| minion.task_description).collect();
+    assert_eq!((listed.len(), listed[0].as_str(), listed[199].as_str()), (200, "200", "1"));
+}

@@ -79,3 +79,14 @@ async fn a_run_that_is_over_reads_no_more() {
     assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller), "it is told why, not turned away");
     assert_eq!(code(store.db.admit_reader(&agent.caller).await), "stale-run");
 }
+
+#[tokio::test]
+async fn an_agent_that_left_reads_no_more_until_it_registers_again() {
+    let store = Store::board().await;
+    let mara = store.member("mara", &[]).await;
+    store.db.admit_reader(&mara).await.unwrap();
+    store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+    assert_eq!(code(store.db.admit_reader(&mara).await), "not-registered");
+    store.db.register(&mara, &store.project, named("mara", &[]), None).await.unwrap();
+    store.db.admit_reader(&mara).await.unwrap();
+}

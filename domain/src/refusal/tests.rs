@@ -154,7 +154,7 @@ fn codes_sentences_and_hints_are_these() {
     dead-agent: platform/mara is gone
         Call who to see who is there; what must not be lost belongs into a comment on the task.
     name-taken: the name platform/mara is taken
-        Choose another name, or show the token that the name's agent was given.
+        Choose another name, or show the token that the name's agent was given. If that agent is you and the answer was lost, register again after a minute.
     unread: BLOCKED: You have 2 unread message(s). Call check_inbox first
         Call check_inbox, read, then send again.
     lead-only: approving a task is for a lead, and platform/mara is none

@@ -75,6 +75,9 @@ impl Bridge {
         match post::post(&target, body.to_owned()).await {
             Ok(answer) => Ok(answer),
             Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),
+            Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.fall_back(&token) => {
+                Err(Attempt::Again("its own token is worth nothing any more".to_owned()))
+            }
             Err(PostError::Status { status, problem }) => Err(Attempt::Final(refused(status, problem))),
             Err(error @ (PostError::Connection { .. } | PostError::Foreign { .. })) => Err(Attempt::Again(error.to_string())),
         }

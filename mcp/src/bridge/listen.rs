@@ -61,6 +61,7 @@ impl Bridge {
         let target = Target { url: &server.url, token: &token, method: METHOD, name: None };
         let mut messages = match post::listen(&target, body).await {
             Ok(messages) => messages,
+            Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.fall_back(&token) => return End::Away,
             Err(PostError::Status { status, .. }) if status != StatusCode::SERVICE_UNAVAILABLE => return End::Refused,
             Err(_) => return End::Away,
         };

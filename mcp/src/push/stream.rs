@@ -11,6 +11,7 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
 
 use super::{Listener, News, Push};
+use crate::bearer::Bearer;
 use crate::resource::Uri;
 use crate::session::Session;
 
@@ -38,27 +39,48 @@ async fn begin(db: &Db, caller: &Caller, listener: &Listener) {
 }
 
 /// Passes news on for as long as the client listens. It counts as connected meanwhile.
-pub(crate) async fn modern(db: &Db, push: &Push, caller: &Caller, context: &SubscriptionContext) {
+/// As soon as its token is taken back it is told nothing more, and its stream ends.
+pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &SubscriptionContext) {
+    let caller = &bearer.caller;
     let listener = push.listener(caller);
     for given in context.accepted().resource_subscriptions.iter().flatten().take(RESOURCES) {
         let Ok(uri) = given.parse::<Uri>() else { continue };
         // What the caller may not read, it is not told of either.
-        if uri.read(db, caller).await.is_ok() {
+        if uri.admit(db, caller).await.is_ok() {
             listener.watch(uri);
         }
     }
     begin(db, caller, &listener).await;
     let _connected = db.connect(caller);
-    loop {
+    if let Err(error) = tell_on(db, bearer, &listener, context).await {
+        tracing::debug!(%error, "a subscription ended");
+    }
+}
+
+async fn tell_on(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), Ended> {
+    let mut wake = db.subscribe();
+    // Asked before anything is told, and after each commit: by one of them a token ends.
+    while bearer.is_current(db).await? {
         let news = tokio::select! {
             news = listener.news() => news,
-            () = context.cancelled() => return,
+            woken = wake.changed() => if woken.is_ok() { continue } else { return Ok(()) },
+            () = context.cancelled() => return Ok(()),
         };
-        if let Err(error) = tell_modern(context, news).await {
-            tracing::debug!(%error, "a subscription ended");
-            return;
+        if !bearer.is_current(db).await? {
+            return Ok(());
         }
+        tell_modern(context, news).await?;
     }
+    Ok(())
+}
+
+/// Why a subscription ended by itself.
+#[derive(Debug, thiserror::Error)]
+enum Ended {
+    #[error("its client is gone: {0}")]
+    Client(#[from] SubscriptionSendError),
+    #[error("nobody can say whose it is: {0}")]
+    Store(#[from] db::Error),
 }
 
 async fn tell_modern(context: &SubscriptionContext, news: News) -> Result<(), SubscriptionSendError> {
@@ -78,7 +100,16 @@ pub(crate) async fn legacy(db: &Db, session: Arc<Session>, peer: Peer<RoleServer
         loop {
             session.is_open().await;
             let news = session.listener.news().await;
-            if let Err(error) = tell_legacy(db, &session, &peer, news).await {
+            let caller = match session.caller(db).await {
+                Ok(Some(caller)) => caller,
+                Ok(None) => return,
+                // Its stream ends by the same failure, and what waits is told to the next one.
+                Err(error) => {
+                    tracing::warn!(%error, "a session was not told what is new");
+                    continue;
+                }
+            };
+            if let Err(error) = tell_legacy(db, &session, &caller, &peer, news).await {
                 tracing::debug!(%error, "a session's client is gone");
                 return;
             }
@@ -90,16 +121,12 @@ pub(crate) async fn legacy(db: &Db, session: Arc<Session>, peer: Peer<RoleServer
     }
 }
 
-async fn tell_legacy(db: &Db, session: &Session, peer: &Peer<RoleServer>, news: News) -> Result<(), ServiceError> {
+async fn tell_legacy(db: &Db, session: &Session, caller: &Caller, peer: &Peer<RoleServer>, news: News) -> Result<(), ServiceError> {
     if news.inbox || news.tools {
         peer.notify_tool_list_changed().await?;
     }
     if news.inbox && session.wants_logs() {
-        let unread = match session.caller(db).await {
-            Ok(caller) => unread(db, &caller).await,
-            Err(error) => Err(error),
-        };
-        match unread.map(|unread| unread.alert()) {
+        match unread(db, caller).await.map(|unread| unread.alert()) {
             Ok(Some(alert)) => log(peer, alert).await?,
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "an alert could not be written"),

@@ -242,6 +242,26 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
     }
 }
 
+/// Whoever was taken out is a guest of the room again, and may register.
+#[tokio::test]
+async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let room = board.room().await;
+        board.announce(&board.serve().await);
+        let (mut client, _bridge) = board.listening_bridge(&room, era).await;
+        done(&client.client, "register", json!({"agent_name": "mara"})).await;
+        client.until(&Heard::Tools).await;
+        board.until_connected("mara", true).await;
+        board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
+        client.until(&Heard::Tools).await;
+        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
+        assert!(text.contains("Call register"), "{text}");
+        done(&client.client, "register", json!({"agent_name": "kim"})).await;
+        board.until_connected("kim", true).await;
+    }
+}
+
 #[tokio::test]
 async fn a_bridge_to_nowhere_ends() {
     let board = Board::new().await;

@@ -4,6 +4,7 @@ use db::Caller;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, done, named_call, refused};
+use crate::notice::{Notice, Notices};
 
 #[tokio::test]
 async fn news_of_others_come_once() {
@@ -113,4 +114,33 @@ async fn a_lead_and_the_person_are_told_of_until_they_are_read() {
     }
     done(&client, "check_inbox", json!({})).await;
     assert!(!done(&client, "get_my_tasks", json!({})).await.text.contains("unread"));
+}
+
+#[tokio::test]
+async fn what_comes_while_the_inbox_is_answered_is_told_next() {
+    let board = Board::new().await;
+    board.agent("mara", &[]).await;
+    let (mara, otto) = (board.caller("mara"), Caller::Human);
+    let notices = Notices::default();
+    board.say(&otto, "mara", "One").await;
+    board.db.check_inbox(&mara, &board.project.id, None).await.unwrap();
+    // Committed after the answer was made, and before it goes out.
+    board.say(&otto, "mara", "Two").await;
+    assert_eq!(notices.take(&board.db, &mara, true).await.unwrap(), []);
+    let told = notices.take(&board.db, &mara, false).await.unwrap();
+    assert_eq!(told, [Notice::Unread { count: 1, from: vec!["human".to_owned()] }]);
+}
+
+#[tokio::test]
+async fn a_refused_look_into_the_inbox_silences_nothing() {
+    let board = Board::new().await;
+    let mara = board.agent("mara", &[]).await;
+    board.agent("otto", &[]).await;
+    let client = board.serve().await.modern(&mara).await;
+    board.say(&board.caller("otto"), "mara", "One").await;
+    let text = refused(&client, "check_inbox", json!({"ack": "x"})).await;
+    assert!(text.contains("- 1 unread message from otto: call check_inbox"), "{text}");
+    board.say(&board.caller("otto"), "mara", "Two").await;
+    let told = done(&client, "get_my_tasks", json!({})).await;
+    assert!(told.text.contains("- 2 unread messages from otto: call check_inbox"), "{}", told.text);
 }

@@ -206,3 +206,70 @@ async fn a_client_can_be_spared_log_messages() {
     // Where the log message would be, what follows it comes at once.
     assert_eq!(mara.next().await, Heard::Resource("vibe-relay://inbox".to_owned()));
 }
+
+/// Whose token was taken back hears nothing more, and is not there any more, however long it held its streams open.
+#[tokio::test]
+async fn a_token_that_was_taken_back_ends_its_streams() {
+    for remade in [false, true] {
+        let board = Board::new().await;
+        let token = board.agent("mara", &[]).await;
+        board.agent("otto", &[]).await;
+        let server = board.serve().await;
+        let session = server.session(&token).await;
+        let (mut modern, mut legacy) = (server.subscription(&token).await, server.stream(&token, &session).await);
+        board.until_connected("mara", true).await;
+        if remade {
+            board.agent("mara", &[]).await;
+            board.say(&board.caller("otto"), "mara", "For your eyes only.").await;
+        } else {
+            board.db.deregister(&Caller::Human, &board.project.id, "mara").await.unwrap();
+        }
+        let mut heard = Vec::new();
+        let both = async {
+            for stream in [&mut modern, &mut legacy] {
+                while let Ok(Some(chunk)) = stream.chunk().await {
+                    heard.extend_from_slice(&chunk);
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), both).await.expect("a stream outlives its token");
+        let heard = String::from_utf8(heard).unwrap();
+        assert!(!heard.contains("list_changed") && !heard.contains("otto"), "{heard}");
+        board.until_connected("mara", false).await;
+        assert_eq!(server.stream(&token, &session).await.status(), StatusCode::UNAUTHORIZED);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_bound_to_the_token_that_began_it() {
+    let board = Board::new().await;
+    let earlier = board.room().await;
+    let server = board.serve().await;
+    let session = server.session(&earlier).await;
+    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    assert_eq!(server.within(&earlier, &session, &list).send().await.unwrap().status(), StatusCode::OK);
+    let later = board.room().await;
+    assert_eq!(server.within(&later, &session, &list).send().await.unwrap().status(), StatusCode::NOT_FOUND, "the same room, another token");
+    let own = server.session(&later).await;
+    assert_eq!(server.within(&later, &own, &list).send().await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_oldest_session_of_a_token_ends_for_the_next() {
+    let board = Board::new().await;
+    let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
+    let server = board.serve().await;
+    let (oldest, others) = (server.session(&mara).await, server.session(&otto).await);
+    let mut stream = server.stream(&mara, &oldest).await;
+    for _ in 1..crate::session::MOST {
+        server.session(&mara).await;
+    }
+    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    assert_eq!(server.within(&mara, &oldest, &list).send().await.unwrap().status(), StatusCode::OK);
+    let newest = server.session(&mara).await;
+    let ended = async { while let Ok(Some(_)) = stream.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the stream outlives its session");
+    for (token, session, status) in [(&mara, oldest, StatusCode::NOT_FOUND), (&mara, newest, StatusCode::OK), (&otto, others, StatusCode::OK)] {
+        assert_eq!(server.within(token, &session, &list).send().await.unwrap().status(), status);
+    }
+}

@@ -103,6 +103,25 @@ async fn who_watches_is_told_of_changes() {
 }
 
 #[tokio::test]
+async fn a_long_document_is_cut_and_says_so() {
+    let board = Board::new().await;
+    let task = TaskId::new(1);
+    for place in 0..6 {
+        board.db.add_comment(&Caller::Human, &task, &format!("{place} {}", "x".repeat(10_000)), None).await.unwrap();
+    }
+    board.many_tasks(100, None, None).await;
+    let client = board.serve().await.modern(PERSON).await;
+    let thread = read(&client, "vibe-relay://task/TASK-001").await.unwrap();
+    let older = thread["older_comments"].as_u64().unwrap();
+    assert!(thread.to_string().len() < 40_000 && older > 0, "{older}");
+    assert!(thread["comments"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().starts_with('5'));
+    let page = read(&client, "vibe-relay://board/PROJ-001").await.unwrap();
+    let cards = page["cards"].as_array().unwrap();
+    assert!(page.to_string().len() < 40_000 && cards.len() < 101);
+    assert_eq!(page["next"], cards.last().unwrap()["id"]);
+}
+
+#[tokio::test]
 #[expect(deprecated, reason = "only the earlier revisions have it")]
 async fn who_watches_no_longer_is_told_nothing() {
     let board = Board::new().await;

@@ -66,7 +66,9 @@ async fn a_room_gives_everybody_a_name_and_a_token_of_their_own() {
     let more = done(&own, "register", json!({"description": "writes tests"})).await;
     assert_eq!((&more.data["token"], &more.data["agent"]["description"]), (&Value::Null, &json!("writes tests")));
     assert!(done(&own, "deregister", json!({})).await.text.starts_with("platform/mara is deregistered."));
-    assert!(listed(&done(&own, "who", json!({})).await).is_empty());
+    assert!(refused(&own, "who", json!({})).await.contains("Call register"), "who left reads nothing");
+    let person = server.modern(PERSON).await;
+    assert!(listed(&done(&person, "who", json!({})).await).is_empty());
 }
 
 #[tokio::test]
@@ -173,7 +175,9 @@ async fn a_lead_takes_out_who_left_without_a_word() {
     assert!(done(&lena, "deregister", json!({"agent_name": "kim"})).await.text.starts_with("kim is deregistered."));
     let gone = call(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;
     assert_eq!((gone.is_error, &gone.data["code"]), (true, &json!("dead-agent")));
-    // It may come back: its token is still its own.
+    // Its token is worth nothing any more; the person may let it in again.
+    assert!(kim.list_tools(None).await.is_err());
+    let kim = server.modern(&board.agent("kim", &[]).await).await;
     done(&kim, "register", json!({"role": "coder"})).await;
     done(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;
 }
@@ -193,6 +197,10 @@ async fn a_person_with_several_projects_says_which_one() {
     assert_eq!(listed(&done(&person, "get_history", json!({"project_id": "PROJ-001"})).await).len(), 2);
     for tool in ["who", "check_inbox", "list_tasks", "list_contracts", "hat_history", "get_spawn_policy", "get_board"] {
         done(&person, tool, json!({"project": "PROJ-002"})).await;
+    }
+    for tool in ["who", "check_inbox", "get_history", "list_tasks", "list_contracts", "hat_history", "get_spawn_policy", "get_board"] {
+        let text = refused(&person, tool, json!({"project": "PROJ-099"})).await;
+        assert!(text.contains("PROJ-099"), "{tool}: {text}");
     }
     done(&person, "initiate_handshake", json!({"message": "Go", "project": "PROJ-001"})).await;
     done(&person, "set_spawn_policy", json!({"scope": "kim", "max_minions": 1, "project": "PROJ-001"})).await;

@@ -1,6 +1,6 @@
 //! Presence: who takes part, under which name, and what each is at.
 
-use domain::agent::{Agent, Registration, Role};
+use domain::agent::{Agent, Registration, Role, is_short_for};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -151,5 +151,6 @@ async fn deregister(call: Call, given: Deregister) -> Result<Answer, Failure> {
         None => call.name()?,
     };
     call.db.deregister(&call.caller, &project, &name).await?;
-    Ok(Answer::new(format!("{name} is deregistered. Its tasks stay assigned to it; register brings it back."), json!({"agent_name": name})))
+    let back = if call.name().is_ok_and(|own| is_short_for(&name, &own)) { "register brings it back" } else { "its token is worth nothing any more" };
+    Ok(Answer::new(format!("{name} is deregistered. Its tasks stay assigned to it; {back}."), json!({"agent_name": name})))
 }

@@ -9,10 +9,11 @@ use domain::task::{Card, Phase, Status};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
+use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
 use crate::tools::arguments::{self, InProject};
@@ -34,8 +35,6 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     ]
 }
 
-/// The most bytes of a page, as text and again as JSON. Clients put more than about 100 kB into a file instead of the conversation.
-const PAGE_BYTES: usize = 36_000;
 /// How many of a task's last comments a board shows.
 const COMMENTS: u32 = 2;
 
@@ -63,7 +62,8 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
         format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     let of = |card: &Card| comments.get(&card.id).map_or(&[][..], Vec::as_slice);
-    let page = page(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
+    let page =
+        page::cards(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
     text += &page.text;
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_board with after={next}.\n");
@@ -82,6 +82,10 @@ struct GetMyTasks {
     #[schemars(schema_with = "arguments::phase")]
     #[serde(default, deserialize_with = "arguments::given")]
     phase: Option<Phase>,
+    /// The last task id of the previous page.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    after: Option<TaskId>,
 }
 
 /// A run's own task; of an agent from outside what is assigned to it; for a person the one their client was started for, else all that are
@@ -100,38 +104,14 @@ async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failu
         }
     }
     let works = |phase: Phase| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
-    cards.retain(|card| arguments.phase.is_none_or(|phase| card.phase == phase || works(phase)));
-    let page = page(cards.iter(), |card| (show::lines(card, &[]), show::data(card, &[])));
-    let text = if cards.is_empty() { "No task.\n".to_owned() } else { page.text };
-    Ok(Answer::new(text, json!({"tasks": page.tasks})))
-}
-
-/// As many cards as fit into one answer.
-pub(super) struct Page {
-    pub(super) text: String,
-    pub(super) tasks: Vec<Value>,
-    /// The last task that is shown, when there are more.
-    pub(super) next: Option<TaskId>,
-}
-
-/// `shown` is a card as text and as JSON.
-pub(super) fn page<'a>(cards: impl Iterator<Item = &'a Card>, shown: impl Fn(&Card) -> (String, Value)) -> Page {
-    let mut page = Page { text: String::new(), tasks: Vec::new(), next: None };
-    let mut bytes = 0;
-    let mut last: Option<&Card> = None;
-    for card in cards {
-        let (text, task) = shown(card);
-        let size = task.to_string().len();
-        if let Some(last) = last
-            && (page.text.len() + text.len() > PAGE_BYTES || bytes + size > PAGE_BYTES)
-        {
-            page.next = Some(last.id.clone());
-            break;
-        }
-        page.text += &text;
-        page.tasks.push(task);
-        bytes += size;
-        last = Some(card);
+    let after = arguments.after.as_ref().map_or(0, TaskId::number);
+    cards.retain(|card| card.id.number() > after && arguments.phase.is_none_or(|phase| card.phase == phase || works(phase)));
+    // Those of several projects too: a page goes on after an id.
+    cards.sort_unstable_by_key(|card| card.id.number());
+    let page = page::cards(cards.iter(), |card| (show::lines(card, &[]), show::data(card, &[])));
+    let mut text = if cards.is_empty() { "No task.\n".to_owned() } else { page.text };
+    if let Some(next) = &page.next {
+        text += &format!("More tasks follow: call get_my_tasks with after={next}.\n");
     }
-    page
+    Ok(Answer::new(text, json!({"tasks": page.tasks, "next": page.next})))
 }

@@ -3,17 +3,17 @@
 use domain::goal::{Goal, NewGoal};
 use domain::id::{GoalId, TaskId};
 use domain::stage::Stage;
-use domain::task::Card;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
+use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
-use crate::tools::arguments::InProject;
+use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -66,19 +66,25 @@ async fn link_task_to_goal(call: Call, given: LinkTaskToGoal) -> Result<Answer, 
 struct GoalStatus {
     #[schemars(with = "String")]
     goal_id: GoalId,
+    /// The last task id of the previous page.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    after: Option<TaskId>,
 }
 
 async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
     let goal = call.db.goal(&given.goal_id).await?;
     call.within(&goal.project_id, "goal", &goal.id)?;
-    let cards: Vec<Card> = call.db.board(&goal.project_id).await?.cards.into_iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id)).collect();
-    let mut text = progress(&goal);
-    for card in &cards {
-        text += &format!("\n{}", show::line(card, Stage::of(card).as_str()).trim_end());
+    let after = given.after.as_ref().map_or(0, TaskId::number);
+    let cards = call.db.board(&goal.project_id).await?.cards;
+    let linked = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id) && card.id.number() > after);
+    let page = page::cards(linked, |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
+    let mut text = format!("{}\n{}", progress(&goal), page.text).trim_end().to_owned();
+    if let Some(next) = &page.next {
+        text += &format!("\nMore tasks follow: call goal_status with after={next}.");
     }
-    let tasks: Vec<Value> = cards.iter().map(|card| show::data(card, &[])).collect();
-    Ok(Answer::new(text, json!({"goal": goal, "tasks": tasks})))
+    Ok(Answer::new(text, json!({"goal": goal, "tasks": page.tasks, "next": page.next})))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
+use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
 use crate::tools::arguments::InProject;
@@ -52,10 +53,14 @@ struct HatHistory {
 async fn hat_history(call: Call, given: HatHistory) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
     let hats = call.db.hats(&call.project(given.project.0).await?).await?;
-    let lines: Vec<String> = hats
+    let (shown, older) = page::newest(hats.iter().map(|worn| json!(worn)).collect());
+    let lines: Vec<String> = hats[older..]
         .iter()
         .map(|worn| format!("{} wore {} for {} [{}] {}, since {}", worn.agent_name, worn.role_hat, worn.task_id, worn.status, worn.title, worn.since))
         .collect();
-    let text = if lines.is_empty() { "Nobody wore a hat yet.".to_owned() } else { lines.join("\n") };
-    Ok(Answer::new(text, json!({"hats": hats})))
+    let mut text = if lines.is_empty() { "Nobody wore a hat yet.".to_owned() } else { lines.join("\n") };
+    if older > 0 {
+        text = format!("({older} older ones are left out: list_tasks has the tasks.)\n{text}");
+    }
+    Ok(Answer::new(text, json!({"hats": shown, "left_out": older})))
 }

@@ -10,12 +10,10 @@ use serde_json::{Value, json};
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
+use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
 use crate::tools::arguments::{self, InProject};
-
-/// The most bytes of a page of history. The newest messages come first into it.
-const HISTORY_BYTES: usize = 40_000;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -118,20 +116,9 @@ async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
     let count = given.count.unwrap_or(HISTORY_DEFAULT);
     let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };
-    let mut messages = call.db.history(&project, &query).await?;
-    let mut bytes = 0;
-    let kept = messages
-        .iter()
-        .rev()
-        .take_while(|message| {
-            bytes += message.content.len();
-            bytes <= HISTORY_BYTES
-        })
-        .count();
-    let left_out = messages.len() - kept.max(1).min(messages.len());
-    messages.drain(..left_out);
-    let first = messages.first().map(|message| message.id).filter(|_| left_out > 0);
+    let messages = call.db.history(&project, &query).await?;
+    let (shown, left_out) = page::newest(messages.iter().map(show::message).collect());
+    let first = shown.first().map(|message| &message["id"]).filter(|_| left_out > 0);
     let older = first.map(|id| format!("{left_out} older ones did not fit: call get_history with before={id}."));
-    let shown: Vec<Value> = messages.iter().map(show::message).collect();
     Ok(Answer::new(json!(shown).to_string(), json!({"messages": shown, "left_out": left_out})).with_aside(older))
 }

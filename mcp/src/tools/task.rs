@@ -1,6 +1,5 @@
 //! One task: read in full, moved, completed.
 
-use domain::comment::Comment;
 use domain::evidence::Found;
 use domain::id::{CommentId, TaskId};
 use domain::task::{Phase, Status, Task};
@@ -13,6 +12,7 @@ use db::{Caller, Move};
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
+use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
 use crate::tools::arguments;
@@ -40,9 +40,6 @@ pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     ]
 }
 
-/// The most bytes of a thread in one answer. The newest comments come first into it.
-const THREAD_BYTES: usize = 40_000;
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetTask {
@@ -63,7 +60,8 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     if let Some(before) = &arguments.before {
         thread.retain(|comment| comment.id.number() < before.number());
     }
-    let older = fit(&mut thread);
+    let (shown, older) = page::newest(thread.iter().map(|comment| json!(comment)).collect());
+    let thread = &thread[older..];
     let mut text = show::lines(&task.card, &[]);
     if let Some(branch) = &task.branch {
         text += &format!("  branch {branch}\n");
@@ -79,31 +77,15 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     if let Some(first) = thread.first().filter(|_| older > 0) {
         text += &format!("({older} older ones are left out: call get_task with before={})\n", first.id);
     }
-    for comment in &thread {
+    for comment in thread {
         text += &show::comment(comment);
     }
-    let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": thread, "older_comments": older});
+    let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": shown, "older_comments": older});
     data["task"]["description"] = json!(task.description);
     data["task"]["branch"] = json!(task.branch);
     data["task"]["result"] = json!(task.result);
     data["task"]["created_by"] = json!(task.created_by);
     Ok(Answer::new(text, data))
-}
-
-/// Keeps the newest comments that fit into an answer, at least one, and counts the others.
-fn fit(thread: &mut Vec<Comment>) -> usize {
-    let mut bytes = 0;
-    let kept = thread
-        .iter()
-        .rev()
-        .take_while(|comment| {
-            bytes += comment.content.len();
-            bytes <= THREAD_BYTES
-        })
-        .count();
-    let older = thread.len() - kept.max(1).min(thread.len());
-    thread.drain(..older);
-    older
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

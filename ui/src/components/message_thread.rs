@@ -18,7 +18,9 @@ const SHOWN: usize = 6;
 
 #[component]
 pub(crate) fn MessageThread(
-    thread: Thread,
+    /// Which of the threads this is.
+    key: Key,
+    threads: Memo<Vec<Thread>>,
     /// Messages that the person has just been given for the first time.
     fresh: RwSignal<HashSet<Mark>>,
     /// Whether it is all that is asked for, so that none of it is folded away.
@@ -30,37 +32,35 @@ pub(crate) fn MessageThread(
     #[prop(optional_no_strip)]
     answer: Option<Callback<Message>>,
 ) -> impl IntoView {
-    let Thread { key, messages } = thread;
-    let hidden = if opened.with_untracked(|opened| opened.contains(&key)) || alone { 0 } else { messages.len().saturating_sub(SHOWN) };
+    let own = key.clone();
+    let thread = Memo::new(move |_| threads.with(|threads| threads.iter().find(|thread| thread.key == own).cloned()));
+    let own = key.clone();
+    let hidden = Memo::new(move |_| {
+        let all = alone || opened.with(|opened| opened.contains(&own));
+        if all { 0 } else { thread.with(|thread| thread.as_ref().map_or(0, |thread| thread.messages.len().saturating_sub(SHOWN))) }
+    });
+    let shown = move || thread.with(|thread| thread.as_ref().map(|thread| thread.shown(hidden.get())).unwrap_or_default());
     let head = match &key {
         // Where there is nobody to answer, the page is about the task already.
         Key::Task(task) if answer.is_some() => Some(view! { <header><TaskLink task=task.clone() /></header> }),
         Key::Task(_) | Key::Chain(_) => None,
     };
-    let mut before = None;
-    let shown = messages
-        .iter()
-        .enumerate()
-        .map(|(place, message)| {
-            // An answer to what stands right above it needs no quotation.
-            let quoted = message.reply_to.filter(|id| before != Some(*id));
-            before = Some(message.id);
-            let quoted = quoted.and_then(|id| messages.iter().find(|other| other.id == id)).map(quotation);
-            (place >= hidden).then(|| view! { <Said message=message.clone() quoted=quoted fresh=fresh answer=answer /> })
-        })
-        .collect_view();
+    let key = StoredValue::new(key);
     let open_all = move |_| {
         opened.update(|opened| {
-            opened.insert(key.clone());
+            opened.insert(key.get_value());
         });
     };
     view! {
         <section class="thread-box">
             {head}
-            {(hidden > 0).then(|| view! {
-                <button type="button" class="button quiet small" on:click=open_all>{format!("{hidden} earlier in this thread")}</button>
-            })}
-            {shown}
+            <Show when=move || hidden.get() != 0>
+                <button type="button" class="button quiet small" on:click=open_all>{move || format!("{} earlier in this thread", hidden.get())}</button>
+            </Show>
+            // A message that was drawn stays, and with it the focus on its button.
+            <For each=shown key=|(message, answered)| (message.id, message.read, answered.as_ref().map(|answered| answered.id)) let:drawn>
+                <Said message=drawn.0 quoted=drawn.1.as_ref().map(quotation) fresh=fresh answer=answer />
+            </For>
         </section>
     }
 }

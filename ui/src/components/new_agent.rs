@@ -134,7 +134,7 @@ fn RolePicks(picked: RwSignal<Vec<Role>>) -> impl IntoView {
 
 #[component]
 fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
-    let command = command(&window().location().origin().unwrap_or_default(), &token);
+    let command = command(for_one, &window().location().origin().unwrap_or_default(), &token);
     view! {
         <p class="notice" data-tone="warn" role="status">"This is shown once. Only its fingerprint is kept."</p>
         <Copyable label="Token" text=token />
@@ -143,7 +143,7 @@ fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
             {if for_one {
                 "The agent takes part as soon as it calls any tool. A new token for the same name makes this one worthless."
             } else {
-                "Whoever joins chooses a name with the tool register, which answers with a token of its own."
+                "Whoever joins chooses a name with the tool register. The command goes on under that name by itself, with the token that register answers."
             }}
         </p>
         <footer>
@@ -152,18 +152,21 @@ fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
     }
 }
 
-/// The line that makes the server known to Claude Code.
-fn command(origin: &str, token: &str) -> String {
+/// The line that connects Claude Code. With a room's token that is the bridge, which goes on with the token that `register` answers; over
+/// HTTP each call would come from the room again.
+fn command(for_one: bool, origin: &str, token: &str) -> String {
+    if !for_one {
+        return format!("claude mcp add vibe-relay -e VIBE_RELAY_TOKEN={token} -- vibe-relay mcp");
+    }
     format!("claude mcp add --transport http vibe-relay {origin}/mcp --header \"Authorization: Bearer {token}\"")
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_command_names_server_and_token() {
-        assert_eq!(
-            super::command("http://127.0.0.1:4000", "abc"),
-            "claude mcp add --transport http vibe-relay http://127.0.0.1:4000/mcp --header \"Authorization: Bearer abc\""
-        );
+    fn the_command_names_server_and_token_and_is_the_bridges_for_a_room() {
+        let command = |for_one| super::command(for_one, "http://127.0.0.1:4000", "abc");
+        assert_eq!(command(true), "claude mcp add --transport http vibe-relay http://127.0.0.1:4000/mcp --header \"Authorization: Bearer abc\"");
+        assert_eq!(command(false), "claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=abc -- vibe-relay mcp");
     }
 }

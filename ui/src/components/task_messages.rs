@@ -12,7 +12,7 @@ use crate::news::Topic;
 use crate::room::Room;
 use crate::route::{Navigation, Section};
 use crate::store::Store;
-use crate::thread::threads;
+use crate::thread::{Key, keys, threads};
 
 /// The newest so many; the rest is on the page of messages.
 const MOST: u32 = 50;
@@ -23,19 +23,15 @@ pub(crate) fn TaskMessages(task: TaskId) -> impl IntoView {
     let said = Said { task: Some(task), agent: None };
     let asked = said.clone();
     let messages = Feed::new(store.news(Topic::Messages), |_| false, move || client.messages(room.project(), asked.clone(), None, MOST));
-    let shown = move || messages.value.with(|page| page.as_ref().map(|page| threads(&page.items)).unwrap_or_default());
+    let shown = Memo::new(move |_| messages.value.with(|page| page.as_ref().map(|page| threads(&page.items)).unwrap_or_default()));
     let (fresh, opened) = (RwSignal::new(HashSet::new()), RwSignal::new(HashSet::new()));
-    let drawn = move || {
-        // A thread that was opened is drawn again with all of it.
-        opened.with(|opened| shown().into_iter().map(|thread| (opened.contains(&thread.key), thread)).collect::<Vec<_>>())
-    };
     let route = move || Section::Messages.route(room.project());
     view! {
         <Show when=move || messages.value.with(|page| page.as_ref().is_some_and(|page| page.items.is_empty()))>
             <p class="soft">"Nobody wrote about it yet."</p>
         </Show>
-        <For each=drawn key=|(opened, thread)| (*opened, thread.version()) let:drawn>
-            <MessageThread thread=drawn.1 fresh=fresh opened=opened answer=None />
+        <For each=move || shown.with(|shown| keys(shown)) key=Key::clone let:key>
+            <MessageThread key=key threads=shown fresh=fresh opened=opened answer=None />
         </For>
         <p>
             <a

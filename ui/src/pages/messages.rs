@@ -1,11 +1,12 @@
-//! What agents and the person write to each other: threads with the newest below, and where the person writes. Who opens the page has
-//! read what waited.
+//! What agents and the person write to each other: threads with the newest below, and where the person writes. Who looks at
+//! all of it has read what waited.
 
 use std::collections::HashSet;
 
 use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
 use domain::message::{Inbox, Message};
+use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -18,7 +19,7 @@ use crate::feed::Feed;
 use crate::news::Topic;
 use crate::room::Room;
 use crate::store::Store;
-use crate::thread::{Key, Mark, mark, merged, threads};
+use crate::thread::{Key, Mark, keys, mark, merged, threads};
 
 /// So many messages are asked for at a time.
 const PAGE: u32 = 50;
@@ -143,8 +144,11 @@ pub(crate) fn MessagesPage() -> impl IntoView {
         }
         said
     });
+    let seen = page_is_seen();
     Effect::new(move || {
-        if room.unread.value.with(|unread| unread.as_ref().is_some_and(|unread| unread.count > 0)) {
+        // What a filter leaves out, or nobody looks at, goes on waiting.
+        let looked_at = seen.get() && room.said.with(|said| *said == Said::default());
+        if looked_at && room.unread.value.with(|unread| unread.as_ref().is_some_and(|unread| unread.count > 0)) {
             talk.read_inbox();
         }
     });
@@ -160,10 +164,6 @@ pub(crate) fn MessagesPage() -> impl IntoView {
     let opened = RwSignal::new(HashSet::<Key>::new());
     let shown = Memo::new(move |_| talk.known.with(|known| threads(known)));
     let fresh = talk.fresh;
-    let drawn = move || {
-        // A thread that was opened is drawn again with all of it.
-        opened.with(|opened| shown.get().into_iter().map(|thread| (opened.contains(&thread.key), thread)).collect::<Vec<_>>())
-    };
     let read = Memo::new(move |_| newest.value.with(Option::is_some));
     view! {
         <div class="messages">
@@ -183,14 +183,22 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                             <p>"Agents write here to each other and to you. A comment stays with its task; a message reaches somebody now."</p>
                         </div>
                     </Show>
-                    <For each=drawn key=|(opened, thread)| (*opened, thread.version()) let:drawn>
-                        <MessageThread thread=drawn.1 fresh=fresh opened=opened alone=room.said.with_untracked(|said| said.task.is_some()) answer=Some(answer) />
+                    <For each=move || shown.with(|shown| keys(shown)) key=Key::clone let:key>
+                        <MessageThread key=key threads=shown fresh=fresh opened=opened alone=room.said.with_untracked(|said| said.task.is_some()) answer=Some(answer) />
                     </For>
                 </div>
             </div>
             <MessageComposer answering=answering />
         </div>
     }
+}
+
+/// Whether the browser shows the page: not behind other tabs, nor in a window that is put away.
+fn page_is_seen() -> RwSignal<bool> {
+    let seen = RwSignal::new(!document().hidden());
+    let listener = window_event_listener(ev::visibilitychange, move |_| seen.set(!document().hidden()));
+    on_cleanup(move || listener.remove());
+    seen
 }
 
 /// Whose messages, and about which task.

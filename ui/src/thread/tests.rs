@@ -52,6 +52,16 @@ fn replies_to_what_is_not_here_stay_together() {
 }
 
 #[test]
+fn an_answer_quotes_what_does_not_stand_right_above_it() {
+    let threads = threads(&[message(1, "mara", "jon"), reply(2, 1), reply(3, 1), message(4, "mara", "jon")]);
+    let quoted =
+        |hidden| threads[0].shown(hidden).into_iter().map(|(message, answered)| (message.id, answered.map(|first| first.id))).collect::<Vec<_>>();
+    assert_eq!(quoted(0), [(1, None), (2, None), (3, Some(1))]);
+    assert_eq!(quoted(1), [(2, None), (3, Some(1))], "nor where that is folded away");
+    assert_eq!(keys(&threads), [Key::Chain(1), Key::Chain(4)]);
+}
+
+#[test]
 fn a_copy_has_the_mark_of_what_it_copies() {
     let first = message(1, "mara", "jon");
     assert_eq!(mark(&copy(2, &first, "human")), mark(&first));
