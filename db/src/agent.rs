@@ -101,17 +101,12 @@ impl Db {
     /// # Errors
     /// When the text is not acceptable or the caller has not registered.
     pub async fn set_status(&self, caller: &Caller, project: &ProjectId, status: &str) -> Result<Agent> {
-        let (caller, project, status) = (caller.clone(), project.clone(), status.to_owned());
+        let (project, status) = (project.clone(), status.to_owned());
         let name = caller.name().ok_or(Refusal::NotRegistered)?;
         let (own, of) = (name.clone(), project.clone());
-        self.write(move |tx| {
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if tx.replayed::<()>(&caller).await?.is_some() {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(());
-                }
-                tx.admit(&caller).await?;
-                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 let status = match status.trim() {
                     "" => None,
                     said => Some(text::title("status", said)?),
@@ -125,8 +120,8 @@ impl Db {
                 if changed.rows_affected() == 0 {
                     return Err(Refusal::NotRegistered.into());
                 }
-                tx.record_among_agents(&caller, &project, None, Event::AgentStatus { agent: voice.name, status });
-                tx.remember(&caller, &()).await
+                tx.record_among_agents(caller, &project, None, Event::AgentStatus { agent: voice.name, status });
+                Ok(())
             })
         })
         .await?;
@@ -139,15 +134,10 @@ impl Db {
     /// # Errors
     /// When nobody of this name is there, or the caller may not speak for it.
     pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
-        let (caller, project, name) = (caller.clone(), project.clone(), name.to_owned());
-        self.write(move |tx| {
+        let (project, name) = (project.clone(), name.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if tx.replayed::<()>(&caller).await?.is_some() {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(());
-                }
-                tx.admit(&caller).await?;
-                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 let names = present(&mut tx.connection, &project).await?;
                 let name = domain::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
                 if name != voice.name {
@@ -155,8 +145,7 @@ impl Db {
                     // Whom others take out does not come back with the token that it has.
                     token::forget_agent(tx, &project, &name).await?;
                 }
-                leave(tx, &caller, &project, &name).await?;
-                tx.remember(&caller, &()).await
+                leave(tx, caller, &project, &name).await
             })
         })
         .await

@@ -13,7 +13,7 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{self, optional, parsed};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::voice;
 
 impl Db {
@@ -22,20 +22,15 @@ impl Db {
     /// # Errors
     /// When the content is not acceptable, the role is not the caller's, or an agent speaks on a task of another project.
     pub async fn add_comment(&self, caller: &Caller, task: &TaskId, content: &str, claimed: Option<AuthorRole>) -> Result<Comment> {
-        let (caller, task, content) = (caller.clone(), task.clone(), content.to_owned());
-        self.write(move |tx| {
+        let (task, content) = (task.clone(), content.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(comment) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(comment);
-                }
-                tx.admit(&caller).await?;
-                let own = role(&caller);
+                let own = role(caller);
                 if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
                     return Err(Refusal::NotYou { own: own.to_string(), claimed: claimed.to_string() }.into());
                 }
                 let card = read::card(&mut tx.connection, &task).await?;
-                if let Caller::Run(run) = &caller {
+                if let Caller::Run(run) = caller {
                     if run.project_id != card.project_id {
                         return Err(Refusal::not_found("task", &task).into());
                     }
@@ -44,11 +39,9 @@ impl Db {
                         return Err(Refusal::NotYourTask { task, own: run.task_id.clone() }.into());
                     }
                 } else {
-                    voice::of(&mut tx.connection, &caller, &card.project_id).await?;
+                    voice::of(&mut tx.connection, caller, &card.project_id).await?;
                 }
-                let comment = insert(tx, &caller, &card.project_id, &task, &content).await?;
-                tx.remember(&caller, &comment).await?;
-                Ok(comment)
+                insert(tx, caller, &card.project_id, &task, &content).await
             })
         })
         .await

@@ -26,15 +26,10 @@ impl Db {
     /// # Errors
     /// When the name or the specification is not acceptable, or the caller has not registered.
     pub async fn declare_contract(&self, caller: &Caller, project: &ProjectId, new: NewContract) -> Result<Contract> {
-        let (caller, project) = (caller.clone(), project.clone());
-        self.write(move |tx| {
+        let project = project.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(contract) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(contract);
-                }
-                tx.admit(&caller).await?;
-                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 let (name, spec) = (text::title("name", &new.name)?, text::body("spec", &new.spec)?);
                 let known = sqlx::query("SELECT * FROM contracts WHERE project_id = $1 AND name = $2 AND type = $3")
                     .bind(project.as_str())
@@ -45,12 +40,10 @@ impl Db {
                 let known = known.as_ref().map(contract_of).transpose()?;
                 if let Some(known) = known.filter(|known| known.spec == spec) {
                     tx.quiet(Quiet::NothingChanged);
-                    tx.remember(&caller, &known).await?;
                     return Ok(known);
                 }
                 let contract = write(tx, &voice, &NewContract { name, spec, ..new }).await?;
-                tell(tx, &caller, &voice, &contract).await?;
-                tx.remember(&caller, &contract).await?;
+                tell(tx, caller, &voice, &contract).await?;
                 Ok(contract)
             })
         })

@@ -30,15 +30,10 @@ impl Db {
     /// # Errors
     /// When a text is not acceptable or the caller has not registered.
     pub async fn create_goal(&self, caller: &Caller, project: &ProjectId, new: NewGoal) -> Result<Goal> {
-        let (caller, project) = (caller.clone(), project.clone());
-        self.write(move |tx| {
+        let project = project.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(goal) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(goal);
-                }
-                tx.admit(&caller).await?;
-                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 let title = text::title("title", &new.title)?;
                 let description = text::optional_body("description", new.description.as_deref())?;
                 let id = GoalId::new(tx.next_number(GoalId::PREFIX).await?);
@@ -51,10 +46,8 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_among_agents(&caller, &project, None, Event::GoalCreated { goal: id.clone() });
-                let goal = read(&mut tx.connection, &id).await?;
-                tx.remember(&caller, &goal).await?;
-                Ok(goal)
+                tx.record_among_agents(caller, &project, None, Event::GoalCreated { goal: id.clone() });
+                read(&mut tx.connection, &id).await
             })
         })
         .await
@@ -65,28 +58,21 @@ impl Db {
     /// # Errors
     /// When the caller is no lead, the goal is none of the task's project, or the task is of a kind that nobody verifies.
     pub async fn link_task(&self, caller: &Caller, task: &TaskId, goal: Option<&GoalId>) -> Result<Task> {
-        let (caller, task, goal) = (caller.clone(), task.clone(), goal.cloned());
-        self.write(move |tx| {
+        let (task, goal) = (task.clone(), goal.cloned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                tx.admit(&caller).await?;
                 let card = tasks::card(&mut tx.connection, &task).await?;
                 if caller.project().is_some_and(|own| *own != card.project_id) {
                     return Err(Refusal::not_found("task", &task).into());
                 }
-                voice::of(&mut tx.connection, &caller, &card.project_id).await?.lead_only("linking tasks to goals")?;
+                voice::of(&mut tx.connection, caller, &card.project_id).await?.lead_only("linking tasks to goals")?;
                 if card.goal_id == goal {
                     tx.quiet(Quiet::NothingChanged);
                 } else {
-                    link(tx, &caller, &card, goal.as_ref()).await?;
-                    settle::project(tx, &caller, &card.project_id).await?;
+                    link(tx, caller, &card, goal.as_ref()).await?;
+                    settle::project(tx, caller, &card.project_id).await?;
                 }
-                let task = tasks::task(&mut tx.connection, &task).await?;
-                tx.remember(&caller, &task).await?;
-                Ok(task)
+                tasks::task(&mut tx.connection, &task).await
             })
         })
         .await
@@ -120,19 +106,14 @@ impl Db {
     /// # Errors
     /// When the caller is no lead, the goal is signed off already, has no task, or one that is not verified.
     pub async fn verify_goal(&self, caller: &Caller, id: &GoalId, notes: Option<&str>) -> Result<Goal> {
-        let (caller, id, notes) = (caller.clone(), id.clone(), notes.map(str::to_owned));
-        self.write(move |tx| {
+        let (id, notes) = (id.clone(), notes.map(str::to_owned));
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(goal) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(goal);
-                }
-                tx.admit(&caller).await?;
                 let goal = read(&mut tx.connection, &id).await?;
                 if caller.project().is_some_and(|own| *own != goal.project_id) {
                     return Err(Refusal::not_found("goal", &id).into());
                 }
-                let voice = voice::of(&mut tx.connection, &caller, &goal.project_id).await?;
+                let voice = voice::of(&mut tx.connection, caller, &goal.project_id).await?;
                 voice.lead_only("signing goals off")?;
                 let notes = text::optional_body("notes", notes.as_deref())?;
                 let cards = linked(tx, &goal).await?;
@@ -144,15 +125,13 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                moved(tx, &caller, &goal, GoalStatus::Verified);
+                moved(tx, caller, &goal, GoalStatus::Verified);
                 let words = match notes {
                     Some(notes) => format!("verified.\n\n{notes}"),
                     None => "verified.".to_owned(),
                 };
-                tell(tx, &caller, &voice.name, &goal, &cards, &words).await?;
-                let goal = read(&mut tx.connection, &id).await?;
-                tx.remember(&caller, &goal).await?;
-                Ok(goal)
+                tell(tx, caller, &voice.name, &goal, &cards, &words).await?;
+                read(&mut tx.connection, &id).await
             })
         })
         .await

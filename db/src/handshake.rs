@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::message::{Post, post};
 use crate::open::Db;
 use crate::task::read::{optional, parsed};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::voice;
 
 impl Db {
@@ -23,16 +23,11 @@ impl Db {
     /// # Errors
     /// When the caller does not lead, the words are not acceptable, a name is unknown or gone, or nobody is there to be asked.
     pub async fn begin_handshake(&self, caller: &Caller, project: &ProjectId, words: &str, targets: Vec<String>) -> Result<Handshake> {
-        let (caller, project, words) = (caller.clone(), project.clone(), words.to_owned());
-        self.write(move |tx| {
+        let (project, words) = (project.clone(), words.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(handshake) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(handshake);
-                }
-                tx.admit(&caller).await?;
                 let roster = Roster::read(tx, &project).await?;
-                let voice = voice::among(tx, &caller, &roster).await?;
+                let voice = voice::among(tx, caller, &roster).await?;
                 voice.lead_only("beginning a handshake")?;
                 let words = text::body("message", &words)?;
                 let mut names: Vec<String> = Vec::new();
@@ -68,12 +63,10 @@ impl Db {
                         .execute(&mut tx.connection)
                         .await?;
                     let told = Post { project: &project, from: &voice.name, to: name, content: &content, task: None, reply_to: None };
-                    post(tx, &caller, told).await?;
+                    post(tx, caller, told).await?;
                 }
-                tx.record_among_agents(&caller, &project, None, Event::HandshakeBegun { handshake: id });
-                let handshake = read(&mut tx.connection, id).await?;
-                tx.remember(&caller, &handshake).await?;
-                Ok(handshake)
+                tx.record_among_agents(caller, &project, None, Event::HandshakeBegun { handshake: id });
+                read(&mut tx.connection, id).await
             })
         })
         .await
@@ -84,20 +77,14 @@ impl Db {
     /// # Errors
     /// When the caller was not asked, or has acknowledged before.
     pub async fn acknowledge(&self, caller: &Caller, id: i64) -> Result<Handshake> {
-        let caller = caller.clone();
-        self.write(move |tx| {
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(handshake) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(handshake);
-                }
-                tx.admit(&caller).await?;
                 let known = read(&mut tx.connection, id).await?;
                 let foreign = caller.project().is_some_and(|own| *own != known.project_id);
                 if foreign {
                     return Err(Refusal::not_found("handshake", id).into());
                 }
-                let agent = voice::of(&mut tx.connection, &caller, &known.project_id).await?.name;
+                let agent = voice::of(&mut tx.connection, caller, &known.project_id).await?.name;
                 let Some(target) = known.targets.iter().find(|target| target.agent_name == agent) else {
                     return Err(Refusal::NotAsked { handshake: id, agent }.into());
                 };
@@ -110,11 +97,9 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_among_agents(&caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
-                complete(tx, &caller, id).await?;
-                let handshake = read(&mut tx.connection, id).await?;
-                tx.remember(&caller, &handshake).await?;
-                Ok(handshake)
+                tx.record_among_agents(caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
+                complete(tx, caller, id).await?;
+                read(&mut tx.connection, id).await
             })
         })
         .await

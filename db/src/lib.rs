@@ -20,6 +20,7 @@ mod hat;
 mod lock;
 mod merge;
 mod message;
+mod once;
 mod open;
 mod park;
 mod plan;

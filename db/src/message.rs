@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::in_project;
 use crate::task::read::optional;
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::voice::{self, Voice};
 
 /// A message of which everything was checked.
@@ -48,16 +48,11 @@ impl Db {
     /// When the sender has unread messages, a recipient is unknown or gone, the content is not acceptable, or the message replied to is
     /// not one of the sender's.
     pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Message> {
-        let (caller, project) = (caller.clone(), project.clone());
-        self.write(move |tx| {
+        let project = project.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(sent) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(sent);
-                }
-                tx.admit(&caller).await?;
                 let roster = Roster::read(tx, &project).await?;
-                let voice = voice::among(tx, &caller, &roster).await?;
+                let voice = voice::among(tx, caller, &roster).await?;
                 let content = text::body("message", &new.content)?;
                 let to = roster.recipient(tx, &voice.name, &new.to).await?;
                 if to == voice.name {
@@ -81,9 +76,7 @@ impl Db {
                     in_project(tx, &project, task).await?;
                 }
                 let post = Post { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to };
-                let sent = post_with_copies(tx, &caller, &roster, post, copies).await?;
-                tx.remember(&caller, &sent).await?;
-                Ok(sent)
+                post_with_copies(tx, caller, &roster, post, copies).await
             })
         })
         .await

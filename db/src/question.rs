@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{self, optional, parsed};
 use crate::task::settle;
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 
 impl Db {
     /// Puts a question to the person. The card needs them until they answer; the run should end its turn.
@@ -24,15 +24,10 @@ impl Db {
     /// # Errors
     /// When the caller is no agent that may ask, a text is not acceptable, or a question of the task is open already.
     pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
-        let (caller, question) = (caller.clone(), question.to_owned());
-        self.write(move |tx| {
+        let question = question.to_owned();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(question) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(question);
-                }
-                tx.admit(&caller).await?;
-                let Caller::Run(run) = &caller else {
+                let Caller::Run(run) = caller else {
                     return Err(Refusal::invalid("question", "only a running agent asks the person", "Add a comment instead.").into());
                 };
                 if run.phase == Phase::Reviewer {
@@ -71,13 +66,11 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record_for_task(&caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
+                tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
                 let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
-                settle::need_person(tx, &caller, &run.project_id, &run.task_id, attention).await?;
+                settle::need_person(tx, caller, &run.project_id, &run.task_id, attention).await?;
                 let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
-                let asked = question_of(&row)?;
-                tx.remember(&caller, &asked).await?;
-                Ok(asked)
+                question_of(&row)
             })
         })
         .await

@@ -15,7 +15,7 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{count, optional, parsed};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::voice;
 
 /// So many minions are listed: what is older is in the log of events.
@@ -27,15 +27,10 @@ impl Db {
     /// # Errors
     /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
     pub async fn set_spawn_policy(&self, caller: &Caller, project: &ProjectId, scope: &str, enabled: bool, max_minions: u32) -> Result<SpawnPolicy> {
-        let (caller, project, scope) = (caller.clone(), project.clone(), scope.to_owned());
-        self.write(move |tx| {
+        let (project, scope) = (project.clone(), scope.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(policy) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(policy);
-                }
-                tx.admit(&caller).await?;
-                let voice = voice::of(&mut tx.connection, &caller, &project).await?;
+                let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 voice.lead_only("setting a spawn policy")?;
                 if max_minions > MOST_MINIONS {
                     let problem = format!("{max_minions} are too many");
@@ -50,8 +45,7 @@ impl Db {
                 };
                 let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(voice.name), set_at: Some(tx.now) };
                 write(tx, &project, &policy).await?;
-                tx.record_among_agents(&caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
-                tx.remember(&caller, &policy).await?;
+                tx.record_among_agents(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
                 Ok(policy)
             })
         })
@@ -97,16 +91,11 @@ impl Db {
         result: Option<&str>,
         tool_use_id: Option<&str>,
     ) -> Result<Minion> {
-        let (caller, project, description) = (caller.clone(), project.clone(), description.to_owned());
+        let (project, description) = (project.clone(), description.to_owned());
         let (result, tool_use_id) = (result.map(str::to_owned), tool_use_id.map(str::to_owned));
-        self.write(move |tx| {
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(minion) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(minion);
-                }
-                tx.admit(&caller).await?;
-                let pilot = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                let pilot = voice::of(&mut tx.connection, caller, &project).await?.name;
                 let result = text::optional_body("result", result.as_deref())?;
                 let new = New { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
                 let known = find(&mut tx.connection, &new).await?;
@@ -126,8 +115,7 @@ impl Db {
                         end(tx, newest, status, result.as_deref()).await?
                     }
                 };
-                tx.record_among_agents(&caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
-                tx.remember(&caller, &minion).await?;
+                tx.record_among_agents(caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
                 Ok(minion)
             })
         })

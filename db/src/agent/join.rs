@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::message;
 use crate::open::Db;
 use crate::token::{self, Owner};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::{project, task};
 
 /// An agent that joined.
@@ -99,22 +99,17 @@ impl Db {
     /// # Errors
     /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
     pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<Registered> {
-        let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
+        let (project, new) = (project.clone(), token::new_token());
         let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
         let of = project.clone();
         let (name, token) = self
-            .write(move |tx| {
+            .once(caller, move |tx, caller| {
                 Box::pin(async move {
-                    if let Some(answer) = tx.replayed::<(String, Option<String>)>(&caller).await? {
-                        tx.quiet(Quiet::NothingChanged);
-                        return Ok(answer);
-                    }
-                    tx.admit(&caller).await?;
                     if caller.project().is_some_and(|own| *own != project) {
                         return Err(Refusal::not_found("project", &project).into());
                     }
                     let description = text::optional_body("description", who.description.as_deref())?;
-                    let name = own_name(&caller, &who)?;
+                    let name = own_name(caller, &who)?;
                     let mut known = read(&mut tx.connection, &project, &name).await?;
                     if let Some(known) = &mut known {
                         tx.presence.animate(known, tx.now);
@@ -128,7 +123,7 @@ impl Db {
                     };
                     let freed = known.take_if(|_| taken == Some(Taken::Freed));
                     let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
-                    let roles = roles(&caller, &name, before, &who.roles)?;
+                    let roles = roles(caller, &name, before, &who.roles)?;
                     if let Some(freed) = freed {
                         vacate(tx, &freed).await?;
                     }
@@ -136,19 +131,17 @@ impl Db {
                     let team = name.split_once('/').map(|(team, _)| team);
                     // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
                     let seen = !matches!(taken, Some(Taken::New | Taken::Freed));
-                    let (verified, run) = match &caller {
+                    let (verified, run) = match caller {
                         Caller::Run(own) => (true, Some(&own.run_id)),
                         Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
                         Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
                     };
                     let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
-                    write(tx, &caller, &project, row).await?;
+                    write(tx, caller, &project, row).await?;
                     if answer.is_some() {
                         token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
                     }
-                    let answer = (name, answer);
-                    tx.remember(&caller, &answer).await?;
-                    Ok(answer)
+                    Ok((name, answer))
                 })
             })
             .await?;

@@ -44,25 +44,20 @@ impl Db {
     /// # Errors
     /// When the caller has not registered.
     pub async fn check_inbox(&self, caller: &Caller, project: &ProjectId, ack: Option<i64>) -> Result<Inbox> {
-        let (caller, project) = (caller.clone(), project.clone());
-        self.write(move |tx| {
+        let project = project.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
                 tx.quiet(Quiet::SignsOfLife);
-                if let Some(inbox) = tx.replayed(&caller).await? {
-                    return Ok(inbox);
-                }
-                tx.admit(&caller).await?;
-                let name = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                let name = voice::of(&mut tx.connection, caller, &project).await?.name;
                 if let Some(ack) = ack {
                     confirm(tx, &project, &name, ack).await?;
-                    if caller == Caller::Human {
+                    if *caller == Caller::Human {
                         sqlx::query(PERSON_HEARD).bind(project.as_str()).execute(&mut tx.connection).await?;
                     }
                 }
                 let inbox = waiting(&mut tx.connection, &project, &name).await?;
                 let answer = tx.seq;
-                deliver(tx, &caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
-                tx.remember(&caller, &inbox).await?;
+                deliver(tx, caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
                 Ok(inbox)
             })
         })

@@ -26,22 +26,18 @@ impl Db {
     /// # Errors
     /// When the caller leads nothing, nobody from outside is called so, or the hat is none that the agent may wear.
     pub async fn assign_task(&self, caller: &Caller, id: &TaskId, to: Option<String>, hat: Option<Role>) -> Result<Task> {
-        let (caller, id) = (caller.clone(), id.clone());
-        self.write(move |tx| {
+        let id = id.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
                 match to {
                     Some(name) => {
                         let who = assignee(tx, &task.card.project_id, &voice.name, &name).await?;
-                        give(tx, &caller, &voice, &task.card, &who, hat).await?;
+                        give(tx, caller, &voice, &task.card, &who, hat).await?;
                     }
-                    None => take_back(tx, &caller, &voice, &task.card).await?,
+                    None => take_back(tx, caller, &voice, &task.card).await?,
                 }
-                leave(tx, &caller, &task).await
+                leave(tx, caller, &task).await
             })
         })
         .await
@@ -52,14 +48,10 @@ impl Db {
     /// # Errors
     /// When the caller is no lead, nobody is assigned, or the role is none that the assignee has or may wear in this project.
     pub async fn assign_role_hat(&self, caller: &Caller, id: &TaskId, role: Role) -> Result<Task> {
-        let (caller, id) = (caller.clone(), id.clone());
-        self.write(move |tx| {
+        let id = id.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
                 voice.lead_only("assigning hats")?;
                 let card = &task.card;
                 let Some(name) = &card.hands.assigned_to else {
@@ -67,8 +59,8 @@ impl Db {
                 };
                 let who = agent::read(&mut tx.connection, &card.project_id, name).await?.ok_or_else(|| Refusal::not_found("agent", name))?;
                 among_roles(&who, role)?;
-                hat::assign(tx, &caller, &card.project_id, &card.id, name, role).await?;
-                leave(tx, &caller, &task).await
+                hat::assign(tx, caller, &card.project_id, &card.id, name, role).await?;
+                leave(tx, caller, &task).await
             })
         })
         .await

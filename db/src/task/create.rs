@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::assign::{assignee, hand_over};
 use crate::task::{not_now, read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::{depend, goal, project, voice};
 
 /// A task that was checked and only needs a row.
@@ -39,28 +39,23 @@ impl Db {
     /// When a text is too long or empty, a dependency is unknown or makes a circle, an agent asks whose phase may not make tasks or, from
     /// outside and below another task, that does not lead, or the assignee is nobody from outside or may not wear the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
-        let (caller, project_id) = (caller.clone(), project.clone());
-        self.write(move |tx| {
+        let project_id = project.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                tx.admit(&caller).await?;
-                may_create(&caller, &project_id)?;
-                let voice = voice::of(&mut tx.connection, &caller, &project_id).await?;
+                may_create(caller, &project_id)?;
+                let voice = voice::of(&mut tx.connection, caller, &project_id).await?;
                 if matches!(caller, Caller::Agent(_)) && new.parent_task_id.is_some() {
                     voice.lead_only("adding to a plan")?;
                 }
                 let speaker = voice.name;
                 let title = text::title("title", &new.title)?;
                 let description = text::optional_body("description", new.description.as_deref())?;
-                let parent = match (&caller, new.parent_task_id) {
+                let parent = match (caller, new.parent_task_id) {
                     // What an agent adds belongs to its plan, named or not.
                     (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
                     (_, given) => given,
                 };
-                let person_starts = match &caller {
+                let person_starts = match caller {
                     Caller::Human => !new.start,
                     Caller::Agent(_) | Caller::Room(_) => true,
                     Caller::Runner | Caller::Run(_) => false,
@@ -70,7 +65,7 @@ impl Db {
                     in_project(tx, &project_id, parent).await?;
                     if caller.run().is_some() {
                         let parent = read::card(&mut tx.connection, parent).await?;
-                        may_have_children(tx, &caller, &parent).await?;
+                        may_have_children(tx, caller, &parent).await?;
                         held_by = held_by_plan(tx, &parent).await?;
                     } else if held_by.is_some() && plan_waits(tx, parent).await? {
                         held_by = Some(HeldBy::Plan);
@@ -88,23 +83,21 @@ impl Db {
                     model: text::optional_body("model", new.model.as_deref())?,
                     round: None,
                 };
-                let id = insert(tx, &caller, row).await?;
+                let id = insert(tx, caller, row).await?;
                 depend::set(tx, &project_id, &id, &new.depends_on).await?;
                 if let Some(name) = &new.assigned_to {
                     let who = assignee(tx, &project_id, &speaker, name).await?;
                     let card = read::card(&mut tx.connection, &id).await?;
-                    hand_over(tx, &caller, &speaker, &card, &who, new.role_hat).await?;
+                    hand_over(tx, caller, &speaker, &card, &who, new.role_hat).await?;
                 } else if let Some(hat) = new.role_hat {
                     return Err(Refusal::invalid("role_hat", format!("nobody wears the hat {hat}"), "Name who does it in assigned_to.").into());
                 }
                 if let Some(goal) = &new.goal_id {
                     let card = read::card(&mut tx.connection, &id).await?;
-                    goal::link(tx, &caller, &card, Some(goal)).await?;
+                    goal::link(tx, caller, &card, Some(goal)).await?;
                 }
-                settle::all(tx, &caller, &project_id).await?;
-                let task = read::task(&mut tx.connection, &id).await?;
-                tx.remember(&caller, &task).await?;
-                Ok(task)
+                settle::all(tx, caller, &project_id).await?;
+                read::task(&mut tx.connection, &id).await
             })
         })
         .await
@@ -116,14 +109,9 @@ impl Db {
     /// When there are none or too many, the parent is not one that may have children, a part is not acceptable, or an agent from outside
     /// asks who is no lead.
     pub async fn create_subtasks(&self, caller: &Caller, parent: &TaskId, new: Vec<NewSubtask>) -> Result<Vec<Task>> {
-        let (caller, parent) = (caller.clone(), parent.clone());
-        self.write(move |tx| {
+        let parent = parent.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(tasks) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(tasks);
-                }
-                tx.admit(&caller).await?;
                 if new.is_empty() || new.len() > text::SUBTASKS {
                     return Err(Refusal::invalid(
                         "tasks",
@@ -133,11 +121,11 @@ impl Db {
                     .into());
                 }
                 let parent = read::card(&mut tx.connection, &parent).await?;
-                may_create(&caller, &parent.project_id)?;
-                may_have_children(tx, &caller, &parent).await?;
+                may_create(caller, &parent.project_id)?;
+                may_have_children(tx, caller, &parent).await?;
                 let mut held_by = held_by_plan(tx, &parent).await?;
                 if let Caller::Agent(_) = caller {
-                    voice::of(&mut tx.connection, &caller, &parent.project_id).await?.lead_only("creating many tasks at once")?;
+                    voice::of(&mut tx.connection, caller, &parent.project_id).await?.lead_only("creating many tasks at once")?;
                     held_by = held_by.or(Some(HeldBy::Human));
                 }
                 let mut ids = Vec::with_capacity(new.len());
@@ -154,17 +142,16 @@ impl Db {
                         model: None,
                         round: None,
                     };
-                    ids.push(insert(tx, &caller, row).await?);
+                    ids.push(insert(tx, caller, row).await?);
                 }
                 for (part, id) in new.iter().zip(&ids) {
                     depend::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
                 }
-                settle::all(tx, &caller, &parent.project_id).await?;
+                settle::all(tx, caller, &parent.project_id).await?;
                 let mut tasks = Vec::with_capacity(ids.len());
                 for id in &ids {
                     tasks.push(read::task(&mut tx.connection, id).await?);
                 }
-                tx.remember(&caller, &tasks).await?;
                 Ok(tasks)
             })
         })

@@ -18,7 +18,7 @@ use crate::open::Db;
 use crate::task::assign::{assignee, give};
 use crate::task::moves::{movers, own_task};
 use crate::task::{Move, apply, read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::voice::{self, Voice};
 
 impl Db {
@@ -28,28 +28,24 @@ impl Db {
     /// # Errors
     /// When nothing is to be changed, the stage cannot follow or is not the caller's to give, or something that it needs is missing.
     pub async fn update_task(&self, caller: &Caller, id: &TaskId, update: TaskUpdate, found: Found) -> Result<Task> {
-        let (caller, id) = (caller.clone(), id.clone());
-        self.write(move |tx| {
+        let id = id.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
                 if update == TaskUpdate::default() {
                     return Err(Refusal::invalid("status", "nothing is to be changed", "Give status, assigned_to or result.").into());
                 }
                 let result = text::optional_body("result", update.result.as_deref())?;
-                let mut task = given_out(tx, &caller, &voice, task, &update, &found).await?;
+                let mut task = given_out(tx, caller, &voice, task, &update, &found).await?;
                 let judges = update.stage.is_some_and(|stage| judges(stage, &task.card));
                 if let Some(result) = result.as_deref().filter(|_| !judges) {
-                    keep_result(tx, &caller, &voice, &task.card, result).await?;
+                    keep_result(tx, caller, &voice, &task.card, result).await?;
                     task.result = Some(result.to_owned());
                 }
                 if let Some(stage) = update.stage.filter(|stage| *stage != Stage::Assigned) {
-                    make(tx, &caller, &voice, &task, stage, result.as_deref().filter(|_| judges), &found).await?;
+                    make(tx, caller, &voice, &task, stage, result.as_deref().filter(|_| judges), &found).await?;
                 }
-                leave(tx, &caller, &task).await
+                leave(tx, caller, &task).await
             })
         })
         .await
@@ -58,7 +54,6 @@ impl Db {
 
 /// The task as it stands, and who speaks about it. A task of another project is not even admitted to exist.
 pub(super) async fn enter(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<(Task, Voice)> {
-    tx.admit(caller).await?;
     let task = read::task(&mut tx.connection, id).await?;
     if caller.project().is_some_and(|own| *own != task.card.project_id) {
         return Err(Refusal::not_found("task", id).into());
@@ -90,9 +85,7 @@ async fn given_out(tx: &mut Tx, caller: &Caller, voice: &Voice, mut task: Task, 
 /// What follows from the change, and the task as it is then.
 pub(super) async fn leave(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<Task> {
     settle::all(tx, caller, &task.card.project_id).await?;
-    let task = read::task(&mut tx.connection, &task.card.id).await?;
-    tx.remember(caller, &task).await?;
-    Ok(task)
+    read::task(&mut tx.connection, &task.card.id).await
 }
 
 /// Whether making `card` this stage is a judgement of handed-in work, which words go with.

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::hand::{self, Part};
 use crate::open::Db;
 use crate::task::{read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Tx;
 use crate::{agent, comment, question, run, voice};
 
 /// A wish to move a task.
@@ -69,21 +69,14 @@ impl Db {
     /// # Errors
     /// When the move is not in the table for this caller, or something that it needs is missing.
     pub async fn move_task(&self, caller: &Caller, id: &TaskId, wish: Move, found: Found) -> Result<Task> {
-        let (caller, id) = (caller.clone(), id.clone());
-        self.write(move |tx| {
+        let id = id.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                tx.admit(&caller).await?;
                 let task = read::task(&mut tx.connection, &id).await?;
-                own_task(tx, &caller, &task, wish.to).await?;
-                apply(tx, &caller, &task, &wish, &found).await?;
-                settle::all(tx, &caller, &task.card.project_id).await?;
-                let task = read::task(&mut tx.connection, &id).await?;
-                tx.remember(&caller, &task).await?;
-                Ok(task)
+                own_task(tx, caller, &task, wish.to).await?;
+                apply(tx, caller, &task, &wish, &found).await?;
+                settle::all(tx, caller, &task.card.project_id).await?;
+                read::task(&mut tx.connection, &id).await
             })
         })
         .await

@@ -11,7 +11,6 @@ use crate::caller::Caller;
 use crate::comment;
 use crate::error::Result;
 use crate::open::Db;
-use crate::tx::Quiet;
 
 impl Db {
     /// Hands a task in; every lead is told, or the person where nobody else leads.
@@ -19,14 +18,10 @@ impl Db {
     /// # Errors
     /// When the caller is not the assignee, the task is not in progress, or a text is not acceptable.
     pub async fn submit_for_review(&self, caller: &Caller, id: &TaskId, submission: Submission) -> Result<Task> {
-        let (caller, id) = (caller.clone(), id.clone());
-        self.write(move |tx| {
+        let id = id.clone();
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
                 assignee_only(&voice, &task.card, "handing it in")?;
                 let summary = text::body("summary", &submission.summary)?;
                 let files_changed = text::optional_body("files_changed", submission.files_changed.as_deref())?;
@@ -39,9 +34,9 @@ impl Db {
                 }
                 words.truncate(words.floor_char_boundary(text::BODY_BYTES));
                 let result = serde_json::to_string(&Submission { summary, files_changed, test_results })?;
-                keep_result(tx, &caller, &voice, &task.card, &result).await?;
-                make(tx, &caller, &voice, &task, Stage::Review, Some(&words), &Found::Nothing).await?;
-                leave(tx, &caller, &task).await
+                keep_result(tx, caller, &voice, &task.card, &result).await?;
+                make(tx, caller, &voice, &task, Stage::Review, Some(&words), &Found::Nothing).await?;
+                leave(tx, caller, &task).await
             })
         })
         .await
@@ -53,21 +48,17 @@ impl Db {
     /// # Errors
     /// When the caller is no lead or had a hand in the work, or the task is not in review.
     pub async fn approve_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>, found: Found) -> Result<Task> {
-        let (caller, id, notes) = (caller.clone(), id.clone(), notes.map(str::to_owned));
-        self.write(move |tx| {
+        let (id, notes) = (id.clone(), notes.map(str::to_owned));
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
-                stands_at(tx, &caller, &voice, &task.card, Status::InReview, Stage::Completed).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
+                stands_at(tx, caller, &voice, &task.card, Status::InReview, Stage::Completed).await?;
                 let notes = text::optional_body("notes", notes.as_deref())?;
-                make(tx, &caller, &voice, &task, Stage::Completed, notes.as_deref(), &found).await?;
+                make(tx, caller, &voice, &task, Stage::Completed, notes.as_deref(), &found).await?;
                 if let Some(notes) = notes {
-                    comment::insert(tx, &caller, &task.card.project_id, &id, &notes).await?;
+                    comment::insert(tx, caller, &task.card.project_id, &id, &notes).await?;
                 }
-                leave(tx, &caller, &task).await
+                leave(tx, caller, &task).await
             })
         })
         .await
@@ -78,18 +69,14 @@ impl Db {
     /// # Errors
     /// When the caller is no lead, the task is not in review, or no reason is given.
     pub async fn reject_task(&self, caller: &Caller, id: &TaskId, reason: &str) -> Result<Task> {
-        let (caller, id, reason) = (caller.clone(), id.clone(), reason.to_owned());
-        self.write(move |tx| {
+        let (id, reason) = (id.clone(), reason.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
-                stands_at(tx, &caller, &voice, &task.card, Status::InReview, Stage::InProgress).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
+                stands_at(tx, caller, &voice, &task.card, Status::InReview, Stage::InProgress).await?;
                 let reason = text::body("reason", &reason)?;
-                make(tx, &caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
-                leave(tx, &caller, &task).await
+                make(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
+                leave(tx, caller, &task).await
             })
         })
         .await

@@ -11,7 +11,6 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::moves::independent_eyes;
-use crate::tx::Quiet;
 
 impl Db {
     /// Vouches for finished work. The goal that it belongs to follows.
@@ -19,17 +18,13 @@ impl Db {
     /// # Errors
     /// When the caller built or approved it, wore a hat that testing excludes, is not vouched for, or the task is not completed.
     pub async fn verify_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>) -> Result<Task> {
-        let (caller, id, notes) = (caller.clone(), id.clone(), notes.map(str::to_owned));
-        self.write(move |tx| {
+        let (id, notes) = (id.clone(), notes.map(str::to_owned));
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
                 let notes = text::optional_body("notes", notes.as_deref())?;
-                make(tx, &caller, &voice, &task, Stage::Verified, notes.as_deref(), &Found::Nothing).await?;
-                leave(tx, &caller, &task).await
+                make(tx, caller, &voice, &task, Stage::Verified, notes.as_deref(), &Found::Nothing).await?;
+                leave(tx, caller, &task).await
             })
         })
         .await
@@ -40,21 +35,17 @@ impl Db {
     /// # Errors
     /// When the caller could not have verified it, the task is not done, or no reason is given.
     pub async fn reject_verification(&self, caller: &Caller, id: &TaskId, reason: &str) -> Result<Task> {
-        let (caller, id, reason) = (caller.clone(), id.clone(), reason.to_owned());
-        self.write(move |tx| {
+        let (id, reason) = (id.clone(), reason.to_owned());
+        self.once(caller, move |tx, caller| {
             Box::pin(async move {
-                if let Some(task) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
-                    return Ok(task);
-                }
-                let (task, voice) = enter(tx, &caller, &id).await?;
-                stands_at(tx, &caller, &voice, &task.card, Status::Done, Stage::InProgress).await?;
+                let (task, voice) = enter(tx, caller, &id).await?;
+                stands_at(tx, caller, &voice, &task.card, Status::Done, Stage::InProgress).await?;
                 let reason = text::body("reason", &reason)?;
-                permit(tx, &caller, &voice, &task, Stage::InProgress, false).await?;
+                permit(tx, caller, &voice, &task, Stage::InProgress, false).await?;
                 // The person may take back on the board what they approved, and not call it a verification.
                 independent_eyes(tx, &task.card, &voice.name, "reject").await?;
-                make(tx, &caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
-                leave(tx, &caller, &task).await
+                make(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
+                leave(tx, caller, &task).await
             })
         })
         .await

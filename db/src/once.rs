@@ -1,0 +1,38 @@
+//! Use-cases whose request may arrive twice: carried out once, answered the same each time. What they do is theirs to know.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::caller::Caller;
+use crate::error::Result;
+use crate::open::Db;
+use crate::tx::{Quiet, Tx};
+use crate::writer::Work;
+
+impl Db {
+    /// Runs a use-case, unless the caller's very request was carried out before: then its stored answer is given again, even to a run that
+    /// may not write any more.
+    ///
+    /// # Errors
+    /// When the run that calls is not the current one of its task, the request's id named another one before, or the use-case refuses.
+    pub(crate) async fn once<T, F>(&self, caller: &Caller, work: F) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + Sync + 'static,
+        F: for<'t> FnOnce(&'t mut Tx, &'t Caller) -> Work<'t, T> + Send + 'static,
+    {
+        let caller = caller.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                if let Some(answer) = tx.replayed(&caller).await? {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(answer);
+                }
+                tx.admit(&caller).await?;
+                let answer = work(tx, &caller).await?;
+                tx.remember(&caller, &answer).await?;
+                Ok(answer)
+            })
+        })
+        .await
+    }
+}
