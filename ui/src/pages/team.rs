@@ -55,7 +55,7 @@ pub(crate) fn TeamPage() -> impl IntoView {
             </ul>
             <Show when=move || !left.with(Vec::is_empty)>
                 <details class="fold">
-                    <summary>{move || format!("{} left", left.with(Vec::len))}</summary>
+                    <summary>{move || format!("{} who left", left.with(Vec::len))}</summary>
                     <ul class="rows folded">
                         <For each=move || left.get() key=String::clone let:name>
                             <AgentRow name=name />
