@@ -165,6 +165,8 @@ async fn a_plan_waits_for_its_person() {
     browser.fill("#project-title", "Letters").await;
     browser.fill("#project-goal", "Write alpha, beta and gamma.").await;
     browser.click("dialog input[type=checkbox]").await;
+    // Nothing is created while the repository is looked at.
+    browser.has("dialog button[type=submit]:enabled").await;
     browser.press("Create").await;
     browser.shows(".crumb", "Letters").await;
     mark(&browser).await;
@@ -242,13 +244,15 @@ async fn a_person_talks_to_an_agent() {
     browser.press("Send").await;
     browser.shows(".toast", "Sent to the agent.").await;
     scene::open(&relay, "TASK-001");
-    browser.shows(".log .said-to", "In capital letters, please.").await;
     browser.has("[data-status=done] [data-task=TASK-001]").await;
     for (place, end) in [(1, "Finished"), (2, "Finished"), (3, "Stopped"), (4, "Asked you")] {
         browser.shows(&format!(".attempt:nth-child({place}) .badge"), end).await;
     }
     browser.click(".attempt:nth-child(3) summary").await;
     browser.shows(".attempt:nth-child(3) .say", "Violet it is.").await;
+    // Open or not: an attempt is drawn anew when it ends.
+    browser.read("document.querySelector('.attempt:nth-child(2)').open = true").await;
+    browser.shows(".attempt:nth-child(2) .said-to", "In capital letters, please.").await;
     same_page(&browser, &[]).await;
 }
 
