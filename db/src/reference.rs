@@ -38,4 +38,17 @@ impl Db {
             sqlx::query_scalar("SELECT 1 FROM refs WHERE git_dir = $1 AND name = $2").bind(git_dir).bind(name).fetch_optional(&self.readers).await?;
         Ok(found.is_some())
     }
+
+    /// References of ours on whose task no agent is at work, as repository and name: only a server writes these.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn references_at_rest(&self) -> Result<Vec<(String, String)>> {
+        let found = sqlx::query_as(
+            "SELECT git_dir, name FROM refs
+             WHERE task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL)
+             ORDER BY git_dir, name",
+        );
+        Ok(found.fetch_all(&self.readers).await?)
+    }
 }

@@ -3,6 +3,9 @@
 //! Knows no task: the caller says which names are its own. Where a branch is checked out does not matter here, except
 //! that such a branch is never deleted.
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -100,16 +103,33 @@ impl Repository {
     /// A lock file exists and cannot be removed.
     pub fn clear_locks(&self, name: &str, branch: &str) -> Result<(), RepoError> {
         let admin = self.admin_dir(name)?;
-        let own_branch = self.git_dir().join(format!("{}.lock", full_name(branch)));
-        for lock in [own_branch, admin.join("index.lock"), admin.join("HEAD.lock")] {
-            match std::fs::remove_file(&lock) {
-                Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(RepoError::Io { attempted: format!("remove the left-over lock {}", lock.display()), reason });
-                }
-                _ => {}
-            }
+        for lock in [self.lock_of(&full_name(branch)), admin.join("index.lock"), admin.join("HEAD.lock")] {
+            remove_lock(&lock)?;
         }
         Ok(())
+    }
+
+    /// Removes the lock file that a killed program left on `name`, a branch or a whole reference name. Answers whether
+    /// there was one. Only to be called for references that nobody else writes, when every earlier writer is proven dead.
+    ///
+    /// # Errors
+    /// The lock file exists and cannot be removed.
+    pub fn clear_lock(&self, name: &str) -> Result<bool, RepoError> {
+        let name = if name.starts_with("refs/") { name.to_owned() } else { full_name(name) };
+        remove_lock(&self.lock_of(&name))
+    }
+
+    fn lock_of(&self, name: &str) -> PathBuf {
+        self.git_dir().join(format!("{name}.lock"))
+    }
+}
+
+/// Whether there was such a file.
+fn remove_lock(lock: &Path) -> Result<bool, RepoError> {
+    match fs::remove_file(lock) {
+        Ok(()) => Ok(true),
+        Err(reason) if reason.kind() == ErrorKind::NotFound => Ok(false),
+        Err(reason) => Err(RepoError::Io { attempted: format!("remove the left-over lock {}", lock.display()), reason }),
     }
 }
 

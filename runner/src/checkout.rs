@@ -3,8 +3,10 @@
 //! The store's rows are the truth for every name. A name that exists and is not ours is left alone and gets a number.
 
 mod clean;
+mod unlock;
 
 pub(crate) use clean::clean;
+pub(crate) use unlock::unlock;
 
 use std::path::{Path, PathBuf};
 

@@ -68,6 +68,7 @@ impl Supervisor {
     }
 
     async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
+        checkout::unlock(&self.context.db).await?;
         let mut news = self.context.db.subscribe();
         loop {
             // Marked as seen before looking: what happens while we look wakes us again.

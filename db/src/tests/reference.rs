@@ -1,5 +1,7 @@
 //! References in repositories: ours only when written down.
 
+use domain::task::Phase;
+
 use crate::tests::store::Store;
 
 #[tokio::test]
@@ -14,4 +16,19 @@ async fn only_what_was_written_down_is_ours() {
     assert!(store.db.owns_reference("a/.git", branch).await.unwrap());
     assert!(!store.db.owns_reference("b/.git", branch).await.unwrap());
     assert_eq!(store.db.latest(), seq, "written before every branch: too frequent for the log");
+}
+
+#[tokio::test]
+async fn a_reference_is_at_rest_while_no_agent_works_on_its_task() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    for (name, task) in [("main-line", None), ("one", Some(&one)), ("two", Some(&two))] {
+        store.db.own_reference("a/.git", name, task).await.unwrap();
+    }
+    let at_rest = async || store.db.references_at_rest().await.unwrap().into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+    assert_eq!(at_rest().await, ["main-line", "one", "two"]);
+    let agent = store.agent(&one, Phase::Coder).await;
+    assert_eq!(at_rest().await, ["main-line", "two"]);
+    store.finish(&agent).await;
+    assert_eq!(at_rest().await, ["main-line", "one", "two"]);
 }

@@ -117,6 +117,10 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     repository.clear_locks("PROJ-001-TASK-001", "vr/TASK-001/work").unwrap();
     repository.clear_locks("PROJ-001-TASK-001", "vr/TASK-001/work").unwrap();
     repository.move_ref("vr/TASK-001/work", Some(&start), &next, "moved").unwrap();
+    fs::write(sample.git_dir().join("refs/heads/vr/TASK-001/work.lock"), "").unwrap();
+    assert!(repository.clear_lock("vr/TASK-001/work").unwrap());
+    assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "by its whole name too, and as often as one likes");
+    repository.move_ref("vr/TASK-001/work", Some(&next), &start, "moved back").unwrap();
 }
 
 #[test]

@@ -287,3 +287,26 @@ async fn a_task_that_never_had_a_checkout_has_nothing_to_clean() {
     board.cancel(&task).await;
     assert_eq!(board.clean(&task).await, None);
 }
+
+#[tokio::test]
+async fn what_a_killed_server_left_locked_is_unlocked_before_it_is_needed() {
+    let board = Board::new().await;
+    let (resting, working) = (board.task("Add a").await, board.task("Add b").await);
+    board.work(&resting, &[("a", "a")]).await;
+    board.approve(&resting).await;
+    let (site, ..) = board.agent(&working, Phase::Coder).await;
+    let rescued = format!("{}TASK-001/uncommitted", repo::RESCUE_PREFIX);
+    board.db.own_reference(&board.project.git_dir, &rescued, Some(&resting)).await.unwrap();
+    let lock = |name: &str| board.sample.git_dir().join(format!("{name}.lock"));
+    let ours = [lock("refs/heads/vibe-relay/PROJ-001"), lock("refs/heads/vr/TASK-001/work"), lock(&rescued)];
+    let others = [lock("refs/heads/main"), lock(&format!("refs/heads/{}", site.shown_branch))];
+    for path in ours.iter().chain(&others) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    unlock(&board.db).await.unwrap();
+    assert!(ours.iter().all(|path| !path.exists()));
+    assert!(others.iter().all(|path| path.exists()), "the person's branch, and that of an agent which may be committing");
+    crate::merge::merge(&board.db, &resting).await.unwrap();
+    assert!(board.read(&resting).await.merged_sha.is_some());
+}
