@@ -87,12 +87,16 @@ impl Repository {
             return Err(RepoError::NotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
         }
         let name = full_name(branch);
-        patiently(&handle, &name, Some(old), || match handle.find_reference(&name) {
-            // `Reference::delete` compares with the value that was read, so that value has to be the judged one.
-            Ok(reference) if reference.target() != Some(old) => Err(modified()),
-            Ok(mut reference) => reference.delete().map(|()| true),
-            Err(reason) if reason.code() == ErrorCode::NotFound => Ok(false),
-            Err(reason) => Err(reason),
+        patiently(&handle, &name, Some(old), || {
+            // Opened afresh: after a refused attempt libgit2 takes a packed reference for deleted that is still there.
+            let handle = self.handle()?;
+            Ok(match handle.find_reference(&name) {
+                // `Reference::delete` compares with the value that was read, so that value has to be the judged one.
+                Ok(reference) if reference.target() != Some(old) => Err(modified()),
+                Ok(mut reference) => reference.delete().map(|()| true),
+                Err(reason) if reason.code() == ErrorCode::NotFound => Ok(false),
+                Err(reason) => Err(reason),
+            })
         })
     }
 
@@ -164,9 +168,11 @@ pub(crate) fn set_reference(handle: &git2::Repository, name: &str, expected: Opt
             return Err(RepoError::NameBlocked { existing, wanted: branch.to_owned() });
         }
     }
-    patiently(handle, name, expected, || match expected {
-        Some(old) => handle.reference_matching(name, new, true, old, message).map(drop),
-        None => handle.reference(name, new, false, message).map(drop),
+    patiently(handle, name, expected, || {
+        Ok(match expected {
+            Some(old) => handle.reference_matching(name, new, true, old, message).map(drop),
+            None => handle.reference(name, new, false, message).map(drop),
+        })
     })
 }
 
@@ -208,12 +214,12 @@ fn patiently<T>(
     handle: &git2::Repository,
     name: &str,
     expected: Option<Oid>,
-    mut attempt: impl FnMut() -> Result<T, git2::Error>,
+    mut attempt: impl FnMut() -> Result<Result<T, git2::Error>, RepoError>,
 ) -> Result<T, RepoError> {
     let deadline = Instant::now() + PATIENCE;
     let mut pause = Duration::from_millis(2);
     loop {
-        let reason = match attempt() {
+        let reason = match attempt()? {
             Ok(done) => return Ok(done),
             Err(reason) => reason,
         };
@@ -222,7 +228,12 @@ fn patiently<T>(
                 thread::sleep(pause);
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
-            ErrorCode::Locked => return Err(RepoError::Locked { name: name.to_owned(), seconds: PATIENCE.as_secs() }),
+            ErrorCode::Locked => {
+                // Deleting a packed reference rewrites the one file of all of them.
+                let of_all = handle.path().join("packed-refs.lock");
+                let lock = if of_all.exists() { of_all } else { handle.path().join(format!("{name}.lock")) };
+                return Err(RepoError::Locked { name: name.to_owned(), lock, seconds: PATIENCE.as_secs() });
+            }
             ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound => {
                 let found = reference_target(handle, name)?.map(sha);
                 return Err(RepoError::Moved { name: name.to_owned(), expected: expected.map(sha), found });

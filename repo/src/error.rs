@@ -41,7 +41,7 @@ pub enum RepoError {
     #[error("{name} was not moved: it is at {}, not at {}", shown(found), shown(expected))]
     Moved { name: String, expected: Option<Sha>, found: Option<Sha> },
     #[error("{name} stayed locked by another program for {seconds} seconds")]
-    Locked { name: String, seconds: u64 },
+    Locked { name: String, lock: PathBuf, seconds: u64 },
     #[error("{sha} is not a full commit id")]
     NotASha { sha: String },
     #[error("the commit {sha} is not in the repository")]
@@ -133,9 +133,7 @@ impl RepoError {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
             }
             Self::Moved { .. } => "Somebody else moved it at the same moment: look again and repeat.".into(),
-            Self::Locked { name, .. } => {
-                format!("If no git program is running, delete the left-over lock file `{name}.lock` in the .git folder.")
-            }
+            Self::Locked { lock, .. } => format!("If no git program is running, delete the left-over lock file {}.", lock.display()),
             Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),
             Self::CommitMissing { .. } => "It may have been removed by `git gc`; look at the rescue refs.".into(),
             Self::CheckoutName { .. } => "Use one path component of letters, digits, `-`, `_` and `.`.".into(),

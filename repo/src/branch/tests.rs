@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use crate::RepoError;
 use crate::git_program::git;
 use crate::testing::Sample;
+use crate::{RESCUE_PREFIX, RepoError};
 
 const UNKNOWN: &str = "89abcdef89abcdef89abcdef89abcdef89abcdef";
 
@@ -114,6 +114,7 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     fs::write(sample.git_dir().join("refs/heads/vr/TASK-001/work.lock"), "").unwrap();
     let refusal = repository.move_ref("vr/TASK-001/work", Some(&start), &next, "moved").unwrap_err();
     assert_eq!(refusal.code(), "branch-locked");
+    assert!(refusal.hint().contains("refs/heads/vr/TASK-001/work.lock"), "{}", refusal.hint());
     repository.clear_locks("PROJ-001-TASK-001", "vr/TASK-001/work").unwrap();
     repository.clear_locks("PROJ-001-TASK-001", "vr/TASK-001/work").unwrap();
     repository.move_ref("vr/TASK-001/work", Some(&start), &next, "moved").unwrap();
@@ -121,6 +122,20 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     assert!(repository.clear_lock("vr/TASK-001/work").unwrap());
     assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "by its whole name too, and as often as one likes");
     repository.move_ref("vr/TASK-001/work", Some(&next), &start, "moved back").unwrap();
+}
+
+#[test]
+fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
+    git(sample.top(), &["pack-refs", "--all"]);
+    repository.rescue_tip(&format!("{RESCUE_PREFIX}TASK-001/tip"), &repository.ref_sha("vr/TASK-001/work").unwrap().unwrap()).unwrap();
+    fs::write(sample.git_dir().join("packed-refs.lock"), "").unwrap();
+    let refusal = repository.delete_branch("vr/TASK-001/work", "main").unwrap_err();
+    assert_eq!(refusal.code(), "branch-locked");
+    assert!(refusal.hint().contains("packed-refs.lock"), "{}", refusal.hint());
+    assert!(repository.ref_sha("vr/TASK-001/work").unwrap().is_some());
 }
 
 #[test]

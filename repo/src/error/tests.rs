@@ -24,7 +24,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::PathNotUtf8 { path: path() },
         RepoError::NameBlocked { existing: "vr".into(), wanted: "vr/TASK-001/work".into() },
         RepoError::Moved { name: "refs/heads/main".into(), expected: Some("1111".into()), found: None },
-        RepoError::Locked { name: "refs/heads/main".into(), seconds: 5 },
+        RepoError::Locked { name: "refs/heads/main".into(), lock: "/home/sam/shop/.git/refs/heads/main.lock".into(), seconds: 5 },
         RepoError::NotASha { sha: "abc".into() },
         RepoError::CommitMissing { sha: "1111".into() },
         RepoError::CheckoutName { name: "../x".into(), why: "it has to be one path component" },
@@ -73,7 +73,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
     branch-moved: refs/heads/main was not moved: it is at no commit, not at 1111
         Somebody else moved it at the same moment: look again and repeat.
     branch-locked: refs/heads/main stayed locked by another program for 5 seconds
-        If no git program is running, delete the left-over lock file `refs/heads/main.lock` in the .git folder.
+        If no git program is running, delete the left-over lock file /home/sam/shop/.git/refs/heads/main.lock.
     not-a-sha: abc is not a full commit id
         Give all 40 hexadecimal digits.
     commit-missing: the commit 1111 is not in the repository
