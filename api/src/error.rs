@@ -146,6 +146,7 @@ fn refused(refusal: &Refusal) -> StatusCode {
         | Refusal::NotYourTask { .. }
         | Refusal::NotYou { .. }
         | Refusal::NotRegistered
+        | Refusal::Left { .. }
         | Refusal::LeadOnly { .. }
         | Refusal::Unverified { .. }
         | Refusal::NotAssignee { .. }

@@ -21,6 +21,9 @@ use crate::state::AppState;
 
 /// The most bytes of a request's body.
 pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
+/// The same for what is mounted beside the routes. Whoever calls there is a model, which reads only what is said within its protocol; so
+/// what is too long is let in that far and refused inside.
+pub(crate) const MOUNTED_BODY_LIMIT: usize = 4 * BODY_LIMIT;
 /// As much of a body that is too large is taken in all the same, at most for so long, before it is refused: a client that is cut off while
 /// it sends does not get to read why.
 const REST_LIMIT: usize = 16 * BODY_LIMIT;
@@ -33,10 +36,11 @@ const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; \
      style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-/// Lets through what is addressed to this server by its own page or by a program, and makes every answer a safe one.
-pub(crate) async fn door(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let mut response = match admit(&request, state.port) {
-        Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, BODY_LIMIT)))).await,
+/// Lets through what is addressed to the server at `port` by its own page or by a program, with at most `limit` bytes, and makes every
+/// answer a safe one.
+pub(crate) async fn door(State((port, limit)): State<(u16, usize)>, request: Request, next: Next) -> Response {
+    let mut response = match admit(&request, port, limit) {
+        Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, limit)))).await,
         Err(error) => {
             if matches!(error, Error::TooLarge { .. }) {
                 // Whoever sends more, or more slowly, is cut off.
@@ -63,7 +67,7 @@ async fn take_in(body: Body) {
     while let Some(Ok(_)) = rest.frame().await {}
 }
 
-fn admit(request: &Request, port: u16) -> Result<()> {
+fn admit(request: &Request, port: u16, limit: usize) -> Result<()> {
     let headers = request.headers();
     let uri = request.uri();
     let hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
@@ -91,8 +95,8 @@ fn admit(request: &Request, port: u16) -> Result<()> {
         }
     }
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > BODY_LIMIT as u64) {
-        return Err(Error::TooLarge { limit: BODY_LIMIT });
+    if announced.is_some_and(|length| length > limit as u64) {
+        return Err(Error::TooLarge { limit });
     }
     Ok(())
 }

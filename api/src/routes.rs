@@ -152,9 +152,10 @@ routes! {
 
 /// The whole server: the routes, `mounted` (behind the same door; who may use it is its own business), and the board's files.
 pub fn router(state: AppState, mounted: Router) -> Router {
+    let door = |limit| middleware::from_fn_with_state((state.port, limit), guard::door);
     let person = person().route_layer(middleware::from_fn_with_state(state.clone(), guard::person));
     let routes = open().merge(person).method_not_allowed_fallback(method_not_allowed).with_state(state.clone());
-    routes.merge(mounted).fallback(assets::page).layer(middleware::from_fn_with_state(state, guard::door))
+    routes.fallback(assets::page).layer(door(guard::BODY_LIMIT)).merge(mounted.layer(door(guard::MOUNTED_BODY_LIMIT)))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Error {

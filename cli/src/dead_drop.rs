@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use crate::error::CliError;
+
 pub(crate) const DB_PATH: &str = "DEAD_DROP_DB_PATH";
 const PORT: &str = "DEAD_DROP_PORT";
 const HOST: &str = "DEAD_DROP_HOST";
@@ -34,7 +36,14 @@ pub(crate) fn for_server(port: Option<u16>, db_path: &Path, read: impl Fn(&str) 
 }
 
 /// The token to act with, and the hint: `token` is ours if it is set, `db_path` the database in use, named by `ours` or else by them.
-pub(crate) fn for_bridge(token: Option<String>, db_path: &Path, read: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<String>) {
+///
+/// # Errors
+/// When there is no token for what is configured like an agent of theirs: without one it would act as the person.
+pub(crate) fn for_bridge(
+    token: Option<String>,
+    db_path: &Path,
+    read: impl Fn(&str) -> Option<String>,
+) -> Result<(Option<String>, Option<String>), CliError> {
     let mut said = Vec::new();
     if read("VIBE_RELAY_DB").is_none() && read(DB_PATH).is_some_and(|path| stands_for(&path, db_path)) {
         said.push(format!("{DB_PATH} names the database (ours: VIBE_RELAY_DB)"));
@@ -43,7 +52,11 @@ pub(crate) fn for_bridge(token: Option<String>, db_path: &Path, read: impl Fn(&s
     if theirs.is_some() {
         said.push(format!("{ROOM_TOKEN} is the token (ours: VIBE_RELAY_TOKEN)"));
     }
-    (token.or(theirs), hint(&said))
+    let token = token.or(theirs);
+    match [DB_PATH, PORT, HOST].into_iter().find(|name| read(name).is_some()) {
+        Some(variable) if token.is_none() => Err(CliError::NoAgentToken { variable }),
+        _ => Ok((token, hint(&said))),
+    }
 }
 
 /// Whether the database in use is the one that a variable names, which may be written with `~` or relative to the current folder.
@@ -71,7 +84,7 @@ mod tests {
         let (port, hint) = for_server(None, db, reader(ALL));
         assert_eq!(port, Some(9501));
         insta::assert_snapshot!(hint.unwrap(), @r#"vibe-relay: DEAD_DROP_DB_PATH names the database (ours: "db_path" in vibe-relay.config.json); DEAD_DROP_PORT names the port (ours: --port); DEAD_DROP_HOST is left out, for the board listens on 127.0.0.1 alone and not on 0.0.0.0"#);
-        let (token, hint) = for_bridge(None, db, reader(ALL));
+        let (token, hint) = for_bridge(None, db, reader(ALL)).unwrap();
         assert_eq!(token.as_deref(), Some("room"));
         insta::assert_snapshot!(hint.unwrap(), @"vibe-relay: DEAD_DROP_DB_PATH names the database (ours: VIBE_RELAY_DB); DEAD_DROP_ROOM_TOKEN is the token (ours: VIBE_RELAY_TOKEN)");
     }
@@ -81,8 +94,24 @@ mod tests {
         let db = Path::new("/data/board.db");
         assert_eq!(for_server(Some(9400), db, reader(&[(DB_PATH, "/x/y.db"), (PORT, "9501"), (HOST, "127.0.0.1")])), (Some(9400), None));
         let ours = Some("own".to_owned());
-        assert_eq!(for_bridge(ours.clone(), db, reader(&[("VIBE_RELAY_DB", "/data/board.db"), (ROOM_TOKEN, "room")])), (ours, None));
+        let read = reader(&[("VIBE_RELAY_DB", "/data/board.db"), (ROOM_TOKEN, "room"), (DB_PATH, "/x/y.db")]);
+        assert_eq!(for_bridge(ours.clone(), db, read).unwrap(), (ours, None));
         assert_eq!(for_server(None, db, reader(&[])), (None, None));
+    }
+
+    #[test]
+    fn an_agent_without_a_token_does_not_act_as_the_person() {
+        let db = Path::new("/home/mara/.dead-drop/messages.db");
+        for set in [ALL[0], ALL[1], ALL[2]] {
+            for ours in [&[set][..], &[set, ("VIBE_RELAY_DB", "/data/board.db")]] {
+                let refused = for_bridge(None, db, reader(ours)).unwrap_err();
+                assert!(matches!(refused, CliError::NoAgentToken { variable } if variable == set.0), "{refused}");
+            }
+            assert_eq!(for_bridge(Some("own".to_owned()), db, reader(&[set])).unwrap().0.as_deref(), Some("own"));
+        }
+        assert_eq!(for_bridge(None, db, reader(&[])).unwrap(), (None, None), "the person's own client needs none");
+        assert_eq!(for_bridge(None, db, reader(&[("VIBE_RELAY_DB", "/data/board.db")])).unwrap(), (None, None));
+        insta::assert_snapshot!(CliError::NoAgentToken { variable: DB_PATH }, @"");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use domain::config::BadConfig;
+use domain::refusal::TOKEN_COMMAND;
 use domain::wire::Problem;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,11 @@ pub(crate) enum CliError {
     Problem { problem: Box<Problem> },
     #[error("there is no project yet; make one with `vibe-relay project new`")]
     NoProject,
+    #[error(
+        "{variable} is set as for an agent, and no token says which: without one everything would be done in the person's name. Make one on the \
+         running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; for a client of the person's own, take {variable} away"
+    )]
+    NoAgentToken { variable: &'static str },
     #[error("which project is meant? Name one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },
     #[error(transparent)]

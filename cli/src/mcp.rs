@@ -11,7 +11,7 @@ use crate::{dead_drop, logging, output, setting};
 /// Bridges standard input and output to the board until the agent closes them.
 ///
 /// # Errors
-/// When there is no token to act with.
+/// When there is no token to act with, or none for an agent that must not act as the person.
 pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
     // Standard output is the protocol's.
     logging::start("warn,rmcp::service=off");
@@ -20,7 +20,7 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Resul
         Some(path) => PathBuf::from(path),
         None => setting::config(config)?.db_path,
     };
-    let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable);
+    let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
     hint.into_iter().for_each(output::hint);
     Ok(::mcp::bridge(BridgeOptions { task_id, db_path, token }).await?)
 }

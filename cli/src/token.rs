@@ -10,30 +10,39 @@ use serde_json::json;
 use crate::args::Token;
 use crate::client::Client;
 use crate::error::CliError;
-use crate::output;
+use crate::{output, setting};
 
 /// Prints the token alone on standard output, so that a script can take it from there.
 ///
 /// # Errors
 /// When the board is not running, refuses, or it is not clear which project is meant.
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
-    let client = Client::find(config)?;
+    let config = setting::config(config)?;
+    let client = Client::of(&config)?;
     let room = matches!(command, Token::Room { .. });
     let (project, token) = make(&client, command, git_dir_here().as_deref()).await?;
     output::line(&token);
     output::hint(format!("It opens {project} and is shown only now. With it as TOKEN, this connects Claude Code:"));
-    output::hint(connect(room, client.url()));
+    output::hint(connect(room, client.url(), &config.db_path));
     Ok(())
 }
 
 /// The line that connects Claude Code, without the token itself, which stays out of terminals' and shells' histories. With a room's token
-/// that is the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room again.
-fn connect(room: bool, url: &str) -> String {
+/// that is the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room again. The bridge
+/// finds the board by its database, in whatever folder the agent is started.
+fn connect(room: bool, url: &str, db_path: &Path) -> String {
     if room {
-        "claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -- vibe-relay mcp".to_owned()
+        let database = quoted(&format!("VIBE_RELAY_DB={}", db_path.display()));
+        format!("claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -e {database} -- vibe-relay mcp")
     } else {
         format!("claude mcp add --transport http vibe-relay {url}/mcp --header \"Authorization: Bearer $TOKEN\"")
     }
+}
+
+/// One word of a shell's command line.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-=+,:@%".contains(&byte);
+    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// `here` is the common `.git` folder of the repository that the person stands in.

@@ -20,6 +20,9 @@ use domain::task::NewTask;
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;
+/// How many cards a large board has, and how often each operation on it is measured.
+const CARDS: usize = 1000;
+const FEW_ROUNDS: usize = 50;
 const WRITERS: usize = 20;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -52,6 +55,10 @@ async fn main() -> Outcome {
     wake.print("add_comment sent to reader woken", &sync);
     send.print("send, 1 agent", &sync);
     look.print("check_inbox with ack, 1 agent", &sync);
+    let [create, start, read] = crowd(&db).await?;
+    create.print("create_task among 1,000 cards", &sync);
+    start.print("start_task among 1,000 cards", &sync);
+    read.print("what the runner reads of 1,000", &sync);
     println!("add_comment, {WRITERS} writers: {many:.0} a second, {:.1} times the {one:.0} of one", many / one);
     println!("send and check_inbox, {WRITERS} agents: {talk:.0} a second, {:.2} times add_comment of as many", talk / many);
     Ok(())
@@ -76,8 +83,7 @@ impl Spread {
     }
 }
 
-/// A task for each writer: a thread of thousands of comments is not what is measured.
-async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
+async fn project(db: &Db) -> Outcome<ProjectId> {
     let probe = Probe {
         repo_path: String::new(),
         git_dir: String::new(),
@@ -87,13 +93,40 @@ async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
         uncommitted: 0,
         identity: None,
     };
-    let project = db.create_project(&Caller::Human, NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?;
+    Ok(db.create_project(&Caller::Human, NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
+}
+
+/// A task for each writer: a thread of thousands of comments is not what is measured.
+async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
+    let project = project(db).await?;
     let new: NewTask = serde_json::from_str(r#"{"title": "Bench"}"#)?;
     let mut tasks = Vec::new();
     for _ in 0..WRITERS + 2 {
-        tasks.push(db.create_task(&Caller::Human, &project.id, new.clone()).await?.card.id);
+        tasks.push(db.create_task(&Caller::Human, &project, new.clone()).await?.card.id);
     }
     Ok(tasks)
+}
+
+/// What is slow where there are many cards: whatever may settle others, and the runner's look at everything.
+async fn crowd(db: &Db) -> Outcome<[Spread; 3]> {
+    let project = project(db).await?;
+    let new: NewTask = serde_json::from_str(r#"{"title": "One of many"}"#)?;
+    for _ in 0..CARDS {
+        db.create_task(&Caller::Human, &project, new.clone()).await?;
+    }
+    let [mut creates, mut starts, mut reads] = [const { Vec::new() }; 3];
+    for _ in 0..FEW_ROUNDS {
+        let start = Instant::now();
+        let task = db.create_task(&Caller::Human, &project, new.clone()).await?.card.id;
+        creates.push(start.elapsed());
+        let start = Instant::now();
+        db.start_task(&Caller::Human, &task).await?;
+        starts.push(start.elapsed());
+        let start = Instant::now();
+        db.state().await?;
+        reads.push(start.elapsed());
+    }
+    Ok([creates, starts, reads].map(Spread::of))
 }
 
 fn fdatasync(folder: &Path) -> Outcome<Vec<Duration>> {

@@ -15,7 +15,7 @@ pub enum Caller {
     Run(RunCaller),
     Agent(AgentCaller),
     /// Somebody who shows a project's room token and has no name yet.
-    Room(ProjectId),
+    Room(RoomCaller),
 }
 
 /// An agent that we run, through its run's token.
@@ -36,6 +36,14 @@ pub struct AgentCaller {
     /// With its team in front where it has one.
     pub name: String,
     /// What the client calls this request. A repeated one gets the stored answer.
+    pub call_id: Option<String>,
+}
+
+/// Somebody without a name, through a project's room token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomCaller {
+    pub project_id: ProjectId,
+    /// What the client calls this request. A repeated one finds what the first one did.
     pub call_id: Option<String>,
 }
 
@@ -61,7 +69,7 @@ impl Caller {
             Self::Human | Self::Runner => None,
             Self::Run(run) => Some(&run.project_id),
             Self::Agent(agent) => Some(&agent.project_id),
-            Self::Room(project) => Some(project),
+            Self::Room(room) => Some(&room.project_id),
         }
     }
 
@@ -77,7 +85,8 @@ impl Caller {
         match &mut self {
             Self::Run(run) => run.call_id = call_id,
             Self::Agent(agent) => agent.call_id = call_id,
-            Self::Human | Self::Runner | Self::Room(_) => {}
+            Self::Room(room) => room.call_id = call_id,
+            Self::Human | Self::Runner => {}
         }
         self
     }
@@ -87,7 +96,8 @@ impl Caller {
         match self {
             Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
             Self::Agent(agent) => agent.call_id.as_deref().map(|call| (agent_key(&agent.project_id, &agent.name), call)),
-            Self::Human | Self::Runner | Self::Room(_) => None,
+            Self::Room(room) => room.call_id.as_deref().map(|call| (room_key(&room.project_id), call)),
+            Self::Human | Self::Runner => None,
         }
     }
 
@@ -113,4 +123,9 @@ impl Caller {
 /// Under which key the answers to an agent's repeated calls are kept.
 pub(crate) fn agent_key(project: &ProjectId, name: &str) -> String {
     format!("{project}/{name}")
+}
+
+/// The same for those who show a room's token; no agent's name ends so.
+pub(crate) fn room_key(project: &ProjectId) -> String {
+    format!("{project}/*")
 }

@@ -9,7 +9,7 @@ use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::text;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::error::Result;
@@ -18,6 +18,9 @@ use crate::open::Db;
 use crate::task::read::{count, parsed};
 use crate::tx::{Quiet, Tx};
 use crate::voice::{self, Voice};
+
+/// With who declared the version in force.
+const SELECT: &str = "SELECT c.*, v.declared_by FROM contracts c JOIN contract_versions v ON v.contract_id = c.id AND v.version = c.version";
 
 impl Db {
     /// Declares a contract, or changes the specification of one that is known by this name and type: then its version is one more.
@@ -31,7 +34,7 @@ impl Db {
             Box::pin(async move {
                 let voice = voice::of(&mut tx.connection, caller, &project).await?;
                 let (name, spec) = (text::title("name", &new.name)?, text::body("spec", &new.spec)?);
-                let known = sqlx::query("SELECT * FROM contracts WHERE project_id = $1 AND name = $2 AND type = $3")
+                let known = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE c.project_id = $1 AND c.name = $2 AND c.type = $3")))
                     .bind(project.as_str())
                     .bind(&name)
                     .bind(new.kind.as_str())
@@ -55,8 +58,10 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn contracts(&self, project: &ProjectId) -> Result<Vec<Contract>> {
-        let rows =
-            sqlx::query("SELECT * FROM contracts WHERE project_id = $1 ORDER BY type, name").bind(project.as_str()).fetch_all(&self.readers).await?;
+        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE c.project_id = $1 ORDER BY c.type, c.name")))
+            .bind(project.as_str())
+            .fetch_all(&self.readers)
+            .await?;
         rows.iter().map(contract_of).collect()
     }
 
@@ -92,7 +97,7 @@ impl Db {
 async fn write(tx: &mut Tx, voice: &Voice, new: &NewContract) -> Result<Contract> {
     let row = sqlx::query(
         "INSERT INTO contracts (project_id, name, type, owner, spec, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $6)
-         ON CONFLICT (project_id, name, type) DO UPDATE SET spec = $5, version = version + 1, updated_at = $6 RETURNING *",
+         ON CONFLICT (project_id, name, type) DO UPDATE SET spec = $5, version = version + 1, updated_at = $6 RETURNING *, $4 AS declared_by",
     )
     .bind(voice.project.as_str())
     .bind(&new.name)
@@ -125,7 +130,7 @@ async fn tell(tx: &mut Tx, caller: &Caller, voice: &Voice, contract: &Contract) 
 }
 
 async fn read(connection: &mut SqliteConnection, id: i64) -> Result<Contract> {
-    let row = sqlx::query("SELECT * FROM contracts WHERE id = $1").bind(id).fetch_optional(connection).await?;
+    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE c.id = $1"))).bind(id).fetch_optional(connection).await?;
     contract_of(&row.ok_or_else(|| Refusal::not_found("contract", id))?)
 }
 
@@ -136,6 +141,7 @@ fn contract_of(row: &SqliteRow) -> Result<Contract> {
         name: row.try_get("name")?,
         kind: parsed(row, "type")?,
         owner: row.try_get("owner")?,
+        declared_by: row.try_get("declared_by")?,
         spec: row.try_get("spec")?,
         version: count(row, "version")?,
         created_at: parsed(row, "created_at")?,

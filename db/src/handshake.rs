@@ -6,6 +6,7 @@ use domain::handshake::{Handshake, Target};
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::text;
+use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
 use crate::agent::Roster;
@@ -13,8 +14,9 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::message::{Post, post};
 use crate::open::Db;
+use crate::presence::Presence;
 use crate::task::read::{optional, parsed};
-use crate::tx::Tx;
+use crate::tx::{Quiet, Tx};
 use crate::voice;
 
 impl Db {
@@ -105,6 +107,20 @@ impl Db {
         .await
     }
 
+    /// Completes a handshake once nobody is waited for any more who could still answer. Nothing where somebody is.
+    ///
+    /// # Errors
+    /// When there is no such handshake.
+    pub async fn complete_handshake(&self, id: i64) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.quiet(Quiet::NothingChanged);
+                complete(tx, &Caller::Runner, id).await
+            })
+        })
+        .await
+    }
+
     /// # Errors
     /// When there is no such handshake.
     pub async fn handshake(&self, id: i64) -> Result<Handshake> {
@@ -127,6 +143,29 @@ impl Db {
         }
         Ok(handshakes)
     }
+}
+
+/// The handshakes of all projects for which only such are waited who do not listen, and when the last of these is given up.
+pub(crate) async fn unanswered(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
+    let pending: Vec<i64> =
+        sqlx::query_scalar("SELECT id FROM handshakes WHERE status = 'pending' ORDER BY project_id, id").fetch_all(&mut *connection).await?;
+    let (mut unanswered, mut known) = (Vec::new(), None::<Roster>);
+    for id in pending {
+        let handshake = read(connection, id).await?;
+        let roster = match known.take().filter(|roster| roster.project == handshake.project_id) {
+            Some(roster) => roster,
+            None => Roster::at(connection, presence, &handshake.project_id, now).await?,
+        };
+        unanswered.extend(lost_at(&handshake, &roster).map(|at| (id, at)));
+        known = Some(roster);
+    }
+    Ok(unanswered)
+}
+
+/// When the last of those who are waited for is given up; none while somebody is among them who listens.
+fn lost_at(handshake: &Handshake, roster: &Roster) -> Option<Timestamp> {
+    let asked = handshake.created_at;
+    handshake.pending().try_fold(asked, |latest, name| Some(latest.max(roster.lost_at(name, asked)?)))
 }
 
 /// Nobody waits for somebody who left, nor, where only such are left, for those who fell silent.
@@ -160,7 +199,7 @@ async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
         return Ok(());
     }
     let roster = Roster::read(tx, &handshake.project_id).await?;
-    if handshake.pending().any(|name| !roster.is_dead(name)) {
+    if lost_at(&handshake, &roster).is_none_or(|at| at > tx.now) {
         return Ok(());
     }
     let how = if handshake.pending().next().is_some() { "left or fell silent" } else { "left" };

@@ -7,6 +7,7 @@
 
 mod agent;
 mod board;
+mod branch;
 mod caller;
 mod comment;
 mod contract;
@@ -38,13 +39,14 @@ mod voice;
 mod writer;
 
 pub use agent::Registered;
-pub use caller::{AgentCaller, Caller, RunCaller};
+pub use branch::BranchRecord;
+pub use caller::{AgentCaller, Caller, RoomCaller, RunCaller};
 pub use error::{Error, Result};
-pub use message::HistoryQuery;
+pub use message::{Confirmed, HistoryQuery, Sent};
 pub use open::Db;
 pub use presence::Connected;
 pub use run::{NewRun, Reserved, RunEnd, RunMessage};
-pub use state::{State, TaskState};
+pub use state::{Assignee, State, TaskState};
 pub use task::Move;
 pub use token::new_token;
 

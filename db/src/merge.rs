@@ -6,10 +6,10 @@ use domain::evidence::Found;
 use domain::id::TaskId;
 use domain::task::{Status, Task};
 
+use crate::branch;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::project::branch_moved;
 use crate::task::{Move, apply, not_now, read, settle};
 use crate::tx::{Quiet, Tx};
 
@@ -19,12 +19,12 @@ impl Db {
     /// # Errors
     /// When the task is no longer approved at `sha`.
     pub async fn merged(&self, id: &TaskId, sha: &str, branch: &str, head: &str) -> Result<Task> {
-        let (id, sha, branch, head) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned());
+        let (id, sha, name, head) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 let task = approved_at(tx, &id, &sha).await?;
                 let project = task.card.project_id.clone();
-                branch_moved(tx, &Caller::Runner, &project, &branch, &head).await?;
+                branch::moved(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
                 apply(tx, &Caller::Runner, &task, &Move::to(Status::Done), &Found::Nothing).await?;

@@ -18,6 +18,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::message::{Message, NewMessage};
 use domain::refusal::Refusal;
 use domain::text;
+use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use crate::agent::Roster;
@@ -28,6 +29,21 @@ use crate::task::in_project;
 use crate::task::read::optional;
 use crate::tx::Tx;
 use crate::voice::{self, Voice};
+
+/// What came of sending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    pub message: Message,
+    /// What the sender was given last and counts as read from now on, oldest first.
+    pub confirmed: Vec<Confirmed>,
+}
+
+/// A message that counts as read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    pub id: i64,
+    pub from_agent: String,
+}
 
 /// A message of which everything was checked.
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +58,12 @@ pub(crate) struct Post<'a> {
 
 impl Db {
     /// Sends to one, to `all`, or to the person; every lead who is neither sender nor recipient gets a copy. What the sender was given
-    /// before counts as read from then on.
+    /// last counts as read from then on, and is named: it may have been lost on its way.
     ///
     /// # Errors
     /// When the sender has unread messages, a recipient is unknown or gone, the content is not acceptable, or the message replied to is
     /// not one of the sender's.
-    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Message> {
+    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
         let project = project.clone();
         self.once(caller, move |tx, caller| {
             Box::pin(async move {
@@ -64,9 +80,10 @@ impl Db {
                     copies.push(copy(roster.recipient(tx, &voice.name, name).await?)?);
                 }
                 // The person sees what is new without asking, and the runner only says what happened.
-                if !matches!(caller, Caller::Human | Caller::Runner) {
-                    delivery::gate(tx, &project, &voice.name).await?;
-                }
+                let confirmed = match caller {
+                    Caller::Human | Caller::Runner => Vec::new(),
+                    Caller::Run(_) | Caller::Agent(_) | Caller::Room(_) => delivery::gate(tx, &project, &voice.name).await?,
+                };
                 let (reply_to, inherited) = match new.reply_to {
                     Some(id) => replied_to(tx, &voice, id).await.map(|(original, task)| (Some(original), task))?,
                     None => (None, None),
@@ -76,7 +93,8 @@ impl Db {
                     in_project(tx, &project, task).await?;
                 }
                 let post = Post { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to };
-                post_with_copies(tx, caller, &roster, post, copies).await
+                let message = post_with_copies(tx, caller, &roster, post, copies).await?;
+                Ok(Sent { message, confirmed })
             })
         })
         .await

@@ -82,7 +82,7 @@ impl Db {
             .connect_with(options.read_only(true).create_if_missing(false))
             .await?;
         let (sender, committed) = watch::channel(seq);
-        let (presence, known) = (Presence::default(), Known::default());
+        let (presence, known) = (Presence::new(now()), Known::default());
         Ok(Self {
             readers,
             writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), known.clone(), now()), sender, lock),

@@ -1,14 +1,15 @@
 //! Parking: reasons that keep every agent from being started, stored so that a restart does not forget them.
 
 use domain::event::Event;
+use domain::failure::backoff;
 use domain::park::{ParkReason, Parking};
-use domain::time::Timestamp;
 use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::read::parsed;
+use crate::task::read::{count, parsed};
 use crate::tx::Quiet;
 
 impl Db {
@@ -40,6 +41,38 @@ impl Db {
         .await
     }
 
+    /// Parks every agent for a reason that is gone when trying shows it: for 10 seconds at first, longer with every try in vain, at most
+    /// 5 minutes. As long as a pause lasts, whatever else fails in the same way began before it, and changes nothing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn park_until_tried(&self, reason: ParkReason, detail: String) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let known = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
+                let mut tries = 1;
+                if let Some(row) = known {
+                    if !parking_of(&row)?.is_over(tx.now) {
+                        tx.quiet(Quiet::NothingChanged);
+                        return Ok(());
+                    }
+                    tries = count(&row, "tries")?.saturating_add(1);
+                }
+                let parking = Parking { reason, until: tx.now.after(backoff(tries, 0)), detail };
+                sqlx::query("INSERT OR REPLACE INTO parkings (reason, until, detail, tries) VALUES ($1, $2, $3, $4)")
+                    .bind(reason.as_str())
+                    .bind(parking.until.to_string())
+                    .bind(&parking.detail)
+                    .bind(i64::from(tries))
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record(&Caller::Runner, Event::AgentsParked { parking });
+                Ok(())
+            })
+        })
+        .await
+    }
+
     /// Lets agents start again as far as this reason goes.
     ///
     /// # Errors
@@ -65,8 +98,10 @@ impl Db {
     /// When the store fails.
     pub async fn parkings(&self) -> Result<Vec<Parking>> {
         let rows = sqlx::query("SELECT * FROM parkings ORDER BY reason").fetch_all(&self.readers).await?;
-        rows.iter()
-            .map(|row| Ok(Parking { reason: parsed(row, "reason")?, until: parsed::<Timestamp>(row, "until")?, detail: row.try_get("detail")? }))
-            .collect()
+        rows.iter().map(parking_of).collect()
     }
+}
+
+fn parking_of(row: &SqliteRow) -> Result<Parking> {
+    Ok(Parking { reason: parsed(row, "reason")?, until: parsed(row, "until")?, detail: row.try_get("detail")? })
 }

@@ -15,8 +15,14 @@ use crate::now;
 /// How old the stored sign of life of somebody who is there may become.
 const STORED_EVERY: Duration = Duration::from_secs(30);
 
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Presence(Arc<Mutex<BTreeMap<(ProjectId, String), Signs>>>);
+#[derive(Debug, Clone)]
+pub(crate) struct Presence(Arc<Mutex<Heard>>);
+
+#[derive(Debug)]
+struct Heard {
+    listening_since: Timestamp,
+    signs: BTreeMap<(ProjectId, String), Signs>,
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Signs {
@@ -33,18 +39,27 @@ pub struct Connected {
 }
 
 impl Presence {
-    fn signs(&self) -> MutexGuard<'_, BTreeMap<(ProjectId, String), Signs>> {
+    pub(crate) fn new(listening_since: Timestamp) -> Self {
+        Self(Arc::new(Mutex::new(Heard { listening_since, signs: BTreeMap::new() })))
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn of(&self, project: &ProjectId, name: &str) -> Signs {
-        self.signs().get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
+        self.heard().signs.get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// Since when signs of life are heard at all: whoever was connected to an earlier process may not be back yet.
+    pub(crate) fn listening_since(&self) -> Timestamp {
+        self.heard().listening_since
     }
 
     /// Notes a sign of life; true when it is time to store it.
     pub(crate) fn beat(&self, project: &ProjectId, name: &str, now: Timestamp) -> bool {
-        let mut all = self.signs();
-        let signs = all.entry((project.clone(), name.to_owned())).or_default();
+        let mut heard = self.heard();
+        let signs = heard.signs.entry((project.clone(), name.to_owned())).or_default();
         signs.last = Some(now);
         let due = signs.stored.is_none_or(|stored| now.since(stored) >= STORED_EVERY);
         if due {
@@ -64,21 +79,21 @@ impl Presence {
 
     /// Forgets when an agent was last heard of, because somebody else has its name now.
     pub(crate) fn forget(&self, project: &ProjectId, name: &str) {
-        if let Some(signs) = self.signs().get_mut(&(project.clone(), name.to_owned())) {
+        if let Some(signs) = self.heard().signs.get_mut(&(project.clone(), name.to_owned())) {
             (signs.last, signs.stored) = (None, None);
         }
     }
 
     pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> Connected {
         let key = (project.clone(), name.to_owned());
-        self.signs().entry(key.clone()).or_default().connections += 1;
+        self.heard().signs.entry(key.clone()).or_default().connections += 1;
         Connected { presence: self.clone(), key }
     }
 }
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        if let Some(signs) = self.presence.signs().get_mut(&self.key) {
+        if let Some(signs) = self.presence.heard().signs.get_mut(&self.key) {
             signs.connections = signs.connections.saturating_sub(1);
             // It was there until now, however little it said.
             signs.last = signs.last.max(Some(now()));
@@ -90,9 +105,16 @@ impl Drop for Connected {
 mod tests {
     use super::*;
 
+    impl Presence {
+        /// As if the process were older.
+        pub(crate) fn listen_since(&self, at: Timestamp) {
+            self.heard().listening_since = at;
+        }
+    }
+
     #[test]
     fn a_connection_lasts_as_long_as_it_is_kept() {
-        let (presence, project) = (Presence::default(), ProjectId::new(1));
+        let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let one = presence.connect(&project, "mara");
         let other = presence.connect(&project, "mara");
         assert_eq!((presence.of(&project, "mara").connections, presence.of(&project, "mara").last), (2, None));
@@ -104,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_sign_of_life_is_stored_now_and_then() {
-        let (presence, project) = (Presence::default(), ProjectId::new(1));
+        let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let start = Timestamp::from_milliseconds(1_000);
         let at = |seconds| presence.beat(&project, "mara", start.after(Duration::from_secs(seconds)));
         assert_eq!([at(0), at(1), at(29), at(30), at(31)], [true, false, false, true, false]);

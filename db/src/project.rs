@@ -1,7 +1,7 @@
 //! Projects: made with their planning task, edited, landed.
 
 use domain::event::Event;
-use domain::evidence::{Probe, Sha};
+use domain::evidence::Probe;
 use domain::id::ProjectId;
 use domain::project::{PlanApproval, Project, project_branch};
 use domain::refusal::Refusal;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::open::Db;
 use crate::task::read::parsed;
 use crate::task::{Row, insert};
-use crate::tx::{Quiet, Tx};
+use crate::tx::Quiet;
 
 impl Db {
     /// Makes a project on a repository that was looked at, and its planning task where a plan is wanted.
@@ -122,15 +122,6 @@ impl Db {
         .await
     }
 
-    /// Remembers what the project branch is called and where it points.
-    ///
-    /// # Errors
-    /// When there is no such project.
-    pub async fn project_branch_moved(&self, id: &ProjectId, branch: &str, sha: &str) -> Result<()> {
-        let (id, branch, sha) = (id.clone(), branch.to_owned(), sha.to_owned());
-        self.write(move |tx| Box::pin(async move { branch_moved(tx, &Caller::Runner, &id, &branch, &sha).await })).await
-    }
-
     /// Remembers that the project branch was brought to the base branch.
     ///
     /// # Errors
@@ -152,26 +143,6 @@ impl Db {
         })
         .await
     }
-}
-
-pub(crate) async fn branch_moved(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: &str, sha: &Sha) -> Result<()> {
-    read(&mut tx.connection, id).await?;
-    let changed = sqlx::query(
-        "UPDATE projects SET integration_branch = $2, integration_head = $3, updated_at = $4
-         WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS NOT $3)",
-    )
-    .bind(id.as_str())
-    .bind(branch)
-    .bind(sha)
-    .bind(tx.now.to_string())
-    .execute(&mut tx.connection)
-    .await?;
-    if changed.rows_affected() == 0 {
-        tx.quiet(Quiet::NothingChanged);
-    } else {
-        tx.record_for_project(caller, id, Event::ProjectBranchMoved { sha: sha.clone() });
-    }
-    Ok(())
 }
 
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {

@@ -7,7 +7,7 @@ mod note;
 pub use end::RunEnd;
 pub use message::RunMessage;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::event::Event;
 use domain::evidence::{Found, Sha};
@@ -87,7 +87,7 @@ impl Db {
                 if card.status == Status::Backlog {
                     apply(tx, &Caller::Runner, &task, &Move::to(Status::InProgress), &Found::Nothing).await?;
                 }
-                let id = insert(tx, &new).await?;
+                let (id, run_dir) = insert(tx, &new).await?;
                 token::insert(tx, &token::hash(&token), Owner::Run(&id)).await?;
                 sqlx::query("UPDATE tasks SET why = NULL WHERE id = $1").bind(card.id.as_str()).execute(&mut tx.connection).await?;
                 let run = read(&mut tx.connection, &id).await?;
@@ -101,7 +101,7 @@ impl Db {
                     let cards = read::cards_of_project(&mut tx.connection, &card.project_id).await?;
                     goal::follow(tx, &Caller::Runner, &card.project_id, &cards).await?;
                 }
-                Ok(Reserved { run_dir: new.run_dirs.join(id.as_str()), run, token })
+                Ok(Reserved { run_dir, run, token })
             })
         })
         .await
@@ -185,8 +185,21 @@ pub(crate) async fn wrote(tx: &mut Tx, task: &Task, run: &Run) -> Result<bool> {
     Ok(found.is_some())
 }
 
-async fn insert(tx: &mut Tx, new: &NewRun) -> Result<RunId> {
+/// A folder for the run in `folder`: named by it, or with the first number that is free. Another database, or this one before it was
+/// brought back to an older state, may have had a run of the same name there.
+fn free_folder(folder: &Path, id: &RunId) -> PathBuf {
+    let mut path = folder.join(id.as_str());
+    let mut number = 1;
+    while path.symlink_metadata().is_ok() {
+        number += 1;
+        path = folder.join(format!("{id}-{number}"));
+    }
+    path
+}
+
+async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
+    let run_dir = free_folder(&new.run_dirs, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at)
          VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS NOT 'parked'), $4, $5, $6, $7, $8)",
@@ -195,13 +208,13 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<RunId> {
     .bind(new.task.as_str())
     .bind(new.phase.as_str())
     .bind(&new.worktree_path)
-    .bind(new.run_dirs.join(id.as_str()).to_string_lossy().into_owned())
+    .bind(run_dir.to_string_lossy().into_owned())
     .bind(&new.sha)
     .bind(new.port.map(i64::from))
     .bind(tx.now.to_string())
     .execute(&mut tx.connection)
     .await?;
-    Ok(id)
+    Ok((id, run_dir))
 }
 
 /// Takes the right to write from a card's live run, because a person stepped in. Its process is ended by the runner.

@@ -10,23 +10,29 @@ use domain::run::Run;
 use domain::task::Task;
 use domain::time::Timestamp;
 use domain::why::Why;
-use sqlx::Connection;
+use sqlx::{Connection, Row, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::read::{count, optional, rows_of_project, task_of};
+use crate::presence::Presence;
+use crate::task::read::{count, optional, parsed, planned_rows, task_of};
 use crate::tx::Quiet;
-use crate::{project, run};
+use crate::{handshake, now, project, run};
 
 /// Desired state (tasks) and what is on record about actual state (runs).
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     pub projects: BTreeMap<ProjectId, Project>,
-    /// In the order of their ids. All of them: dependencies point to finished ones.
+    /// In the order of their ids. All of them: dependencies point to finished ones. Nothing is planned from comments, attempts, costs and
+    /// builders, nor from what a begun task once waited for: their cards have none.
     pub tasks: Vec<TaskState>,
     pub live: Vec<Run>,
     pub parkings: Vec<Parking>,
+    /// Open handshakes for which only such are waited who do not listen, and when the last of these is given up.
+    pub unanswered: Vec<(i64, Timestamp)>,
+    /// Since when signs of life are heard.
+    pub listening_since: Timestamp,
 }
 
 /// A task with what only the runner asks about.
@@ -36,6 +42,14 @@ pub struct TaskState {
     pub failures: u32,
     pub last_failure: Option<FailureClass>,
     pub retry_at: Option<Timestamp>,
+    pub assignee: Option<Assignee>,
+}
+
+/// What was heard of the agent from outside that has a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assignee {
+    pub connected: bool,
+    pub last_seen: Option<Timestamp>,
 }
 
 impl Db {
@@ -45,13 +59,18 @@ impl Db {
         let parkings = self.parkings().await?;
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
+        let outside = outside(&mut snapshot, &self.presence).await?;
+        let unanswered = handshake::unanswered(&mut snapshot, &self.presence, now()).await?;
         let mut projects = BTreeMap::new();
         let mut tasks = Vec::new();
         for row in sqlx::query("SELECT * FROM projects ORDER BY length(id), id").fetch_all(&mut *snapshot).await? {
             let project = project::project_of(&row)?;
-            for row in rows_of_project(&mut snapshot, &project.id).await? {
+            for row in planned_rows(&mut snapshot, &project.id).await? {
+                let task = task_of(&row)?;
+                let name = task.card.hands.assigned_to.clone();
                 tasks.push(TaskState {
-                    task: task_of(&row)?,
+                    assignee: name.and_then(|name| outside.get(&(project.id.clone(), name)).copied()),
+                    task,
                     failures: count(&row, "failures")?,
                     last_failure: optional(&row, "last_failure")?,
                     retry_at: optional(&row, "retry_at")?,
@@ -62,7 +81,7 @@ impl Db {
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
         let live = rows.iter().map(run::run_of).collect::<Result<_>>()?;
         snapshot.rollback().await?;
-        Ok(State { projects, tasks, live, parkings })
+        Ok(State { projects, tasks, live, parkings, unanswered, listening_since: self.presence.listening_since() })
     }
 
     /// Stores why tasks are not worked on, where it changed.
@@ -91,4 +110,18 @@ impl Db {
         })
         .await
     }
+}
+
+/// The agents from outside, by project and name. Who left is connected to nothing that concerns its tasks.
+async fn outside(connection: &mut SqliteConnection, presence: &Presence) -> Result<BTreeMap<(ProjectId, String), Assignee>> {
+    let rows =
+        sqlx::query("SELECT project_id, name, last_seen, heartbeat_at, left_at FROM agents WHERE run_id IS NULL").fetch_all(connection).await?;
+    let assignee = |row| {
+        let (project, name): (ProjectId, String) = (parsed(row, "project_id")?, row.try_get("name")?);
+        let signs = presence.of(&project, &name);
+        let connected = signs.connections > 0 && row.try_get::<Option<&str>, _>("left_at")?.is_none();
+        let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?).max(signs.last);
+        Ok(((project, name), Assignee { connected, last_seen }))
+    };
+    rows.iter().map(assignee).collect()
 }

@@ -1,6 +1,7 @@
 //! Tests of the store: one file a noun, each on a database of its own. They know no repository: evidence is made up.
 
 mod agent;
+mod branch;
 mod call;
 mod comment;
 mod contract;

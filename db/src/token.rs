@@ -9,8 +9,9 @@ use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
+use tokio::sync::watch;
 
-use crate::caller::{AgentCaller, Caller, RunCaller};
+use crate::caller::{AgentCaller, Caller, RoomCaller, RunCaller, room_key};
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::parsed;
@@ -64,7 +65,7 @@ impl Db {
         let Some(row) = row else { return Ok(None) };
         let caller = match row.try_get("kind")? {
             "human" => Caller::Human,
-            "room" => Caller::Room(parsed(&row, "own_project")?),
+            "room" => Caller::Room(RoomCaller { project_id: parsed(&row, "own_project")?, call_id: None }),
             "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
             _ => Caller::Run(RunCaller {
                 run_id: parsed(&row, "run_id")?,
@@ -76,6 +77,12 @@ impl Db {
         };
         self.known.remember(life, hash, caller.clone());
         Ok(Some(caller))
+    }
+
+    /// Wakes whoever relies on a token that was shown before, each time that tokens were taken back. Until then [`Self::caller`] says of
+    /// a token what it said last. Ask it after subscribing, not before.
+    pub fn tokens_taken_back(&self) -> watch::Receiver<u64> {
+        self.known.subscribe()
     }
 
     /// Refuses a run that is over and an agent that left: for reads, which no use-case guards.
@@ -94,7 +101,7 @@ impl Db {
                 sqlx::query("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
                     .bind(agent.project_id.as_str())
                     .bind(&agent.name),
-                Refusal::NotRegistered,
+                Refusal::Left { agent: agent.name.clone() },
             ),
         };
         if current.fetch_optional(&self.readers).await?.is_some() { Ok(()) } else { Err(refusal.into()) }
@@ -161,9 +168,10 @@ pub(crate) async fn forget_agent(tx: &mut Tx, project: &ProjectId, agent: &str) 
     Ok(())
 }
 
-/// Makes a room's earlier token worth nothing.
+/// Makes a room's earlier token worth nothing, and forgets the calls that were made with it.
 pub(crate) async fn forget_room(tx: &mut Tx, project: &ProjectId) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE kind = 'room' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
+    tx.forget_calls(&room_key(project)).await?;
     tx.token_gone = true;
     Ok(())
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::SqliteConnection;
 
-use crate::caller::{Caller, agent_key};
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::presence::Presence;
 use crate::token::Known;
@@ -156,7 +156,7 @@ impl Tx {
             sqlx::query("DELETE FROM calls WHERE created_at < $1").bind(self.now.before(KEPT).to_string()).execute(&mut self.connection).await?;
             self.thrown_away = Some(self.now);
         }
-        sqlx::query("INSERT INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
+        sqlx::query("INSERT OR REPLACE INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
             .bind(owner)
             .bind(call)
             .bind(serde_json::to_string(answer)?)
@@ -166,9 +166,9 @@ impl Tx {
         Ok(())
     }
 
-    /// Forgets the answers to the calls of an agent from outside, because somebody else has its name now.
-    pub(crate) async fn forget_calls(&mut self, project: &ProjectId, name: &str) -> Result<()> {
-        sqlx::query("DELETE FROM calls WHERE caller = $1").bind(agent_key(project, name)).execute(&mut self.connection).await?;
+    /// Forgets the answers that are kept under a key, because somebody else calls under it from now on.
+    pub(crate) async fn forget_calls(&mut self, key: &str) -> Result<()> {
+        sqlx::query("DELETE FROM calls WHERE caller = $1").bind(key).execute(&mut self.connection).await?;
         Ok(())
     }
 

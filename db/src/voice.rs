@@ -45,7 +45,7 @@ pub(crate) async fn among(tx: &mut Tx, caller: &Caller, roster: &Roster) -> Resu
     if agent.project_id != roster.project {
         return Err(Refusal::not_found("project", &roster.project).into());
     }
-    let Entry { name, verified, leads, .. } = roster.entry(&agent.name).ok_or(Refusal::NotRegistered)?;
+    let Entry { name, verified, leads, .. } = roster.entry(&agent.name).ok_or_else(|| Refusal::Left { agent: agent.name.clone() })?;
     Ok(Voice { name: name.clone(), project: roster.project.clone(), verified: *verified, leads: *leads })
 }
 
@@ -69,7 +69,7 @@ pub(crate) async fn of(connection: &mut SqliteConnection, caller: &Caller, proje
                 .bind(&name)
                 .fetch_optional(connection)
                 .await?
-                .ok_or(Refusal::NotRegistered)?;
+                .ok_or_else(|| Refusal::Left { agent: name.clone() })?;
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let verified = row.try_get("verified")?;
             voice(verified, verified && roles.contains(&Role::Lead))

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::refusal::Refusal;
+use crate::spawn::GLOBAL;
 use crate::task::Phase;
 use crate::time::Timestamp;
 use crate::word::words;
@@ -80,6 +81,12 @@ impl Health {
             Some(_) => Self::Dead,
         }
     }
+
+    /// When somebody who is not connected is given up, unless something is heard of it until then. Who never gave a sign is waited for
+    /// since `asked`, when something was asked of it; and of the time before `listening` nobody knows what there was to be heard.
+    pub fn lost_at(last_beat: Option<Timestamp>, asked: Timestamp, listening: Timestamp) -> Timestamp {
+        last_beat.unwrap_or(asked).max(listening).after(Self::DEAD_AFTER)
+    }
 }
 
 /// A participant of a project, run by us or connected from a terminal.
@@ -135,8 +142,8 @@ pub struct Registration {
 /// The name under which an agent of `team` is known.
 ///
 /// # Errors
-/// When the name or the team is not made of letters, digits, `-`, `_` and `.`, is too long, or is kept for the person, the runner or runs,
-/// in whatever case.
+/// When the name or the team is not made of letters, digits, `-`, `_` and `.`, is too long, or is kept for the person, the runner, runs or
+/// everybody, in whatever case.
 pub fn full_name(name: &str, team: Option<&str>) -> Result<String, Refusal> {
     let (team, name) = match (team, name.split_once('/')) {
         (Some(team), Some((given, name))) if given == team => (Some(team), name),
@@ -149,7 +156,7 @@ pub fn full_name(name: &str, team: Option<&str>) -> Result<String, Refusal> {
             return Err(bad_name(part, "a name is made of letters, digits, '-', '_' and '.'"));
         }
         // A team so called would make its members look like the person or a run.
-        if [ALL, PERSON, RUNNER].iter().any(|kept| part.eq_ignore_ascii_case(kept)) || is_run(part) {
+        if [ALL, GLOBAL, PERSON, RUNNER].iter().any(|kept| part.eq_ignore_ascii_case(kept)) || is_run(part) {
             return Err(bad_name(part, "this name is kept for somebody else"));
         }
     }
@@ -202,9 +209,14 @@ pub fn resolve<'a>(given: &str, speaker: &str, names: &[&'a str]) -> Result<&'a 
     }
 }
 
-/// The names most like `given`, at most three, the nearest first.
+/// The names most like `given` in whatever case, at most three, the nearest first.
 fn nearest(given: &str, names: &[&str]) -> Vec<String> {
-    let likeness = |name: &str| strsim::jaro_winkler(given, name).max(strsim::jaro_winkler(given, short(name)));
+    // As much of it as could be a name.
+    let given: String = given.chars().take(NAME_BYTES).collect::<String>().to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        strsim::jaro_winkler(&given, &name).max(strsim::jaro_winkler(&given, short(&name)))
+    };
     let mut ranked: Vec<(f64, &str)> = names.iter().map(|name| (likeness(name), *name)).filter(|(likeness, _)| *likeness > 0.6).collect();
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     ranked.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::evidence::Sha;
 use crate::word::words;
 
 words! {
@@ -29,6 +30,8 @@ words! {
         Repository = "repository",
         /// An agent ended without saying what became of its task, twice.
         Protocol = "protocol",
+        /// The agent from outside that has it was not heard of for long.
+        Silent = "silent",
     }
 }
 
@@ -37,10 +40,18 @@ words! {
 pub struct Attention {
     pub kind: AttentionKind,
     pub detail: String,
+    /// Where the project branch was found that nobody of ours brought there. Retry takes it as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<Sha>,
 }
 
 impl Attention {
     pub fn new(kind: AttentionKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into() }
+        Self { kind, detail: detail.into(), tip: None }
+    }
+
+    /// That the project branch is at `tip`, which nobody approved.
+    pub fn foreign_tip(tip: Sha, detail: impl Into<String>) -> Self {
+        Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip) }
     }
 }

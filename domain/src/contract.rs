@@ -29,6 +29,8 @@ pub struct Contract {
     pub kind: ContractType,
     /// Who declared it first.
     pub owner: String,
+    /// Who declared the version in force.
+    pub declared_by: String,
     pub spec: String,
     /// From 1; every change of the specification is one more.
     pub version: u32,
@@ -71,6 +73,7 @@ mod tests {
             name: name.clone(),
             kind: ContractType::Function,
             owner: "mara".to_owned(),
+            declared_by: "ole".to_owned(),
             spec: spec.clone(),
             version: 2,
             created_at: at,
@@ -80,7 +83,7 @@ mod tests {
         let lines = [serde_json::to_string(&contract).unwrap(), serde_json::to_string(&version).unwrap()];
         assert_eq!(serde_json::from_str::<Contract>(&lines[0]).unwrap(), contract);
         insta::assert_snapshot!(lines.join("\n"), @r#"
-        {"id":3,"project_id":"PROJ-001","name":"save","type":"function","owner":"mara","spec":"fn save()","version":2,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z"}
+        {"id":3,"project_id":"PROJ-001","name":"save","type":"function","owner":"mara","declared_by":"ole","spec":"fn save()","version":2,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z"}
         {"version":1,"spec":"fn save()","declared_by":"ole","created_at":"2026-01-31T09:05:00.000Z"}
         "#);
         let new: NewContract = serde_json::from_str(r#"{"name": "save", "type": "function", "spec": "fn save()"}"#).unwrap();

@@ -70,7 +70,7 @@ events! {
     /// No card is open but those that a person holds.
     ProjectCompleted "project_completed" {}
     ProjectReopened "project_reopened" {}
-    /// The project branch points to another commit.
+    /// The project branch points to another commit: one of ours, or one that a person accepted.
     ProjectBranchMoved "project_branch_moved" { sha: Sha }
     /// The project branch was brought to the base branch.
     ProjectLanded "project_landed" { sha: Sha }

@@ -42,6 +42,9 @@ words! {
         ProgramMissing = "program_missing",
         RootRefused = "root_refused",
         McpNotConnected = "mcp_not_connected",
+        /// The model's service could not be reached, or failed by itself.
+        ServiceUnreachable = "service_unreachable",
+        DiskFull = "disk_full",
     }
 }
 
@@ -62,6 +65,8 @@ impl FailureClass {
             Self::ProgramMissing => ParkReason::ProgramMissing.sentence(),
             Self::RootRefused => ParkReason::RootRefused.sentence(),
             Self::McpNotConnected => ParkReason::McpNotConnected.sentence(),
+            Self::ServiceUnreachable => ParkReason::ServiceUnreachable.sentence(),
+            Self::DiskFull => ParkReason::DiskFull.sentence(),
         }
     }
 
@@ -73,10 +78,15 @@ impl FailureClass {
             Self::ProgramMissing => Some(ParkReason::ProgramMissing),
             Self::RootRefused => Some(ParkReason::RootRefused),
             Self::McpNotConnected => Some(ParkReason::McpNotConnected),
+            Self::ServiceUnreachable => Some(ParkReason::ServiceUnreachable),
+            Self::DiskFull => Some(ParkReason::DiskFull),
             _ => None,
         }
     }
 }
+
+/// More than [`backoff`] ever answers.
+pub const LONGEST_BACKOFF: Duration = Duration::from_secs(330);
 
 /// How long to wait after the `failed`-th failure in a row (from 1): 10 s, doubled each time, at most 5 minutes, plus up to a tenth
 /// taken from `salt` so that tasks that failed together do not come back together.
@@ -99,11 +109,13 @@ mod tests {
             .collect();
         assert_eq!(bounds, [(10, 10), (20, 21), (40, 43), (80, 87), (160, 175), (300, 329), (300, 329)]);
         assert_eq!(backoff(u32::MAX, 0).as_secs(), 300);
+        assert!((0..10_000).all(|salt| backoff(9, salt) < LONGEST_BACKOFF));
     }
 
     #[test]
     fn only_what_says_nothing_about_the_task_parks() {
         let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.parks().is_some()).map(|class| class.as_str()).collect();
-        assert_eq!(parking, ["rate_limited", "signed_out", "program_missing", "root_refused", "mcp_not_connected"]);
+        let known = ["rate_limited", "signed_out", "program_missing", "root_refused", "mcp_not_connected", "service_unreachable", "disk_full"];
+        assert_eq!(parking, known);
     }
 }

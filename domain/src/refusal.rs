@@ -9,6 +9,9 @@ use crate::task::{Phase, Status};
 use crate::time::Timestamp;
 use crate::transition::{Mover, Target, targets};
 
+/// How the person makes a token for an agent of their own.
+pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
+
 /// A request that was understood and may not be carried out. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -69,6 +72,8 @@ pub enum Refusal {
     HumanOnly { action: String },
     #[error("this token belongs to a room and to no agent yet")]
     NotRegistered,
+    #[error("{agent} left the project")]
+    Left { agent: String },
     #[error("nobody here is called {name}")]
     UnknownAgent { name: String, nearest: Vec<String> },
     #[error("{name} could be {}", candidates.join(" or "))]
@@ -140,7 +145,7 @@ impl Refusal {
             Self::Repository { code, .. } => code,
             Self::Unauthorized => "unauthorized",
             Self::HumanOnly { .. } => "human-only",
-            Self::NotRegistered => "not-registered",
+            Self::NotRegistered | Self::Left { .. } => "not-registered",
             Self::UnknownAgent { .. } => "unknown-agent",
             Self::AmbiguousAgent { .. } => "ambiguous-agent",
             Self::DeadAgent { .. } => "dead-agent",
@@ -175,6 +180,9 @@ impl Refusal {
             Self::Invalid { hint, .. } | Self::NotYourRole { hint, .. } | Self::NotNow { hint, .. } | Self::Repository { hint, .. } => hint.clone(),
             Self::StaleRun { .. } => "Stop here: the task was stopped, moved or given to a newer run. End your turn.".to_owned(),
             Self::NotYourTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
+            Self::NotYou { own, .. } if own == PERSON => format!(
+                "Leave the name out to act as the person, whose token this is. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}."
+            ),
             Self::NotYou { own, .. } => format!("Write as {own}: who you are is decided by your token."),
             Self::NotClean { .. } => "Commit what belongs to the task, remove or ignore the rest, then move the task again.".to_owned(),
             Self::NoCommits { .. } => "Commit your work in the worktree, then move the task again.".to_owned(),
@@ -198,6 +206,7 @@ impl Refusal {
             }
             Self::HumanOnly { .. } => "Leave it to the person; tell them with add_comment.".to_owned(),
             Self::NotRegistered => "Call register with a name of your own; what you do afterwards is done under it.".to_owned(),
+            Self::Left { agent } => format!("Call register to come back as {agent}; what was written to you is kept."),
             Self::UnknownAgent { nearest, .. } if nearest.is_empty() => "Call who to see the names.".to_owned(),
             Self::UnknownAgent { nearest, .. } => format!("Did you mean {}? Call who to see all names.", nearest.join(" or ")),
             Self::AmbiguousAgent { candidates, .. } => {
@@ -209,11 +218,9 @@ impl Refusal {
                 .to_owned(),
             Self::Unread { .. } => "Call check_inbox, read, then send again.".to_owned(),
             Self::LeadOnly { .. } => "Ask a lead with send; who shows who leads.".to_owned(),
-            Self::Unverified { .. } => {
-                "Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Until then, leave it to others.".to_owned()
-            }
-            Self::NotAssignee { .. } => "Leave it to the assignee, or ask a lead to assign the task to you.".to_owned(),
-            Self::IllegalStage { next, .. } if next.is_empty() => "Nothing about it is yours to change now; ask a lead with send.".to_owned(),
+            Self::Unverified { .. } => format!("Ask the person for a token of your own: {TOKEN_COMMAND}. Until then, leave it to others."),
+            Self::NotAssignee { .. } => "Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.".to_owned(),
+            Self::IllegalStage { from, next, .. } if next.is_empty() => format!("Nothing about it is yours to change now. {}", waits_for(*from)),
             Self::IllegalStage { next, .. } => {
                 format!("You may make it {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
             }
@@ -235,6 +242,22 @@ fn example(what: &str) -> &'static str {
         "goal" => "GOAL-001",
         "message" | "handshake" | "contract" => "1",
         _ => "TASK-001",
+    }
+}
+
+/// Who goes on with a task of this stage, whoever asks.
+fn waits_for(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Pending => "A lead or the person gives it to somebody first, with update_task and assigned_to.",
+        Stage::Assigned => "Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.",
+        Stage::Ready => "It starts by itself as soon as there is room.",
+        Stage::Blocked => "It waits for other tasks, which get_task names.",
+        Stage::InProgress => "Whoever works on it hands it in first, with submit_for_review.",
+        Stage::Review => "A lead judges it, with approve_task or reject_task.",
+        Stage::Approved => "It is approved and merged by itself.",
+        Stage::Completed => "Somebody who neither built nor approved it verifies it, with verify_task.",
+        Stage::Failed | Stage::Stale => "It is stuck: the person decides what becomes of it, or a lead who gives it to another one.",
+        Stage::Verified | Stage::Closed | Stage::Abandoned | Stage::Obsolete => "It is over: what is still to be done belongs into a new task.",
     }
 }
 

@@ -26,7 +26,7 @@ words! {
         /// Finished without a change of its own: plans and rounds.
         Closed = "closed",
         Failed = "failed",
-        /// It fell silent, or was sent back too often.
+        /// Whoever has it fell silent, or it was sent back too often.
         Stale = "stale",
         Abandoned = "abandoned",
         Obsolete = "obsolete",
@@ -46,7 +46,7 @@ impl Stage {
             Status::Done if card.phase == Phase::Coder => Self::Completed,
             Status::Done => Self::Closed,
             _ if matches!(stuck, Some(AttentionKind::Failed | AttentionKind::Protocol)) => Self::Failed,
-            _ if stuck == Some(AttentionKind::Stalled) => Self::Stale,
+            _ if matches!(stuck, Some(AttentionKind::Stalled | AttentionKind::Silent)) => Self::Stale,
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
             Status::InProgress if card.run.is_some() || card.hands.assigned_to.is_some() => Self::InProgress,

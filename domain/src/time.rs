@@ -45,6 +45,12 @@ impl Timestamp {
         Self::from_milliseconds(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Whether this time has come, seen at `now`. It was reckoned to be at most `longest` away: where it is further, the clock has been
+    /// set back since, and nobody waits for the hours in between.
+    pub fn is_due(self, now: Self, longest: Duration) -> bool {
+        self <= now || self > now.after(longest)
+    }
+
     /// How much later this is than `earlier`; zero when it is not later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or_default())

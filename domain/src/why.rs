@@ -53,6 +53,10 @@ pub enum Why {
     PlanOpen {
         task: TaskId,
     },
+    /// The project branch holds what nobody approved; the person is asked about it on `task`.
+    BranchAsked {
+        task: TaskId,
+    },
 }
 
 impl Why {
@@ -77,6 +81,7 @@ impl Why {
             Self::AssignedTo { name } => format!("assigned to {name}"),
             Self::AwaitsLead { name } => format!("handed in by {name}: waits for a lead's approval"),
             Self::PlanOpen { task } => format!("waits for the plan {task}"),
+            Self::BranchAsked { task } => format!("the project branch was changed: waits for your word on {task}"),
         }
     }
 }

@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 pub use once::{CallError, call_tool};
 
+use self::post::Kept;
 use crate::handler::{self, REGISTER};
 use crate::{meta, reply};
 
@@ -103,6 +104,7 @@ struct Bridge {
     token: watch::Sender<String>,
     /// How often the server said that the tools changed.
     changes: watch::Sender<u64>,
+    kept: Kept,
 }
 
 impl ServerHandler for Bridge {
@@ -167,7 +169,7 @@ impl ServerHandler for Bridge {
 
 impl Bridge {
     fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String) -> Self {
-        Self { db_path, task_id, token: watch::Sender::new(token.clone()), first: token, changes: watch::Sender::new(0) }
+        Self { db_path, task_id, token: watch::Sender::new(token.clone()), first: token, changes: watch::Sender::new(0), kept: Kept::default() }
     }
 
     /// Goes back to the first token, with which it can register again, because `refused` was worth nothing. False when that was the first.

@@ -15,6 +15,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::handler::Handler;
 use crate::reply::{self, Answer, Failure};
@@ -77,6 +78,19 @@ impl Call {
     pub(crate) fn name(&self) -> Result<String, Failure> {
         self.caller.name().ok_or_else(|| Refusal::NotRegistered.into())
     }
+}
+
+/// Under what a call is remembered that its client named `id`: with the tool, whose stored answer fits no other, and with what was asked.
+/// Some clients count their calls anew in each turn, so that two calls share an id; who repeats one asks in the same words.
+pub(crate) fn remembered_as(id: &str, tool: &str, arguments: Option<&JsonObject>, scope: Option<&TaskId>) -> String {
+    let mut asked = Sha256::new();
+    asked.update(scope.map_or("", TaskId::as_str));
+    for (name, value) in arguments.into_iter().flatten() {
+        asked.update(format!(",{name:?}:{value}"));
+    }
+    // Half of it tells two calls of one id apart.
+    let asked: String = asked.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("{tool}/{id}/{asked}")
 }
 
 /// What a tool changes.

@@ -21,7 +21,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::call::Call;
+use crate::call::{self, Call};
 use crate::notice::Notices;
 use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
@@ -71,8 +71,7 @@ impl Handler {
         if let Err(refusal) = tools::claim(&caller, &request.name, request.arguments.as_ref()) {
             return Ok(reply::refused(&refusal).into());
         }
-        // With the tool's name: another tool's stored answer would not fit.
-        let call_id = meta::call_id(&context.meta).map(|id| format!("{}/{id}", request.name));
+        let call_id = meta::call_id(&context.meta).map(|id| call::remembered_as(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
         let caller = caller.with_call_id(call_id);
         let session = identity(&context.extensions)?.session.clone();
         context.extensions.insert(Call { db: self.0.db.clone(), caller: caller.clone(), scope });
@@ -133,8 +132,7 @@ impl ServerHandler for Handler {
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         let caller = &identity(&context.extensions)?.caller;
-        let mut list = self.0.tools.list_all();
-        list.retain(|tool| tools::may(caller, &tool.name));
+        let mut list = tools::seen_by(caller, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
                 Ok(unread) => alert(tool, unread.alert()),

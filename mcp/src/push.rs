@@ -7,18 +7,23 @@ pub(crate) mod stream;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use db::{Caller, Db};
 use domain::agent::ALL;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
 use tokio::sync::Notify;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::resource::Uri;
 
 /// How many events are read from the log at once.
 const PAGE: u32 = 500;
+/// How long after a look into the log the next one waits: what is committed meanwhile is read at once. Short beside the 10 ms within which
+/// an agent is to be told, long beside a commit.
+const REST: Duration = Duration::from_millis(2);
 
 /// Everybody who listens.
 #[derive(Debug, Default)]
@@ -52,6 +57,7 @@ impl Push {
                     // The next commit wakes it again.
                     tracing::warn!(%error, "listeners could not be told what is new");
                 }
+                sleep(REST).await;
             }
         });
     }

@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use db::{Caller, Db};
-use domain::refusal::Refusal;
+use domain::refusal::{Refusal, TOKEN_COMMAND};
 use domain::wire::Problem;
 use futures_util::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -175,7 +175,12 @@ fn storage(error: &db::Error) -> Response {
 
 fn unauthorized() -> Response {
     let refusal = Refusal::Unauthorized;
-    let mut response = problem(StatusCode::UNAUTHORIZED, refusal.code(), refusal.to_string(), refusal.hint());
+    // The refusal's own hint is the person's: an agent must not be led to their token.
+    let hint = format!(
+        "Ask the person for a token of your own: {TOKEN_COMMAND}. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of \
+         `vibe-relay mcp`."
+    );
+    let mut response = problem(StatusCode::UNAUTHORIZED, refusal.code(), refusal.to_string(), hint);
     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }

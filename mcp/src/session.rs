@@ -144,15 +144,15 @@ impl Session {
         }
     }
 
-    /// Waits until its token is taken back, or it ends otherwise. Tokens end by commits, and each commit wakes it.
+    /// Waits until its token is taken back, or it ends otherwise.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn over(&self, db: &Db) -> db::Result<()> {
-        let mut wake = db.subscribe();
+        let mut taken_back = db.tokens_taken_back();
         while self.caller(db).await?.is_some() {
             tokio::select! {
-                woken = wake.changed() => if woken.is_err() { return Ok(()) },
+                woken = taken_back.changed() => if woken.is_err() { return Ok(()) },
                 () = self.ended.cancelled() => return Ok(()),
             }
         }

@@ -11,6 +11,7 @@ mod identity;
 mod notices;
 mod pages;
 mod push;
+mod repeat;
 mod resource;
 mod room;
 mod table;

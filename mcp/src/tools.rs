@@ -1,4 +1,4 @@
-//! The sum of the tools, and THE TABLE: who sees which, and in which arguments somebody may repeat their own name.
+//! The sum of the tools, and THE TABLE: who sees which of them, and in which arguments somebody may repeat their own name.
 //!
 //! The table keeps each agent's list short and is no security boundary: what a caller may do is judged again by the store.
 
@@ -19,13 +19,15 @@ mod spawn;
 mod stage;
 mod task;
 
+use std::sync::Arc;
+
 use db::Caller;
 use domain::agent::{NAME_BYTES, is_short_for};
-use domain::refusal::Refusal;
+use domain::refusal::{Refusal, TOKEN_COMMAND};
 use domain::task::Phase;
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
-use rmcp::model::JsonObject;
+use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 
 use crate::handler::Handler;
@@ -142,10 +144,25 @@ pub(crate) fn may(caller: &Caller, tool: &str) -> bool {
     })
 }
 
+/// The tools among `all` that the caller sees, as it sees them.
+pub(crate) fn seen_by(caller: &Caller, all: &ToolRouter<Handler>) -> Vec<Tool> {
+    let mut seen = all.list_all();
+    seen.retain(|tool| may(caller, &tool.name));
+    // Who comes from outside has none of the roles of this argument.
+    if let (Caller::Agent(_), Some(tool)) = (caller, seen.iter_mut().find(|tool| tool.name == comment::ADD_COMMENT)) {
+        let schema = Arc::make_mut(&mut tool.input_schema);
+        schema.get_mut("properties").and_then(Value::as_object_mut).and_then(|properties| properties.remove(comment::AUTHOR_ROLE));
+    }
+    seen
+}
+
 /// Why the caller may not call `tool`.
 pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     let own: Vec<&str> = TABLE.iter().filter(|row| may(caller, row.tool)).map(|row| row.tool).collect();
-    let hint = format!("Your tools are {}.", own.join(", "));
+    let mut hint = format!("Your tools are {}.", own.join(", "));
+    if matches!(caller, Caller::Human | Caller::Runner) && TABLE.iter().any(|row| row.tool == tool && row.outside) {
+        hint = format!("This token is the person's. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}. {hint}");
+    }
     match caller {
         Caller::Run(run) => Refusal::NotYourRole { phase: run.phase, action: format!("call {tool}"), hint },
         Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),

@@ -3,22 +3,19 @@
 //! Knows no task: the caller says which names are its own. Where a branch is checked out does not matter here, except
 //! that such a branch is never deleted.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+mod delete;
+mod packed;
+
+use std::path::PathBuf;
 
 use domain::evidence::Sha;
 use git2::{ErrorCode, Oid};
 
+use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
+use crate::lock::{self, Patience};
 use crate::rescue::RESCUE_PREFIX;
-
-/// How long a locked reference is waited for: other programs hold the lock for milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 impl Repository {
     /// The commit at the tip of `branch`, or none when there is no such branch.
@@ -72,34 +69,6 @@ impl Repository {
         set_reference(&handle, &full_name(branch), expected, new, message)
     }
 
-    /// Deletes `branch` when `kept_by` or a rescue ref contains its tip. Answers whether there was such a branch.
-    ///
-    /// # Errors
-    /// [`RepoError::NotKept`] when commits would be lost, [`RepoError::CheckedOut`] when a checkout stands on it.
-    pub fn delete_branch(&self, branch: &str, kept_by: &str) -> Result<bool, RepoError> {
-        let handle = self.handle()?;
-        let Some(old) = tip(&handle, branch)? else { return Ok(false) };
-        if let Some(checkout) = self.checkouts()?.into_iter().find(|checkout| checkout.occupies(branch)) {
-            return Err(RepoError::CheckedOut { branch: branch.to_owned(), path: checkout.workdir });
-        }
-        let kept = kept_by != branch && tip(&handle, kept_by)?.is_some_and(|keeper| contains(&handle, keeper, old));
-        if !kept && !is_rescued(&handle, old)? {
-            return Err(RepoError::NotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
-        }
-        let name = full_name(branch);
-        patiently(&handle, &name, Some(old), || {
-            // Opened afresh: after a refused attempt libgit2 takes a packed reference for deleted that is still there.
-            let handle = self.handle()?;
-            Ok(match handle.find_reference(&name) {
-                // `Reference::delete` compares with the value that was read, so that value has to be the judged one.
-                Ok(reference) if reference.target() != Some(old) => Err(modified()),
-                Ok(mut reference) => reference.delete().map(|()| true),
-                Err(reason) if reason.code() == ErrorCode::NotFound => Ok(false),
-                Err(reason) => Err(reason),
-            })
-        })
-    }
-
     /// Removes the lock files that a killed agent left on `branch` and in the checkout `name`.
     /// Only to be called when the agent's processes are proven dead.
     ///
@@ -108,7 +77,7 @@ impl Repository {
     pub fn clear_locks(&self, name: &str, branch: &str) -> Result<(), RepoError> {
         let admin = self.admin_dir(name)?;
         for lock in [self.lock_of(&full_name(branch)), admin.join("index.lock"), admin.join("HEAD.lock")] {
-            remove_lock(&lock)?;
+            lock::remove(&lock)?;
         }
         Ok(())
     }
@@ -120,20 +89,11 @@ impl Repository {
     /// The lock file exists and cannot be removed.
     pub fn clear_lock(&self, name: &str) -> Result<bool, RepoError> {
         let name = if name.starts_with("refs/") { name.to_owned() } else { full_name(name) };
-        remove_lock(&self.lock_of(&name))
+        lock::remove(&self.lock_of(&name))
     }
 
     fn lock_of(&self, name: &str) -> PathBuf {
-        self.git_dir().join(format!("{name}.lock"))
-    }
-}
-
-/// Whether there was such a file.
-fn remove_lock(lock: &Path) -> Result<bool, RepoError> {
-    match fs::remove_file(lock) {
-        Ok(()) => Ok(true),
-        Err(reason) if reason.kind() == ErrorKind::NotFound => Ok(false),
-        Err(reason) => Err(RepoError::Io { attempted: format!("remove the left-over lock {}", lock.display()), reason }),
+        lock::lock_of(&self.git_dir().join(name))
     }
 }
 
@@ -158,7 +118,8 @@ pub(crate) fn reference_target(handle: &git2::Repository, name: &str) -> Result<
     }
 }
 
-/// Creates (`expected` none) or moves a reference, only from its expected old value.
+/// Creates (`expected` none) or moves a reference, only from its expected old value, and waits until it is on the disk. New
+/// objects have to be there before ([`Repository::sync_objects`]).
 pub(crate) fn set_reference(handle: &git2::Repository, name: &str, expected: Option<Oid>, new: Oid, message: &str) -> Result<(), RepoError> {
     if expected.is_none()
         && let Some(branch) = name.strip_prefix("refs/heads/")
@@ -168,12 +129,11 @@ pub(crate) fn set_reference(handle: &git2::Repository, name: &str, expected: Opt
             return Err(RepoError::NameBlocked { existing, wanted: branch.to_owned() });
         }
     }
-    patiently(handle, name, expected, || {
-        Ok(match expected {
-            Some(old) => handle.reference_matching(name, new, true, old, message).map(drop),
-            None => handle.reference(name, new, false, message).map(drop),
-        })
-    })
+    let moved = patiently(handle, name, expected, || match expected {
+        Some(old) => handle.reference_matching(name, new, true, old, message).map(drop),
+        None => handle.reference(name, new, false, message).map(drop),
+    });
+    moved.and_then(|()| sync_reference(handle.commondir(), name))
 }
 
 /// Whether `tip` is `commit` or has it in its history.
@@ -210,41 +170,30 @@ fn first_below(handle: &git2::Repository, branch: &str) -> Result<Option<String>
 }
 
 /// Repeats `attempt` while the reference is locked, and names what went wrong otherwise.
-fn patiently<T>(
+fn patiently(
     handle: &git2::Repository,
     name: &str,
     expected: Option<Oid>,
-    mut attempt: impl FnMut() -> Result<Result<T, git2::Error>, RepoError>,
-) -> Result<T, RepoError> {
-    let deadline = Instant::now() + PATIENCE;
-    let mut pause = Duration::from_millis(2);
+    attempt: impl Fn() -> Result<(), git2::Error>,
+) -> Result<(), RepoError> {
+    let target = handle.commondir().join(name);
+    let mut patience = Patience::new();
     loop {
-        let reason = match attempt()? {
-            Ok(done) => return Ok(done),
-            Err(reason) => reason,
-        };
+        let Err(reason) = attempt() else { return Ok(()) };
         match reason.code() {
-            ErrorCode::Locked if Instant::now() < deadline => {
-                thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            ErrorCode::Locked => {
-                // Deleting a packed reference rewrites the one file of all of them.
-                let of_all = handle.path().join("packed-refs.lock");
-                let lock = if of_all.exists() { of_all } else { handle.path().join(format!("{name}.lock")) };
-                return Err(RepoError::Locked { name: name.to_owned(), lock, seconds: PATIENCE.as_secs() });
-            }
+            ErrorCode::Locked if lock::remove_left_over(&target)? || patience.wait() => {}
+            ErrorCode::Locked => return Err(lock::locked(name, lock::lock_of(&target))),
             ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound => {
-                let found = reference_target(handle, name)?.map(sha);
-                return Err(RepoError::Moved { name: name.to_owned(), expected: expected.map(sha), found });
+                let found = reference_target(handle, name)?;
+                // Not the reference, but its folder is gone: whoever deleted a neighbour removed it.
+                if reason.code() == ErrorCode::NotFound && found == expected && patience.wait() {
+                    continue;
+                }
+                return Err(RepoError::Moved { name: name.to_owned(), expected: expected.map(sha), found: found.map(sha) });
             }
             _ => return Err(RepoError::Git { attempted: format!("move {name}"), reason }),
         }
     }
-}
-
-fn modified() -> git2::Error {
-    git2::Error::new(ErrorCode::Modified, git2::ErrorClass::Reference, "the branch moved")
 }
 
 #[cfg(test)]

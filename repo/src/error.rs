@@ -42,6 +42,8 @@ pub enum RepoError {
     Moved { name: String, expected: Option<Sha>, found: Option<Sha> },
     #[error("{name} stayed locked by another program for {seconds} seconds")]
     Locked { name: String, lock: PathBuf, seconds: u64 },
+    #[error("{name} is no branch of its own: it points to {target}")]
+    Symbolic { name: String, target: String },
     #[error("{sha} is not a full commit id")]
     NotASha { sha: String },
     #[error("the commit {sha} is not in the repository")]
@@ -92,6 +94,7 @@ impl RepoError {
             Self::NameBlocked { .. } => "name-blocked",
             Self::Moved { .. } => "branch-moved",
             Self::Locked { .. } => "branch-locked",
+            Self::Symbolic { .. } => "branch-symbolic",
             Self::NotASha { .. } => "not-a-sha",
             Self::CommitMissing { .. } => "commit-missing",
             Self::CheckoutName { .. } => "checkout-name",
@@ -134,6 +137,7 @@ impl RepoError {
             }
             Self::Moved { .. } => "Somebody else moved it at the same moment: look again and repeat.".into(),
             Self::Locked { lock, .. } => format!("If no git program is running, delete the left-over lock file {}.", lock.display()),
+            Self::Symbolic { name, .. } => format!("Remove it with `git symbolic-ref --delete {name}`, then repeat."),
             Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),
             Self::CommitMissing { .. } => "It may have been removed by `git gc`; look at the rescue refs.".into(),
             Self::CheckoutName { .. } => "Use one path component of letters, digits, `-`, `_` and `.`.".into(),

@@ -106,6 +106,15 @@ impl Repository {
         Ok(None)
     }
 
+    /// The parents of `commit`, in their order.
+    ///
+    /// # Errors
+    /// The commit is missing.
+    pub fn parents_of(&self, commit: &Sha) -> Result<Vec<Sha>, RepoError> {
+        let handle = self.handle()?;
+        Ok(find_commit(&handle, oid(commit)?)?.parent_ids().map(sha).collect())
+    }
+
     /// The id of the tree of `commit`: two commits with the same tree hold the same files, so a check that passed on
     /// one has passed on the other.
     ///

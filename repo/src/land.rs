@@ -4,12 +4,14 @@
 //! second, so that a kill in between can be told from a person's changes and is finished by a repeat.
 
 mod files;
+mod index;
 
 use std::path::{Path, PathBuf};
 
 use domain::evidence::Sha;
 
 use crate::branch::{contains, existing_tip, full_name, set_reference, tip};
+use crate::durable::sync_reference;
 use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
@@ -36,7 +38,7 @@ impl Repository {
     ///
     /// # Errors
     /// A branch is missing or moved meanwhile; the checkout is in the middle of an operation, is sparse, or has an index
-    /// that cannot be read.
+    /// that cannot be read or stays locked.
     pub fn land(
         &self,
         project_branch: &str,
@@ -49,6 +51,7 @@ impl Repository {
         let project = existing_tip(&handle, project_branch)?;
         let base = existing_tip(&handle, base_branch)?;
         if contains(&handle, base, project) {
+            self.sync_branch(base_branch)?;
             return Ok(LandOutcome::AlreadyLanded { sha: sha(base) });
         }
         let (own, others): (Vec<_>, Vec<_>) = self.occupied_by_people(base_branch)?.into_iter().partition(|checkout| checkout.is_at(workdir));
@@ -71,6 +74,7 @@ impl Repository {
                 return Ok(LandOutcome::Dirty { paths: in_the_way });
             }
         }
+        self.sync_objects()?;
         let log = format!("vibe-relay: landed {project_branch}");
         set_reference(&handle, &full_name(base_branch), Some(base), target, &log)?;
         Ok(LandOutcome::Landed { sha: sha(target), fast_forward })
@@ -81,7 +85,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`RepoError::Moved`] when the branch is elsewhere; [`RepoError::CheckedOut`] when a checkout that stands on it has
-    /// changes, so that nothing was touched.
+    /// changes, so that nothing was touched; [`RepoError::Locked`] when its index stays locked.
     pub fn advance(&self, branch: &str, expected_old: &Sha, new: &Sha, message: &str) -> Result<(), RepoError> {
         let handle = self.handle()?;
         let (old, new) = (oid(expected_old)?, find_commit(&handle, oid(new)?)?.id());
@@ -95,7 +99,14 @@ impl Repository {
                 return Err(RepoError::CheckedOut { branch: branch.to_owned(), path: checkout.workdir });
             }
         }
+        self.sync_objects()?;
         set_reference(&handle, &full_name(branch), Some(old), new, message)
+    }
+
+    /// Brings a branch that was found where it should be, and all that it contains, to the disk.
+    pub(crate) fn sync_branch(&self, branch: &str) -> Result<(), RepoError> {
+        self.sync_objects()?;
+        sync_reference(self.git_dir(), &full_name(branch))
     }
 }
 

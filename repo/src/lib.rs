@@ -9,6 +9,7 @@
 mod branch;
 mod checkout;
 mod diff;
+mod durable;
 mod error;
 mod evidence;
 mod feature;
@@ -17,6 +18,7 @@ mod handle;
 mod history;
 mod identity;
 mod land;
+mod lock;
 mod look;
 mod merge;
 mod probe;

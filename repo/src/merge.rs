@@ -23,7 +23,7 @@ pub enum MergeOutcome {
 
 impl Repository {
     /// Merges `head` into `branch`: always a commit with two parents when there is something to merge. The branch moves
-    /// only from the tip that was merged, as [`Repository::advance`] does it.
+    /// only from the tip that was merged, as [`Repository::advance`] does it. What is answered as merged is on the disk.
     ///
     /// # Errors
     /// [`RepoError::Moved`] when the branch moved meanwhile; [`RepoError::CheckedOut`] when a person has it checked out
@@ -32,9 +32,14 @@ impl Repository {
         let handle = self.handle()?;
         let old = existing_tip(&handle, branch)?;
         let outcome = self.merge_commit(&sha(old), head, message, identity)?;
-        if let MergeOutcome::Merged { sha: new, already: false } = &outcome {
-            let subject = message.lines().next().unwrap_or_default();
-            self.advance(branch, &sha(old), new, &format!("vibe-relay: {subject}"))?;
+        match &outcome {
+            MergeOutcome::Merged { sha: new, already: false } => {
+                let subject = message.lines().next().unwrap_or_default();
+                self.advance(branch, &sha(old), new, &format!("vibe-relay: {subject}"))?;
+            }
+            // By somebody who may not have waited for the disk, or by us before a kill.
+            MergeOutcome::Merged { already: true, .. } => self.sync_branch(branch)?,
+            MergeOutcome::Conflict { .. } => {}
         }
         Ok(outcome)
     }

@@ -10,6 +10,7 @@ use domain::evidence::Sha;
 use git2::{Delta, Index, IndexEntry, IndexTime, Oid};
 
 use crate::branch::{contains, reference_target, set_reference};
+use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::workdir::Untracked;
@@ -58,25 +59,23 @@ impl Repository {
         let tree = keeper.index.write_tree_to(&handle).attempting(indexing)?;
         let skipped = keeper.skipped;
         let earlier = reference_target(&handle, reference)?;
-        if let Some(earlier) = earlier
-            && find_commit(&handle, earlier)?.tree_id() == tree
-            && contains(&handle, earlier, head)
-        {
-            return Ok(Some(Rescue { sha: sha(earlier), skipped }));
-        }
-
-        let earlier_commit = earlier.map(|id| find_commit(&handle, id)).transpose()?;
-        let parents: Vec<_> = std::iter::once(&parent).chain(earlier_commit.as_ref()).collect();
-        let signature = self.identity("rescue")?.signature()?;
-        let mut message = "Work that was not committed\n".to_owned();
-        for path in &skipped {
-            message.push_str(&format!("\nNot kept: {path}"));
-        }
-        let new_tree = handle.find_tree(tree).attempting(indexing)?;
-        let kept = handle
-            .commit(None, &signature, &signature, &message, &new_tree, &parents)
-            .attempting(|| format!("commit what is in {}", worktree.display()))?;
-        set_reference(&handle, reference, earlier, kept, "vibe-relay: rescued")?;
+        let kept = match earlier {
+            Some(earlier) if find_commit(&handle, earlier)?.tree_id() == tree && contains(&handle, earlier, head) => earlier,
+            _ => {
+                let earlier_commit = earlier.map(|id| find_commit(&handle, id)).transpose()?;
+                let parents: Vec<_> = std::iter::once(&parent).chain(earlier_commit.as_ref()).collect();
+                let signature = self.identity("rescue")?.signature()?;
+                let mut message = "Work that was not committed\n".to_owned();
+                for path in &skipped {
+                    message.push_str(&format!("\nNot kept: {path}"));
+                }
+                let new_tree = handle.find_tree(tree).attempting(indexing)?;
+                handle
+                    .commit(None, &signature, &signature, &message, &new_tree, &parents)
+                    .attempting(|| format!("commit what is in {}", worktree.display()))?
+            }
+        };
+        self.keep(&handle, reference, earlier, kept)?;
         Ok(Some(Rescue { sha: sha(kept), skipped }))
     }
 
@@ -90,10 +89,20 @@ impl Repository {
         let commit = find_commit(&handle, oid(commit)?)?.id();
         let earlier = reference_target(&handle, reference)?;
         match earlier {
-            Some(earlier) if contains(&handle, earlier, commit) => Ok(()),
+            Some(earlier) if contains(&handle, earlier, commit) => self.keep(&handle, reference, Some(earlier), earlier),
             Some(earlier) if !contains(&handle, commit, earlier) => Err(RepoError::RescueTaken { reference: reference.to_owned() }),
-            _ => set_reference(&handle, reference, earlier, commit, "vibe-relay: rescued"),
+            _ => self.keep(&handle, reference, earlier, commit),
         }
+    }
+
+    /// Points `reference` from `earlier` to `kept`, which is on the disk before. Also when it points there already: the
+    /// attempt that did it may have been killed before it waited for the disk.
+    fn keep(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
+        self.sync_objects()?;
+        if earlier == Some(kept) {
+            return sync_reference(self.git_dir(), reference);
+        }
+        set_reference(handle, reference, earlier, kept, "vibe-relay: rescued")
     }
 }
 

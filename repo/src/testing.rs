@@ -105,6 +105,15 @@ impl Sample {
         commit.to_string()
     }
 
+    /// A commit with the files of `files_of` and these parents, on no branch.
+    pub fn commit_as(&self, files_of: &str, parents: &[&str], message: &str) -> Sha {
+        let git = open(&self.top);
+        let commit = |sha: &str| git.find_commit(git2::Oid::from_str(sha).expect("a commit id")).expect("a commit");
+        let (tree, parents) = (commit(files_of).tree().expect("a tree"), parents.iter().map(|sha| commit(sha)).collect::<Vec<_>>());
+        let signature = signature();
+        git.commit(None, &signature, &signature, message, &tree, &parents.iter().collect::<Vec<_>>()).expect("a commit").to_string()
+    }
+
     /// Points `branch` to `commit`, which creates it when it is missing.
     pub fn set_branch(&self, branch: &str, commit: &str) {
         let id = git2::Oid::from_str(commit).expect("a commit id");

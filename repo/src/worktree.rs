@@ -2,7 +2,8 @@
 //!
 //! git's own files are written here in a fixed order, each step repeatable, instead of through libgit2's `worktree add`:
 //! that one cannot be repeated after a failure, cannot make a detached checkout, and opens the new folder through its
-//! `.git` file. The index, which the checkout writes last, marks a complete checkout; only an incomplete one is filled.
+//! `.git` file. An index that is not empty, which the checkout writes last, marks a complete checkout; only an incomplete
+//! one is filled.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,8 @@ use git2::build::CheckoutBuilder;
 use crate::branch;
 use crate::checkout::{Head, LOCK_REASON, linked_workdir, read_head, read_small};
 use crate::error::{Attempt, RepoError};
-use crate::handle::{Repository, find_commit, oid};
+use crate::handle::{Repository, find_commit, oid, sha};
+use crate::rescue::RESCUE_PREFIX;
 
 impl Repository {
     /// Makes the checkout `name` at `path` on `branch`. The branch is created at `start` when it does not exist; an
@@ -61,11 +63,17 @@ impl Repository {
             return Err(RepoError::CheckoutName { name: name.to_owned(), why: "another checkout has it" });
         }
         let filled = holds_anything(path);
-        let complete = filled && admin.join("index").is_file();
+        let index = admin.join("index").symlink_metadata().ok().filter(fs::Metadata::is_file);
+        let complete = filled && index.as_ref().is_some_and(|index| index.len() > 0);
         if filled && !complete && !links_to(path, &admin) {
             return Err(RepoError::PathOccupied { path: path.to_path_buf() });
         }
 
+        if filled && !complete && index.is_some() {
+            // Empty: what a power cut leaves of one that was just written. By whom cannot be told any more, so what is
+            // there may be an agent's work.
+            self.rescue(&format!("{RESCUE_PREFIX}{name}/power-cut"), path, &sha(commit))?;
+        }
         create_folder(&admin)?;
         write_file(&admin, "locked", LOCK_REASON)?;
         write_file(&admin, "commondir", "../..\n")?;

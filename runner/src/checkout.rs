@@ -2,9 +2,11 @@
 //!
 //! The store's rows are the truth for every name. A name that exists and is not ours is left alone and gets a number.
 
+mod branch;
 mod clean;
 mod unlock;
 
+pub(crate) use branch::{Foreign, ask, look_again, project_branch};
 pub(crate) use clean::clean;
 pub(crate) use unlock::unlock;
 
@@ -16,10 +18,6 @@ use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Phase, Task};
 use repo::{RepoError, Repository};
-use tokio::sync::Mutex;
-
-/// Held while a project branch is named: two runs of a project that start at once must not name it twice.
-static NAMING: Mutex<()> = Mutex::const_new(());
 
 /// What keeps a checkout from being made.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +28,8 @@ pub(crate) enum CheckoutError {
     BranchGone { branch: String },
     #[error("{} holds what git cannot keep: {}; move these files elsewhere", path.display(), names.join(", "))]
     NotKept { path: PathBuf, names: Vec<String> },
+    #[error("{0}")]
+    Foreign(Box<Foreign>),
     #[error(transparent)]
     Store(#[from] db::Error),
     #[error("the work on the repository was broken off")]
@@ -60,32 +60,6 @@ pub(crate) struct Site {
 /// Runs blocking work on a repository beside the event loop.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, RepoError> + Send + 'static) -> Result<T, CheckoutError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| CheckoutError::BrokenOff)?.map_err(CheckoutError::from)
-}
-
-/// Makes sure that the project branch exists, and answers its name and tip.
-///
-/// # Errors
-/// When the repository cannot be served or the base branch is gone.
-pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String, Sha), CheckoutError> {
-    let _naming = NAMING.lock().await;
-    // Read again: whoever held the lock before may have named it.
-    let project = db.project(&project.id).await?;
-    let (git_dir, wanted) = (PathBuf::from(&project.git_dir), project.integration_branch);
-    let name = if db.owns_reference(&project.git_dir, &wanted).await? { wanted } else { free_name(&git_dir, wanted).await? };
-    db.own_reference(&project.git_dir, &name, None).await?;
-    let (branch, known, base_branch) = (name.clone(), project.integration_head, project.base_branch);
-    let tip = blocking(move || {
-        let repository = Repository::open(&git_dir)?;
-        match (repository.ref_sha(&branch)?, known) {
-            (Some(tip), _) => Ok(tip),
-            // Somebody deleted it: what was merged is not lost.
-            (None, Some(head)) => repository.move_ref(&branch, None, &head, "vibe-relay: restored").map(|()| head),
-            (None, None) => repository.ensure_project_branch(&branch, &base_branch),
-        }
-    })
-    .await?;
-    db.project_branch_moved(&project.id, &name, &tip).await?;
-    Ok((name, tip))
 }
 
 async fn free_name(git_dir: &Path, wanted: String) -> Result<String, CheckoutError> {

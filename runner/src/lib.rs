@@ -6,8 +6,11 @@
 
 pub mod backend;
 mod checkout;
+mod disk;
 pub mod env;
 mod merge;
+mod parking;
+mod patience;
 pub mod plan;
 mod port;
 pub mod preflight;

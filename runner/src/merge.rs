@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use db::Db;
+use domain::evidence::Sha;
 use domain::id::TaskId;
 use domain::project::Project;
 use domain::task::{Card, Task};
 use repo::{MergeOutcome, RepoError, Repository};
 
-use crate::checkout::{CheckoutError, blocking, project_branch};
+use crate::checkout::{self, CheckoutError, blocking, project_branch};
 use crate::prompt;
 
 /// What the repository said.
@@ -34,8 +35,11 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
     let Some(sha) = task.card.approved_sha.clone().filter(|_| task.card.is_approved()) else { return Ok(()) };
-    let (branch, _) = project_branch(db, &project).await?;
-    let outcome = match in_repository(&project, &task, &branch, &sha).await {
+    let (branch, tip) = match project_branch(db, &project).await {
+        Err(CheckoutError::Foreign(foreign)) => return Ok(checkout::ask(db, id, &foreign).await?),
+        found => found?,
+    };
+    let outcome = match in_repository(&project, &task, &branch, tip, &sha).await {
         // Somebody else was faster. The task is still approved, so the next look tries again.
         Err(CheckoutError::Repository { error: RepoError::Moved { .. } }) => return Ok(()),
         outcome => outcome?,
@@ -65,22 +69,28 @@ fn conflict(sha: &str, branch: &str, paths: &[String]) -> String {
     prompt::conflict(sha, branch, &named.join("\n"))
 }
 
-async fn in_repository(project: &Project, task: &Task, into: &str, sha: &str) -> Result<Outcome, CheckoutError> {
+/// Merges into the `tip` that was judged, and into no other.
+async fn in_repository(project: &Project, task: &Task, into: &str, tip: Sha, sha: &str) -> Result<Outcome, CheckoutError> {
     let (git_dir, into, sha) = (PathBuf::from(&project.git_dir), into.to_owned(), sha.to_owned());
     let own = task.branch.clone();
     let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = task.card.id, title = task.card.title);
     blocking(move || {
         let repository = Repository::open(&git_dir)?;
-        let tip = match &own {
+        let own_tip = match &own {
             Some(branch) => repository.ref_sha(branch)?,
             None => None,
         };
-        if tip.is_some_and(|tip| tip != sha) {
+        if own_tip.is_some_and(|own_tip| own_tip != sha) {
             return Ok(Outcome::Moved);
         }
         let identity = repository.identity("runner")?;
-        Ok(match repository.merge(&into, &sha, &message, &identity)? {
-            MergeOutcome::Merged { sha: head, .. } => Outcome::Merged { head },
+        Ok(match repository.merge_commit(&tip, &sha, &message, &identity)? {
+            MergeOutcome::Merged { sha: head, already } => {
+                if !already {
+                    repository.advance(&into, &tip, &head, &format!("vibe-relay: {}", message.lines().next().unwrap_or_default()))?;
+                }
+                Outcome::Merged { head }
+            }
             MergeOutcome::Conflict { paths } => Outcome::Conflict { paths },
         })
     })

@@ -2,17 +2,24 @@
 //!
 //! It plans from state alone, never from what happened; the first plan after a start is the recovery from whatever ended the last one.
 
+mod parking;
+mod silence;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use db::{State, TaskState};
 use domain::attention::AttentionKind;
 use domain::config::Config;
-use domain::id::{RunId, TaskId};
+use domain::failure::{FailureClass, LONGEST_BACKOFF};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::park::ParkReason;
 use domain::task::{Card, Phase, Status};
 use domain::time::Timestamp;
 use domain::why::Why;
+
+use parking::{Stand, stand};
+use silence::{Silence, silence};
 
 /// One thing to be done. Doing it twice is as good as once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +34,14 @@ pub enum Action {
     Clean { task: TaskId },
     /// Only a person can go on.
     NeedPerson { task: TaskId, kind: AttentionKind, detail: String },
+    /// The agent from outside that has it fell silent: only a person can go on.
+    MissAssignee { task: TaskId, name: String, detail: String },
+    /// It was heard of, or nobody waits for it any more.
+    MissNobody { task: TaskId },
+    /// The person was asked about the project branch: see whether they brought it back.
+    LookAtBranch { task: TaskId },
+    /// Everybody for whom a handshake waits fell silent.
+    CompleteHandshake { id: i64 },
     /// The time of a parking is over.
     Resume { reason: ParkReason },
 }
@@ -45,6 +60,8 @@ pub fn plan(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timest
     planner.parkings();
     planner.runs();
     planner.finished();
+    planner.handshakes();
+    planner.branches();
     let mut candidates = planner.judge_open();
     candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
     planner.fill_slots(candidates);
@@ -57,6 +74,8 @@ struct Planner<'a> {
     busy: &'a BTreeSet<TaskId>,
     now: Timestamp,
     cards: BTreeMap<&'a TaskId, &'a Card>,
+    /// Projects about whose branch the person is asked, and on which task.
+    asked: BTreeMap<&'a ProjectId, &'a TaskId>,
     plan: Plan,
 }
 
@@ -71,7 +90,9 @@ struct Candidate<'a> {
 impl<'a> Planner<'a> {
     fn new(state: &'a State, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
-        Self { state, config, busy, now, cards, plan: Plan::default() }
+        let asking = state.tasks.iter().map(|known| &known.task.card).filter(|card| asks_about_branch(card));
+        let asked = asking.map(|card| (&card.project_id, &card.id)).collect();
+        Self { state, config, busy, now, cards, asked, plan: Plan::default() }
     }
 
     fn look_again(&mut self, at: Timestamp) {
@@ -86,10 +107,10 @@ impl<'a> Planner<'a> {
 
     fn parkings(&mut self) {
         for parking in &self.state.parkings {
-            if parking.until <= self.now {
-                self.plan.actions.push(Action::Resume { reason: parking.reason });
-            } else {
-                self.look_again(parking.until);
+            match stand(parking, self.now) {
+                Stand::Closed => self.look_again(parking.until),
+                Stand::Over => self.plan.actions.push(Action::Resume { reason: parking.reason }),
+                Stand::Trial => {}
             }
         }
     }
@@ -111,6 +132,21 @@ impl<'a> Planner<'a> {
         }
     }
 
+    fn handshakes(&mut self) {
+        for (id, lost_at) in &self.state.unanswered {
+            if *lost_at <= self.now {
+                self.plan.actions.push(Action::CompleteHandshake { id: *id });
+            } else {
+                self.look_again(*lost_at);
+            }
+        }
+    }
+
+    fn branches(&mut self) {
+        let asked = self.asked.values().filter(|task| !self.busy.contains(**task));
+        self.plan.actions.extend(asked.map(|task| Action::LookAtBranch { task: (*task).clone() }));
+    }
+
     /// Gives every open task without a run its reason to wait, or makes it a candidate.
     fn judge_open(&mut self) -> Vec<Candidate<'a>> {
         let mut candidates = Vec::new();
@@ -124,8 +160,18 @@ impl<'a> Planner<'a> {
                 self.why(card, if stopping { Some(Why::Stopping) } else { merging.then_some(Why::MergeQueued) });
                 continue;
             }
-            if let Some(why) = self.stands(card) {
+            let waits = self.waits(card);
+            if self.misses_assignee(known, waits.is_some()) || card.attention.is_some() {
+                self.why(card, Some(Why::NeedsYou));
+                continue;
+            }
+            if let Some(why) = waits {
                 self.why(card, Some(why));
+                continue;
+            }
+            let asked = self.asked.get(&card.project_id).map(|task| Why::BranchAsked { task: (*task).clone() });
+            if card.is_approved() && asked.is_some() {
+                self.why(card, asked);
                 continue;
             }
             if card.is_approved() {
@@ -145,10 +191,14 @@ impl<'a> Planner<'a> {
                 self.why(card, Some(Why::NeedsYou));
                 continue;
             }
-            if let Some(until) = known.retry_at.filter(|until| *until > self.now) {
+            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, LONGEST_BACKOFF)) {
                 self.look_again(until);
-                let after = known.last_failure.unwrap_or(domain::failure::FailureClass::Crashed);
+                let after = known.last_failure.unwrap_or(FailureClass::Crashed);
                 self.why(card, Some(Why::Waiting { until, after }));
+                continue;
+            }
+            if asked.is_some() {
+                self.why(card, asked);
                 continue;
             }
             candidates.push(candidate(card));
@@ -166,11 +216,29 @@ impl<'a> Planner<'a> {
         self.state.projects.get(&card.project_id).map_or("", |project| project.git_dir.as_str())
     }
 
-    /// Why a task may not be worked on, whatever else is free.
-    fn stands(&self, card: &Card) -> Option<Why> {
-        if card.attention.is_some() {
-            return Some(Why::NeedsYou);
+    /// Puts a task before the person whose assignee fell silent, and takes that back when it is no longer so. Answers whether it is news.
+    fn misses_assignee(&mut self, known: &TaskState, waits: bool) -> bool {
+        let card = &known.task.card;
+        let asked = card.attention.as_ref().map(|attention| attention.kind);
+        let silence = silence(known, self.state, waits, self.now);
+        if let Silence::None { until: Some(until) } | Silence::Unjudged { until } = silence {
+            self.look_again(until);
         }
+        match (silence, asked) {
+            (Silence::Lost { name, detail }, None) => {
+                self.plan.actions.push(Action::MissAssignee { task: card.id.clone(), name, detail });
+                true
+            }
+            (Silence::None { .. }, Some(AttentionKind::Silent)) => {
+                self.plan.actions.push(Action::MissNobody { task: card.id.clone() });
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// What a task waits for before anybody may work on it, whatever else is free.
+    fn waits(&self, card: &Card) -> Option<Why> {
         if let Some(by) = card.held_by {
             return Some(Why::Held { by });
         }
@@ -204,12 +272,23 @@ impl<'a> Planner<'a> {
         let mut free = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(working.len());
         let reviewers = working.iter().filter(|id| self.cards.get(**id).is_some_and(|card| works_as_reviewer(card))).count();
         let mut free_reviewers = usize::try_from(self.config.max_parallel_reviewers).unwrap_or(usize::MAX).saturating_sub(reviewers);
-        // Also when its time is over: it ends by being resumed, which looks whether its cause is gone.
-        let parked = self.state.parkings.iter().max_by_key(|parking| parking.until);
+        let (trials, parked): (Vec<_>, Vec<_>) = self.state.parkings.iter().partition(|parking| stand(parking, self.now) == Stand::Trial);
+        // Also one whose time is over: it ends by being resumed, which looks whether its cause is gone. The first in the order of reasons,
+        // which stays the same when their times move.
+        let mut parked = parked.into_iter().min_by_key(|parking| parking.reason);
+        let trial = trials.iter().copied().max_by_key(|parking| parking.until);
+        match trial.filter(|_| parked.is_none()) {
+            Some(trial) if self.is_tried_since(trial.until) => parked = Some(trial),
+            // Nobody waits for it.
+            Some(_) if candidates.is_empty() => {
+                self.plan.actions.extend(trials.iter().map(|parking| Action::Resume { reason: parking.reason }));
+            }
+            _ => {}
+        }
         for Candidate { card, phase, .. } in candidates {
             let reviews = phase == Phase::Reviewer;
             if let Some(parking) = parked {
-                self.why(card, Some(Why::Parked { reason: parking.reason, until: Some(parking.until) }));
+                self.why(card, Some(parking::why(parking)));
             } else if reviews && free_reviewers == 0 {
                 self.why(card, Some(Why::PhaseFull { phase: Phase::Reviewer }));
             } else if free == 0 {
@@ -218,8 +297,15 @@ impl<'a> Planner<'a> {
                 free -= 1;
                 free_reviewers -= usize::from(reviews);
                 self.plan.actions.push(Action::Start { task: card.id.clone(), phase, status: card.status });
+                parked = trial;
             }
         }
+    }
+
+    /// Whether an agent is at work or about to be that began at that time or later. Who began before has nothing new to tell.
+    fn is_tried_since(&self, then: Timestamp) -> bool {
+        let live = |id: &TaskId| self.state.live.iter().any(|run| run.task_id == *id);
+        self.state.live.iter().any(|run| run.started_at >= then) || self.starting().any(|id| !live(id))
     }
 
     /// Tasks whose agent is about to be on record.
@@ -238,6 +324,11 @@ fn candidate(card: &Card) -> Candidate<'_> {
         (_, phase) => (4, phase),
     };
     Candidate { card, rank, phase }
+}
+
+/// Whether the card needs the person because of what was found on the project branch.
+fn asks_about_branch(card: &Card) -> bool {
+    card.run.is_none() && card.attention.as_ref().is_some_and(|attention| attention.tip.is_some())
 }
 
 fn works_as_reviewer(card: &Card) -> bool {

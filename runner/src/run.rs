@@ -1,5 +1,6 @@
 //! The life of a run: reserved in the store, given a checkout, a prompt and a token, started under a shim, watched to its end.
 
+use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,6 +12,7 @@ use domain::config::Config;
 use domain::failure::FailureClass;
 use domain::id::TaskId;
 use domain::message::Inbox;
+use domain::park::ParkReason;
 use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Phase, Status, Task};
@@ -19,12 +21,12 @@ use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use crate::backend::claude::{self, ClaudeSpec, Session, hook};
-use crate::checkout::{self, Site};
+use crate::checkout::{self, CheckoutError, Site};
 use crate::preflight;
 use crate::process::start_shim;
 use crate::prompt::{self, Material};
 use crate::run_dir::{RunDir, Spec};
-use crate::{env, port};
+use crate::{disk, env, parking, port};
 
 /// What every run needs.
 #[derive(Debug, Clone)]
@@ -50,7 +52,11 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
-    let site = checkout::site(db, &context.config.worktrees_path, &project, &task, phase).await;
+    let site = match checkout::site(db, &context.config.worktrees_path, &project, &task, phase).await {
+        // Nothing is wrong with the task, so no attempt is made.
+        Err(CheckoutError::Foreign(foreign)) => return checkout::ask(db, &task.card.id, &foreign).await,
+        site => site,
+    };
     let live = db.live_runs().await?;
     let wish = NewRun {
         task: task.card.id.clone(),
@@ -72,24 +78,31 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     };
     let prepared = match site {
         Ok(site) => prepare(context, &project, &task, &site, &reserved).await,
-        Err(error) => Err((FailureClass::Checkout, error.to_string())),
+        Err(error) => Err(checkout_failed(error)),
     };
     match prepared {
-        Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
+        Ok(run_dir) => {
+            parking::works(db, ParkReason::DiskFull).await?;
+            crate::watch::watch(context, reserved.run, run_dir, poke).await
+        }
         Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
     }
 }
 
 type Prepared<T> = Result<T, (FailureClass, String)>;
 
-fn spawn_failed(error: impl std::fmt::Display) -> (FailureClass, String) {
-    (FailureClass::Spawn, error.to_string())
+fn spawn_failed(error: impl Error + 'static) -> (FailureClass, String) {
+    (disk::failure(&error, FailureClass::Spawn), error.to_string())
+}
+
+fn checkout_failed(error: CheckoutError) -> (FailureClass, String) {
+    (disk::failure(&error, FailureClass::Checkout), error.to_string())
 }
 
 /// Everything between the reservation and the living process.
 async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<RunDir> {
     let (db, run) = (&context.db, &reserved.run);
-    checkout::lay_out(site).await.map_err(|error| (FailureClass::Checkout, error.to_string()))?;
+    checkout::lay_out(site).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
     let id = match session {
         Session::New(id) | Session::Resume(id) => id,

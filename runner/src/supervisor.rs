@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use db::Db;
-use domain::attention::AttentionKind;
 use domain::config::Config;
 use domain::id::TaskId;
 use domain::park::{ParkReason, Parking};
@@ -17,11 +16,10 @@ use tokio::task::{Id as JobId, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::checkout::CheckoutError;
 use crate::plan::{Action, Plan, plan};
 use crate::run::{self, Context};
 use crate::watch::adopt;
-use crate::{checkout, merge, preflight};
+use crate::{checkout, patience, preflight};
 
 /// The longest time between two looks: nothing should depend on it.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -135,6 +133,10 @@ impl Supervisor {
         match action {
             Action::Resume { reason } => self.resume(reason).await,
             Action::NeedPerson { task, kind, detail } => db.need_person(&task, kind, &detail).await,
+            Action::MissAssignee { task, name, detail } => db.miss_assignee(&task, &name, &detail).await,
+            Action::MissNobody { task } => db.miss_nobody(&task).await,
+            Action::LookAtBranch { task } => checkout::look_again(&db, &task).await,
+            Action::CompleteHandshake { id } => db.complete_handshake(id).await,
             Action::Start { task, phase, status } => {
                 let (context, poke, id) = (self.context.clone(), self.poke.subscribe(), task.clone());
                 self.spawn(task, async move { run::start(&context, &id, phase, status, poke).await.map_err(|error| error.to_string()) });
@@ -147,29 +149,12 @@ impl Supervisor {
             }
             Action::Merge { task } => {
                 let id = task.clone();
-                self.spawn(task, async move {
-                    let error = match merge::merge(&db, &id).await {
-                        Ok(()) => return Ok(()),
-                        Err(CheckoutError::Store(error)) => return Err(error.to_string()),
-                        Err(error) => error,
-                    };
-                    let told = db.need_person(&id, AttentionKind::Repository, &format!("It could not be merged: {error}")).await;
-                    told.map_err(|told| format!("{error}; {told}"))
-                });
+                self.spawn(task, async move { patience::merge(&db, &id).await });
                 Ok(())
             }
             Action::Clean { task } => {
                 let id = task.clone();
-                self.spawn(task, async move {
-                    let error = match clean(&db, &id).await {
-                        Ok(()) => return Ok(()),
-                        Err(CheckoutError::Store(error)) => return Err(error.to_string()),
-                        Err(error) => error,
-                    };
-                    let detail = format!("Its checkout could not be removed: {error}. Mend it and press Retry.");
-                    let told = db.need_person(&id, AttentionKind::Repository, &detail).await;
-                    told.map_err(|told| format!("{error}; {told}"))
-                });
+                self.spawn(task, async move { patience::clean(&db, &id).await });
                 Ok(())
             }
         }
@@ -204,7 +189,7 @@ impl Supervisor {
                 Ok(true)
             }
             Err(obstacle) => {
-                let until = db::now().after(LOOK_EVERY);
+                let until = db::now().after(obstacle.reason.longest());
                 self.context.db.park(Parking { reason: obstacle.reason, until, detail: obstacle.detail }).await?;
                 Ok(false)
             }
@@ -224,13 +209,6 @@ impl Supervisor {
             self.context.db.resume(reason).await
         }
     }
-}
-
-async fn clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
-    let task = db.task(id).await?;
-    let project = db.project(&task.card.project_id).await?;
-    let rescue = checkout::clean(db, &project, &task).await?;
-    Ok(db.checkout_removed(id, rescue).await?)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use db::{Caller, RunCaller};
 use domain::id::{ProjectId, RunId};
+use domain::park::ParkReason;
 use domain::run::Run;
 use domain::task::{Card, Phase, Status};
 use domain::wire::Frame;
@@ -24,15 +25,16 @@ use uuid::Uuid;
 use crate::backend::activity;
 use crate::backend::claude::has_board;
 use crate::backend::stream::{RunLine, parse};
-use crate::prompt;
 use crate::run::Context;
 use crate::run_dir::RunDir;
 use crate::shim;
 use crate::shim::control::Control;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
+use crate::watch::end::Unreadable;
 use crate::watch::tell::Pace;
 use crate::watch::view::View;
+use crate::{parking, prompt};
 
 /// Between two signs of life of an agent whose process lives: half of what makes it look stale.
 const BEAT: Duration = Duration::from_secs(60);
@@ -55,7 +57,7 @@ pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: wa
     let project = context.db.card(&run.task_id).await?.project_id;
     let mut watch = match Watch::begin(context, &run, project, run_dir.clone()).await {
         Ok(watch) => watch,
-        Err(error) => return end::unreadable(context, &run, &run_dir, error.to_string()).await,
+        Err(error) => return end::unreadable(context, &run, &run_dir, error).await,
     };
     match watch.follow(poke).await {
         Ok(()) => end::record(context, &run, &run_dir, &watch.view, watch.ending).await,
@@ -100,7 +102,7 @@ pub(crate) enum Ending {
 
 enum Trouble {
     Store(db::Error),
-    Output(String),
+    Output(Unreadable),
 }
 
 impl From<db::Error> for Trouble {
@@ -146,10 +148,10 @@ impl<'a> Watch<'a> {
         run: &'a Run,
         project: ProjectId,
         run_dir: RunDir,
-    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
-        let tail = Tail::open(&run_dir, 0).await?;
-        let history = run_dir.file("stdout").metadata()?.len();
-        let transcript = Transcript::open(run_dir.path())?;
+    ) -> Result<Self, Unreadable> {
+        let tail = Tail::open(&run_dir, 0).await.map_err(|error| Unreadable::new("", &error))?;
+        let history = run_dir.file("stdout").metadata().map_err(|error| Unreadable::new("could not read the output: ", &error))?.len();
+        let transcript = Transcript::open(run_dir.path()).map_err(|error| Unreadable::new("could not open the transcript: ", &error))?;
         Ok(Self {
             context,
             run,
@@ -183,7 +185,7 @@ impl<'a> Watch<'a> {
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                line = self.tail.next() => match line.map_err(|error| Trouble::Output(error.to_string()))? {
+                line = self.tail.next() => match line.map_err(|error| Trouble::Output(Unreadable::new("", &error)))? {
                     None => return Ok(()),
                     Some(line) => self.line(&line).await?,
                 },
@@ -226,7 +228,8 @@ impl<'a> Watch<'a> {
             TailLine::TooLong { bytes, .. } => vec![RunLine::Foreign { text: format!("a line of {bytes} bytes was left out") }],
         };
         let fresh = !self.transcript.covers(end);
-        self.transcript.add(end, &items, &self.checkout).map_err(|error| Trouble::Output(format!("could not write the transcript: {error}")))?;
+        let added = self.transcript.add(end, &items, &self.checkout);
+        added.map_err(|error| Trouble::Output(Unreadable::new("could not write the transcript: ", &error)))?;
         for item in &items {
             self.view.take(item);
             if fresh {
@@ -243,6 +246,7 @@ impl<'a> Watch<'a> {
                         self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
                     }
                 }
+                RunLine::Usage { .. } if end > self.history => parking::works(&self.context.db, ParkReason::ServiceUnreachable).await?,
                 // A turn begins, so the one before is not the last. Other lines may follow a turn and say nothing about the next.
                 RunLine::Init(_) => self.judge_at = None,
                 RunLine::UserReplay { uuid, .. } => {

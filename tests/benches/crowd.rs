@@ -26,7 +26,10 @@ const TICKS: f64 = 100.0;
 async fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    println!("{cores} cores; {build}; durability full; {AGENTS} agents x {SENDS} sends + {READS} reads at once");
+    // What else the machine does takes from all rates.
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap();
+    let load = load.split_whitespace().next().unwrap_or_default();
+    println!("{cores} cores, load {load}; {build}; durability full; {AGENTS} agents x {SENDS} sends + {READS} reads at once");
     let relay = Relay::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await.unwrap();
     let store = store(&relay).await;
     println!("{:<30} {store:>8.0} a second", "the store alone: add_comment");
@@ -38,17 +41,19 @@ async fn main() {
 async fn through(relay: &Relay, door: Door, store: f64) {
     let project = relay.project(&format!("{door:?}"), None).await.unwrap().id;
     let crowd = Crowd::gather(relay, &project, AGENTS, door).await.unwrap();
-    let server = relay.server_id().unwrap();
-    let (began, used) = (Instant::now(), processor_time(server));
+    // The client and the bridges share the processors with the server that is measured.
+    let everybody = [vec![relay.server_id().unwrap()], crowd.bridges(), vec![std::process::id()]];
+    let (began, before) = (Instant::now(), everybody.each_ref().map(|processes| processor_time(processes)));
     let (crowd, tally) = crowd.talk(SENDS, READS).await.unwrap();
-    let (took, used) = (began.elapsed(), processor_time(server) - used);
+    let (took, after) = (began.elapsed(), everybody.each_ref().map(|processes| processor_time(processes)));
     let Tally { calls, blocked, sent, received, errors } = tally;
     let received: usize = received.values().map(Vec::len).sum();
     let calls = f64::from(u32::try_from(calls).unwrap());
     let rate = calls / took.as_secs_f64();
     println!("{:<30} {rate:>8.0} calls a second, {:.2} x the store alone (goal: 2,500 or 0.5 x)", format!("{door:?}"), rate / store);
     println!("  {calls} calls in {took:.2?}: {} sent, {received} received, {blocked} told to read first, {} errors", sent.len(), errors.len());
-    println!("  server: {:.3} ms of processor time a call (goal: 0.3)", used.as_secs_f64() * 1000.0 / calls);
+    let [server, bridges, client] = [0, 1, 2].map(|who| (after[who] - before[who]).as_secs_f64() * 1000.0 / calls);
+    println!("  ms of processor time a call: server {server:.3} (goal: 0.3), bridges {bridges:.3}, this client {client:.3}");
     let memory: Vec<[f64; 3]> = crowd.bridges().into_iter().map(|id| tests::memory(id).unwrap()).collect();
     if !memory.is_empty() {
         let [resident, share, own] = tests::largest(&memory);
@@ -90,10 +95,13 @@ async fn store(relay: &Relay) -> f64 {
     f64::from(u32::try_from(AGENTS * (SENDS + READS)).unwrap()) / began.elapsed().as_secs_f64()
 }
 
-/// What a process and its threads have used of the processors so far.
-fn processor_time(id: u32) -> Duration {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-    // The name in brackets may hold anything; utime and stime are the 12th and 13th fields behind it.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    Duration::from_secs_f64(fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / TICKS)
+/// What processes and their threads have used of the processors so far.
+fn processor_time(processes: &[u32]) -> Duration {
+    let used = processes.iter().map(|id| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        // The name in brackets may hold anything; utime and stime are the 12th and 13th fields behind it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / TICKS
+    });
+    Duration::from_secs_f64(used.sum())
 }

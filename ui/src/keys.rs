@@ -79,7 +79,9 @@ fn left_a_field() -> bool {
 fn belongs_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
     let within = |selector: &str| target.closest(selector).ok().flatten().is_some();
-    if within("dialog, [role=menu]") {
+    // A dialog has every key, also where a click on its text took the focus out of it.
+    let has_dialog = document().query_selector("dialog[open]").ok().flatten().is_some();
+    if has_dialog || within("[role=menu]") {
         return true;
     }
     match key {

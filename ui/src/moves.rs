@@ -12,6 +12,7 @@ use web_sys::HtmlElement;
 use crate::client::Client;
 use crate::components::badge::{cancel_word, status_word};
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, WordsField, given, written};
 use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
 use crate::focus::on_card;
@@ -154,37 +155,23 @@ fn MoveQuestion(wanted: Wanted) -> impl IntoView {
     let words = RwSignal::new(String::new());
     let reason = RwSignal::new(CancelReason::Abandoned);
     let merge = RwSignal::new(true);
-    let ready = move || match ask {
-        Ask::Words { optional, .. } => optional || !words.with(|words| words.trim().is_empty()),
+    let ready = Signal::derive(move || match ask {
+        Ask::Words { optional, .. } => optional || written(words),
         _ => true,
-    };
+    });
     let title = format!("Move {task} to {}", status_word(to));
-    let submit = move |event: web_sys::SubmitEvent| {
-        event.prevent_default();
-        if !ready() {
-            return;
-        }
-        let given = match ask {
+    let submit = move |()| {
+        let reason = match ask {
             Ask::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
-            _ => Some(words.get_untracked()).filter(|words| !words.trim().is_empty()),
+            _ => given(words),
         };
-        let patch = TaskPatch {
-            status: Some(to),
-            reason: given,
-            merge: (ask == Ask::Merge && !merge.get_untracked()).then_some(false),
-            ..TaskPatch::default()
-        };
+        let patch =
+            TaskPatch { status: Some(to), reason, merge: (ask == Ask::Merge && !merge.get_untracked()).then_some(false), ..TaskPatch::default() };
         moves.wanted.set(None);
         moves.make(task.clone(), patch);
     };
     let body = match ask {
-        Ask::Words { label, .. } => view! {
-            <div class="field">
-                <label for="move-words">{label}</label>
-                <textarea id="move-words" class="input" autofocus prop:value=words on:input:target=move |event| words.set(event.target().value())></textarea>
-            </div>
-        }
-        .into_any(),
+        Ask::Words { label, .. } => view! { <WordsField id="move-words" label=label value=words autofocus=true /> }.into_any(),
         Ask::Merge => view! {
             <div class="choices" role="radiogroup" aria-label="What becomes of the work">
                 <Choice name="merge" title="Approve and merge" detail="The newest commit joins the merge queue." value=true picked=merge />
@@ -194,15 +181,12 @@ fn MoveQuestion(wanted: Wanted) -> impl IntoView {
         .into_any(),
         Ask::CancelReason | Ask::Nothing => view! { <CancelReasons picked=reason /> }.into_any(),
     };
+    let close = Callback::new(move |()| moves.wanted.set(None));
     view! {
-        <Dialog title=title close=Callback::new(move |()| moves.wanted.set(None))>
-            <form on:submit=submit>
+        <Dialog title=title close=close>
+            <Form verb=format!("Move to {}", status_word(to)) ready=ready sending=Sending::new() submit=submit close=close>
                 {body}
-                <footer>
-                    <button type="button" class="button" on:click=move |_| moves.wanted.set(None)>"Back"</button>
-                    <button type="submit" class="button primary" disabled=move || !ready()>{format!("Move to {}", status_word(to))}</button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use crate::client::{Client, Said};
 use crate::feed::Feed;
 use crate::news::Topic;
-use crate::route::Section;
+use crate::route::{Navigation, Section};
 use crate::store::Store;
 
 /// What is open above the page.
@@ -40,14 +40,14 @@ pub(crate) struct Room {
     /// Whether anything was ever said.
     spoken: Feed<bool>,
     pub(crate) open: RwSignal<Open>,
-    /// What the page of messages shows.
-    pub(crate) said: RwSignal<Said>,
+    /// What the page of messages shows, as its address says.
+    pub(crate) said: Memo<Said>,
 }
 
 impl Room {
     /// Reads the lists of `project` and makes them available below the current owner.
     pub(crate) fn provide(store: Store, project: ProjectId) -> Self {
-        let client = Client::here();
+        let (client, navigation) = (Client::here(), Navigation::here());
         let own = StoredValue::new(project);
         let of = move || own.get_value();
         let room = Self {
@@ -66,7 +66,7 @@ impl Room {
                 },
             ),
             open: RwSignal::new(Open::Nothing),
-            said: RwSignal::new(Said::default()),
+            said: Memo::new(move |_| navigation.get().said()),
         };
         provide_context(room);
         room
@@ -103,10 +103,10 @@ impl Room {
         }
     }
 
-    /// Who is there now, by name.
-    pub(crate) fn present(self) -> Vec<Agent> {
-        let agents = self.agents.value.get().unwrap_or_default();
-        agents.into_iter().filter(|agent| agent.left_at.is_none()).collect()
+    /// Who is there now, by name, kept up to date until the current owner goes.
+    pub(crate) fn present(self) -> Memo<Vec<Agent>> {
+        let agents = self.agents.watch().value;
+        Memo::new(move |_| agents.get().unwrap_or_default().into_iter().filter(|agent| agent.left_at.is_none()).collect())
     }
 }
 

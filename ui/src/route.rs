@@ -5,7 +5,9 @@
 use domain::id::{ProjectId, TaskId};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
-use web_sys::MouseEvent;
+use web_sys::{MouseEvent, UrlSearchParams};
+
+use crate::client::Said;
 
 /// A part of a project with a page of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +39,7 @@ impl Section {
     pub(crate) fn route(self, project: ProjectId) -> Route {
         match self {
             Self::Board => Route::Board { project, task: None },
+            Self::Messages => Route::Messages { project, said: Said::default() },
             section => Route::Beside { project, section },
         }
     }
@@ -53,7 +56,12 @@ pub(crate) enum Route {
     Plan {
         project: ProjectId,
     },
-    /// A section other than the board.
+    /// What was said, or a part of it.
+    Messages {
+        project: ProjectId,
+        said: Said,
+    },
+    /// Another section beside the board.
     Beside {
         project: ProjectId,
         section: Section,
@@ -62,13 +70,18 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    pub(crate) fn parse(path: &str) -> Self {
+    /// The page at `path`; `asked` knows what stands behind it, by name.
+    pub(crate) fn parse(path: &str, asked: impl Fn(&str) -> Option<String>) -> Self {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let project = |id: &str| id.parse::<ProjectId>();
         match parts.as_slice() {
             [] => Self::Projects,
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
+            ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
+                let task = asked("task").and_then(|task| task.parse().ok());
+                Self::Messages { project, said: Said { task, agent: asked("agent").filter(|name| is_plain(name)) } }
+            }),
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
                 _ => Self::Unknown,
@@ -87,6 +100,13 @@ impl Route {
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
+            Self::Messages { project, said } => {
+                let agent = said.agent.as_ref().map(|agent| format!("agent={agent}"));
+                let task = said.task.as_ref().map(|task| format!("task={task}"));
+                let asked: Vec<String> = agent.into_iter().chain(task).collect();
+                let mark = if asked.is_empty() { "" } else { "?" };
+                format!("/projects/{project}/messages{mark}{}", asked.join("&"))
+            }
             Self::Beside { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
@@ -94,7 +114,7 @@ impl Route {
     /// The project whose page this is.
     pub(crate) fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Board { project, .. } | Self::Plan { project } | Self::Beside { project, .. } => Some(project),
+            Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::Beside { project, .. } => Some(project),
             Self::Projects | Self::Unknown => None,
         }
     }
@@ -103,8 +123,17 @@ impl Route {
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
             Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
+            Self::Messages { .. } => Some(Section::Messages),
             Self::Beside { section, .. } => Some(*section),
             Self::Projects | Self::Unknown => None,
+        }
+    }
+
+    /// Which part of what was said is shown.
+    pub(crate) fn said(&self) -> Said {
+        match self {
+            Self::Messages { said, .. } => said.clone(),
+            _ => Said::default(),
         }
     }
 
@@ -164,26 +193,55 @@ impl Navigation {
     }
 }
 
+/// Whether a word is made as the names of agents are, so that it stands in an address as it is.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+}
+
 fn current() -> Route {
-    window().location().pathname().map_or(Route::Unknown, |path| Route::parse(&path))
+    let location = window().location();
+    let asked = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
+    location.pathname().map_or(Route::Unknown, |path| Route::parse(&path, |name| asked.as_ref()?.get(name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// As the browser takes an address apart.
+    fn parse(address: &str) -> Route {
+        let (path, search) = address.split_once('?').unwrap_or((address, ""));
+        let asked = |wanted: &str| search.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == wanted);
+        Route::parse(path, |name| asked(name).map(|(_, value)| value.to_owned()))
+    }
+
     #[test]
     fn every_page_has_an_address_that_leads_back_to_it() {
         let project = ProjectId::new(1);
+        let said = |task: Option<u64>, agent: Option<&str>| Route::Messages {
+            project: project.clone(),
+            said: Said { task: task.map(TaskId::new), agent: agent.map(str::to_owned) },
+        };
         let pages = [
             Route::Projects,
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
             Route::Plan { project: project.clone() },
+            said(Some(7), None),
+            said(None, Some("platform/mara-2")),
+            said(Some(7), Some("human")),
         ];
         let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
         for page in pages {
-            assert_eq!(Route::parse(&page.path()), page);
+            assert_eq!(parse(&page.path()), page);
+        }
+        assert_eq!(said(Some(7), Some("ben")).path(), "/projects/PROJ-001/messages?agent=ben&task=TASK-007");
+    }
+
+    #[test]
+    fn what_is_no_name_and_no_task_filters_nothing() {
+        for search in ["agent=", "task=7", "agent=a b", "who=ben", ""] {
+            assert_eq!(parse(&format!("/projects/PROJ-001/messages?{search}")).said(), Said::default(), "{search}");
         }
     }
 
@@ -195,10 +253,11 @@ mod tests {
             "/projects/PROJ-001/tasks",
             "/projects/PROJ-001/x",
             "/projects/x/team",
+            "/projects/x/messages?agent=ben",
             "/projects/PROJ-001/tasks/RUN-001",
             "/a/b/c/d",
         ] {
-            assert_eq!(Route::parse(path), Route::Unknown, "{path}");
+            assert_eq!(parse(path), Route::Unknown, "{path}");
         }
     }
 }

@@ -112,6 +112,11 @@ impl Store {
         self.news.with_value(|news| news.iter().find(|(known, _)| *known == topic).map(|(_, signal)| *signal)).unwrap_or_default()
     }
 
+    /// Has every list read again: what was asked while nobody answered may have failed.
+    pub(crate) fn read_again(self) {
+        self.tell(&Topic::ALL);
+    }
+
     fn tell(self, topics: &[Topic]) {
         for topic in topics {
             self.news(*topic).update(|count| *count = count.wrapping_add(1));

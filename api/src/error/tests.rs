@@ -42,6 +42,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".into() },
         Refusal::NotRegistered,
+        Refusal::Left { agent: "mara".into() },
         Refusal::UnknownAgent { name: "mira".into(), nearest: vec!["mara".into()] },
         Refusal::AmbiguousAgent { name: "mara".into(), candidates: vec!["a/mara".into(), "b/mara".into()] },
         Refusal::DeadAgent { name: "mara".into(), since: None },
@@ -92,6 +93,7 @@ fn every_refusal_has_a_status() {
     422 not-a-repository
     401 unauthorized
     403 human-only
+    403 not-registered
     403 not-registered
     422 unknown-agent
     422 ambiguous-agent

@@ -76,7 +76,7 @@ pub(crate) async fn create(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewMessage>,
 ) -> Result<(StatusCode, Json<Message>)> {
-    Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?)))
+    Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?.message)))
 }
 
 /// How much waits for the person, and from whom

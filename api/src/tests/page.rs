@@ -82,7 +82,8 @@ async fn a_used_link_says_so_unless_the_browser_is_in_already() {
 #[tokio::test]
 async fn what_is_mounted_stands_behind_the_same_door() {
     let bench = Bench::new().await;
-    let mounted = axum::Router::new().route("/mcp", axum::routing::post(async |body: String| body));
+    let echo = axum::routing::post(async |body: String| body).layer(axum::extract::DefaultBodyLimit::disable());
+    let mounted = axum::Router::new().route("/mcp", echo);
     let router = crate::router(bench.state.clone(), mounted);
     let send = |host: &'static str, body: String| {
         let request = Request::builder().method("POST").uri("/mcp").header("host", host).body(Body::from(body)).unwrap();
@@ -90,5 +91,15 @@ async fn what_is_mounted_stands_behind_the_same_door() {
     };
     assert_eq!(send(HOST, "hello".into()).await.unwrap().status(), StatusCode::OK, "its token is its own business");
     assert_eq!(send("evil.example", "hello".into()).await.unwrap().status(), StatusCode::FORBIDDEN);
-    assert_eq!(send(HOST, "x".repeat(1024 * 1024 + 1)).await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let large = send(HOST, "x".repeat(1024 * 1024 + 1)).await.unwrap();
+    assert_eq!(
+        (large.status(), large.headers()["cache-control"].as_bytes()),
+        (StatusCode::OK, &b"no-store"[..]),
+        "what is too long is refused inside"
+    );
+    let too_large = "x".repeat(4 * 1024 * 1024 + 1);
+    assert_eq!(send(HOST, too_large.clone()).await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let announced = Request::post("/mcp").header("host", HOST).header("content-length", too_large.len()).body(Body::from(too_large)).unwrap();
+    let refused = tower::ServiceExt::oneshot(router.clone(), announced).await.unwrap();
+    assert_eq!((refused.status(), refused.headers()["content-type"].as_bytes()), (StatusCode::PAYLOAD_TOO_LARGE, &b"application/problem+json"[..]));
 }

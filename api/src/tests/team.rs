@@ -75,7 +75,7 @@ async fn a_message_that_cannot_arrive_is_refused() {
     }
     bench.state.db.deregister(&Caller::Human, &project, "zoe").await.unwrap();
     let other = bench.project().await;
-    let foreign = bench.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().id;
+    let foreign = bench.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().message.id;
 
     let messages = "/projects/PROJ-001/messages";
     let to = |to: &str| json!({"to": to, "content": "Hello"});

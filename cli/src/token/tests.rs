@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::{AppState, SignIn};
-use db::{Caller, Db};
+use db::{Caller, Db, RoomCaller};
 use domain::agent::Role;
 use domain::config::{Config, Durability};
 use domain::wire::NewProject;
@@ -73,7 +73,7 @@ async fn the_token_opens_the_project_under_the_agents_name() {
     assert_eq!((agent.roles, agent.verified), (vec![Role::Builder, Role::Pen], true));
 
     let (_, room) = make(&board.client, Token::Room { project: None }, None).await.unwrap();
-    assert_eq!(board.db.caller(&room).await.unwrap(), Some(Caller::Room(project)));
+    assert_eq!(board.db.caller(&room).await.unwrap(), Some(Caller::Room(RoomCaller { project_id: project, call_id: None })));
 }
 
 #[tokio::test]
@@ -104,9 +104,15 @@ async fn the_project_is_the_one_named_or_the_one_of_this_folder() {
 }
 
 #[test]
+fn a_path_is_one_word_for_the_shell() {
+    let line = connect(true, "", Path::new("/home/mara's boards/$1/board.db"));
+    assert!(line.contains(r"-e 'VIBE_RELAY_DB=/home/mara'\''s boards/$1/board.db' -- "), "{line}");
+}
+
+#[test]
 fn a_room_is_connected_through_the_bridge_and_no_line_repeats_the_token() {
-    insta::assert_snapshot!([false, true].map(|room| connect(room, "http://127.0.0.1:9400")).join("\n"), @r#"
+    insta::assert_snapshot!([false, true].map(|room| connect(room, "http://127.0.0.1:9400", Path::new("/data/board.db"))).join("\n"), @r#"
     claude mcp add --transport http vibe-relay http://127.0.0.1:9400/mcp --header "Authorization: Bearer $TOKEN"
-    claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -- vibe-relay mcp
+    claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -e VIBE_RELAY_DB=/data/board.db -- vibe-relay mcp
     "#);
 }

@@ -7,16 +7,17 @@ use domain::refusal::Refusal;
 use domain::run::Run;
 use domain::task::{Card, Phase};
 use domain::text;
+use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::take::{Taken, may_take, no_other_case, vacate};
+use super::take::{Taken, may_take, no_other_case, unheard_since, vacate};
 use super::{leave, read};
 use crate::caller::{AgentCaller, Caller};
 use crate::error::Result;
 use crate::message;
 use crate::open::Db;
 use crate::token::{self, Owner};
-use crate::tx::Tx;
+use crate::tx::{Quiet, Tx};
 use crate::{project, task};
 
 /// An agent that joined.
@@ -91,7 +92,8 @@ impl Db {
         Ok(new)
     }
 
-    /// Joins, or says something new about oneself; what is left out stays. With a room's token the answer holds the agent's own.
+    /// Joins, or says something new about oneself; what is left out stays. With a room's token the answer holds the agent's own. That is
+    /// kept nowhere: the same call once more makes a new one, as long as nobody was heard of under the name.
     ///
     /// `own_token` is one that the name's agent was given before: with it a room's bearer takes the name up again, with its inbox and tasks.
     /// Whoever takes up a name without it, which its agent left or fell silent under, begins anew.
@@ -99,70 +101,112 @@ impl Db {
     /// # Errors
     /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
     pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<Registered> {
-        let (project, new) = (project.clone(), token::new_token());
+        let (by, of, new) = (caller.clone(), project.clone(), token::new_token());
         let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
-        let of = project.clone();
-        let (name, token) = self
-            .once(caller, move |tx, caller| {
+        let (name, is_guest) = self
+            .write(move |tx| {
                 Box::pin(async move {
-                    if caller.project().is_some_and(|own| *own != project) {
-                        return Err(Refusal::not_found("project", &project).into());
+                    if by.project().is_some_and(|own| *own != of) {
+                        return Err(Refusal::not_found("project", &of).into());
                     }
-                    let description = text::optional_body("description", who.description.as_deref())?;
-                    let name = own_name(caller, &who)?;
-                    let mut known = read(&mut tx.connection, &project, &name).await?;
-                    if let Some(known) = &mut known {
-                        tx.presence.animate(known, tx.now);
-                    }
-                    let taken = if let Caller::Room(_) = caller {
-                        let taken = may_take(tx, &project, &name, known.as_ref(), shown.as_deref()).await?;
-                        token::forget_agent(tx, &project, &name).await?;
-                        Some(taken)
+                    let is_guest = matches!(by, Caller::Room(_));
+                    let before = match tx.replayed(&by).await? {
+                        Some(joined) => joined_before(tx, &by, &of, joined).await?,
+                        None => None,
+                    };
+                    let name = if let Some(name) = before {
+                        name
                     } else {
-                        None
+                        tx.admit(&by).await?;
+                        let joined = Joined { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
+                        tx.remember(&by, &joined).await?;
+                        joined.name
                     };
-                    let freed = known.take_if(|_| taken == Some(Taken::Freed));
-                    let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
-                    let roles = roles(caller, &name, before, &who.roles)?;
-                    if let Some(freed) = freed {
-                        vacate(tx, &freed).await?;
+                    if is_guest {
+                        token::insert(tx, &hash, Owner::Agent(&of, &name)).await?;
                     }
-                    let answer = taken.is_some().then_some(new);
-                    let team = name.split_once('/').map(|(team, _)| team);
-                    // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
-                    let seen = !matches!(taken, Some(Taken::New | Taken::Freed));
-                    let (verified, run) = match caller {
-                        Caller::Run(own) => (true, Some(&own.run_id)),
-                        Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
-                        Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
-                    };
-                    let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
-                    write(tx, caller, &project, row).await?;
-                    if answer.is_some() {
-                        token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
-                    }
-                    Ok((name, answer))
+                    Ok((name, is_guest))
                 })
             })
             .await?;
-        Ok(Registered { agent: self.agent(&of, &name).await?, token })
+        Ok(Registered { agent: self.agent(project, &name).await?, token: is_guest.then_some(new) })
     }
+}
+
+/// What is kept of a call that joined: no token, which only its bearer has.
+#[derive(Debug, Serialize, Deserialize)]
+struct Joined {
+    name: String,
+    at: Timestamp,
+}
+
+/// The name that the very same call took before. In a room its token is made anew, unless somebody was heard of under the name since: then
+/// the answer arrived, or the name is another's by now.
+async fn joined_before(tx: &mut Tx, caller: &Caller, project: &ProjectId, Joined { name, at }: Joined) -> Result<Option<String>> {
+    if !matches!(caller, Caller::Room(_)) {
+        tx.quiet(Quiet::NothingChanged);
+        return Ok(Some(name));
+    }
+    let Some(mut known) = read(&mut tx.connection, project, &name).await? else { return Ok(None) };
+    tx.presence.animate(&mut known, tx.now);
+    if !unheard_since(&known, at) {
+        return Ok(None);
+    }
+    token::forget_agent(tx, project, &name).await?;
+    tx.record_among_agents(&named(project, &name), project, None, Event::TokenMade {});
+    Ok(Some(name))
+}
+
+/// Joins under the name that is the caller's own, or that it may take.
+async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registration, shown: Option<&str>) -> Result<String> {
+    let description = text::optional_body("description", who.description.as_deref())?;
+    let name = own_name(caller, who)?;
+    let mut known = read(&mut tx.connection, project, &name).await?;
+    if let Some(known) = &mut known {
+        tx.presence.animate(known, tx.now);
+    }
+    let taken = if let Caller::Room(_) = caller {
+        let taken = may_take(tx, project, &name, known.as_ref(), shown).await?;
+        token::forget_agent(tx, project, &name).await?;
+        Some(taken)
+    } else {
+        None
+    };
+    let freed = known.take_if(|_| taken == Some(Taken::Freed));
+    let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
+    let roles = roles(caller, &name, before, &who.roles)?;
+    if let Some(freed) = freed {
+        vacate(tx, &freed).await?;
+    }
+    let team = name.split_once('/').map(|(team, _)| team);
+    // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
+    let seen = !matches!(taken, Some(Taken::New | Taken::Freed));
+    let (verified, run) = match caller {
+        Caller::Run(own) => (true, Some(&own.run_id)),
+        Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
+        Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
+    };
+    let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
+    write(tx, caller, project, row).await?;
+    Ok(name)
 }
 
 /// The caller's own name, or, in a room, the one that it chose.
 fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
-    let claimed = || match (&who.team, who.name.contains('/')) {
-        (Some(team), false) => format!("{team}/{}", who.name),
+    let own = caller.name().unwrap_or_default();
+    let claimed = || match (&who.team, who.name.rsplit_once('/')) {
+        (Some(team), None) => format!("{team}/{}", who.name),
+        // Its own name, and yet in another team.
+        (Some(team), Some((_, short))) if who.name == own => format!("{team}/{short}"),
         _ => who.name.clone(),
     };
     match caller {
         Caller::Room(_) => full_name(&who.name, who.team.as_deref()),
         Caller::Run(_) | Caller::Agent(_) => {
-            let own = caller.name().unwrap_or_default();
             let is_own = domain::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
-            if is_own { Ok(own) } else { Err(Refusal::NotYou { own, claimed: claimed() }) }
+            if is_own { Ok(own) } else { Err(Refusal::NotYou { claimed: claimed(), own }) }
         }
-        Caller::Human | Caller::Runner => Err(Refusal::NotYou { own: caller.name().unwrap_or_default(), claimed: claimed() }),
+        Caller::Human | Caller::Runner => Err(Refusal::NotYou { claimed: claimed(), own }),
     }
 }
 
@@ -207,15 +251,15 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) 
     .await?;
     task::assignee_returned(tx, project, row.name).await?;
     let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
-    match caller {
-        // Whoever joins by a room's token does so under the name that it takes.
-        Caller::Room(_) => {
-            let named = AgentCaller { project_id: project.clone(), name: row.name.to_owned(), call_id: None };
-            tx.record_among_agents(&Caller::Agent(named), project, None, event);
-        }
-        _ => tx.record_among_agents(caller, project, None, event),
-    }
+    // Whoever joins by a room's token does so under the name that it takes.
+    let by = if let Caller::Room(_) = caller { &named(project, row.name) } else { caller };
+    tx.record_among_agents(by, project, None, event);
     Ok(())
+}
+
+/// Whoever has a name now that a room's token took.
+fn named(project: &ProjectId, name: &str) -> Caller {
+    Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), call_id: None })
 }
 
 /// A run takes part under its own name from the moment it is reserved.

@@ -4,9 +4,10 @@ use domain::agent::{ALL, Health, PERSON, Role, is_run, resolve};
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{Row, SqliteConnection};
 
 use crate::error::Result;
+use crate::presence::Presence;
 use crate::task::read::optional;
 use crate::tx::Tx;
 
@@ -15,6 +16,7 @@ use crate::tx::Tx;
 pub(crate) struct Roster {
     pub(crate) project: ProjectId,
     entries: Vec<Entry>,
+    listening_since: Timestamp,
 }
 
 #[derive(Debug)]
@@ -23,29 +25,36 @@ pub(crate) struct Entry {
     pub(crate) verified: bool,
     pub(crate) leads: bool,
     last_seen: Option<Timestamp>,
-    /// Whether nobody listens behind the name any more. Of those that we run somebody does: in the next run.
+    /// Whether somebody listens behind the name for sure: over a connection, or, of those that we run, in the next run.
+    listens: bool,
+    /// Whether nobody listens behind the name any more.
     dead: bool,
 }
 
 impl Roster {
     pub(crate) async fn read(tx: &mut Tx, project: &ProjectId) -> Result<Self> {
+        Self::at(&mut tx.connection, &tx.presence, project, tx.now).await
+    }
+
+    pub(crate) async fn at(connection: &mut SqliteConnection, presence: &Presence, project: &ProjectId, now: Timestamp) -> Result<Self> {
         let rows = sqlx::query(
             "SELECT name, verified, roles, run_id IS NOT NULL AS run, MAX(COALESCE(last_seen, ''), COALESCE(heartbeat_at, '')) AS seen
              FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
         )
         .bind(project.as_str())
-        .fetch_all(&mut tx.connection)
+        .fetch_all(connection)
         .await?;
         let entries = rows.iter().map(|row| {
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let (name, verified): (String, bool) = (row.try_get("name")?, row.try_get("verified")?);
             let stored = if row.try_get::<&str, _>("seen")?.is_empty() { None } else { optional(row, "seen")? };
-            let signs = tx.presence.of(project, &name);
+            let signs = presence.of(project, &name);
             let last_seen = stored.max(signs.last);
-            let dead = !row.try_get::<bool, _>("run")? && signs.connections == 0 && Health::of(last_seen, tx.now) == Health::Dead;
-            Ok(Entry { name, verified, leads: verified && roles.contains(&Role::Lead), last_seen, dead })
+            let listens = row.try_get("run")? || signs.connections > 0;
+            let dead = !listens && Health::of(last_seen, now) == Health::Dead;
+            Ok(Entry { name, verified, leads: verified && roles.contains(&Role::Lead), last_seen, listens, dead })
         });
-        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()? })
+        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, listening_since: presence.listening_since() })
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
@@ -62,9 +71,10 @@ impl Roster {
         self.entries.iter().any(|entry| entry.leads && !entry.dead && !is_run(&entry.name))
     }
 
-    /// Whether nobody listens behind the name of somebody who has not left.
-    pub(crate) fn is_dead(&self, name: &str) -> bool {
-        self.entry(name).is_some_and(|entry| entry.dead)
+    /// When somebody who was asked something at `asked` is given up; none while somebody listens, or where it is no agent that is there.
+    pub(crate) fn lost_at(&self, name: &str, asked: Timestamp) -> Option<Timestamp> {
+        let entry = self.entry(name).filter(|entry| !entry.listens)?;
+        Some(Health::lost_at(entry.last_seen, asked, self.listening_since))
     }
 
     /// Those who do not lead and could answer, by name.

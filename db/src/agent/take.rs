@@ -5,9 +5,10 @@ use std::time::Duration;
 use domain::agent::{Agent, Health, share_short};
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::time::Timestamp;
 
 use super::{leave, present};
-use crate::caller::Caller;
+use crate::caller::{Caller, agent_key};
 use crate::error::Result;
 use crate::tx::Tx;
 use crate::{task, token};
@@ -54,6 +55,12 @@ pub(super) async fn may_take(tx: &mut Tx, project: &ProjectId, name: &str, known
     Ok(way)
 }
 
+/// Whether whoever took the name at `since` was not heard of under it any more: then the answer may have been lost, and the token with it.
+pub(super) fn unheard_since(known: &Agent, since: Timestamp) -> bool {
+    let is_same = known.left_at.is_none() && !known.verified && known.registered_at <= since;
+    is_same && !known.connected && known.last_seen.is_none_or(|seen| seen <= since)
+}
+
 /// Refuses a name that differs in case alone from one that somebody has or had.
 pub(super) async fn no_other_case(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let other: Option<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND name = $2 COLLATE NOCASE AND name <> $2")
@@ -82,7 +89,7 @@ pub(super) async fn vacate(tx: &mut Tx, before: &Agent) -> Result<()> {
     .bind(tx.now.to_string())
     .execute(&mut tx.connection)
     .await?;
-    tx.forget_calls(project, name).await?;
+    tx.forget_calls(&agent_key(project, name)).await?;
     tx.presence.forget(project, name);
     Ok(())
 }

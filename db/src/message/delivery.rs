@@ -11,6 +11,7 @@ use domain::message::Received;
 use domain::refusal::Refusal;
 use sqlx::{AssertSqlSafe, Row};
 
+use super::Confirmed;
 use super::inbox::WAITING;
 use crate::caller::Caller;
 use crate::error::Result;
@@ -79,7 +80,8 @@ const ANSWER_OF: &str = "(SELECT NULLIF(answer, 0) FROM messages WHERE id = $4 A
 
 /// Notes that the answer which held message `ack` arrived; a number that was in no answer to `name` confirms nothing.
 pub(super) async fn confirm(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
-    arrived(tx, project, name, ack, Arrived { from: ANSWER_OF, last: None, to: IN_CONVERSATION }).await
+    arrived(tx, project, name, ack, Arrived { from: ANSWER_OF, last: None, to: IN_CONVERSATION }).await?;
+    Ok(())
 }
 
 /// Closes the books on what the agent of a run was given, when that run is over. After a good end, what stood in its conversation is read,
@@ -118,14 +120,16 @@ struct Arrived {
     to: Seq,
 }
 
-/// Marks as read what `name` was given in such answers, up to a message. What is on its way in a line waits for its echo.
-async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, Arrived { from, last, to }: Arrived) -> Result<()> {
+/// Marks as read what `name` was given in such answers, up to a message, and says what that was. What is on its way in a line waits for
+/// its echo.
+async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, Arrived { from, last, to }: Arrived) -> Result<Vec<Confirmed>> {
     // The last statement holds only where the one before it changed something.
-    sqlx::query(AssertSqlSafe(format!(
+    let rows = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
-           AND answer BETWEEN {from} AND $6 AND line IS NULL;
+           AND answer BETWEEN {from} AND $6 AND line IS NULL RETURNING id, from_agent;
          UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
-           AND answer BETWEEN {from} AND $6 AND line IS NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
+           AND answer BETWEEN {from} AND $6 AND line IS NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1)
+           RETURNING message_id AS id, (SELECT m.from_agent FROM messages m WHERE m.id = message_id) AS from_agent;
          {HEARD} AND changes() > 0"
     )))
     .bind(project.as_str())
@@ -134,14 +138,17 @@ async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, Arriv
     .bind(up_to)
     .bind(last)
     .bind(to)
-    .execute(&mut tx.connection)
+    .fetch_all(&mut tx.connection)
     .await?;
-    Ok(())
+    let mut confirmed =
+        rows.iter().map(|row| Ok(Confirmed { id: row.try_get("id")?, from_agent: row.try_get("from_agent")? })).collect::<Result<Vec<_>>>()?;
+    confirmed.sort_unstable_by_key(|message| message.id);
+    Ok(confirmed)
 }
 
 /// Refuses a sender that has not been given what was written to it or to all; carbon copies keep nobody from speaking. What its last
-/// answer held counts as read; of what only stands in its conversation that is said by how its run ends.
-pub(super) async fn gate(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+/// answer held counts as read, and is what this answers; of what only stands in its conversation that is said by how its run ends.
+pub(super) async fn gate(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<Confirmed>> {
     let row =
         sqlx::query(AssertSqlSafe(format!("SELECT COALESCE(SUM(NOT given AND NOT is_cc), 0) AS unread, MAX(given_in) AS last FROM ({WAITING})")))
             .bind(project.as_str())
@@ -152,8 +159,8 @@ pub(super) async fn gate(tx: &mut Tx, project: &ProjectId, name: &str) -> Result
     if unread > 0 {
         return Err(Refusal::Unread { count: u32::try_from(unread).unwrap_or(u32::MAX) }.into());
     }
-    if let Some(last) = row.try_get::<Option<Seq>, _>("last")?.filter(|last| *last > EARLIER) {
-        arrived(tx, project, name, i64::MAX, Arrived { from: "$5", last: Some(last), to: IN_CONVERSATION - 1 }).await?;
+    match row.try_get::<Option<Seq>, _>("last")?.filter(|last| *last > EARLIER) {
+        Some(last) => arrived(tx, project, name, i64::MAX, Arrived { from: "$5", last: Some(last), to: IN_CONVERSATION - 1 }).await,
+        None => Ok(Vec::new()),
     }
-    Ok(())
 }

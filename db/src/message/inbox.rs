@@ -41,23 +41,30 @@ impl Db {
     /// so that what keeps it from sending is given first. `ack` is the highest id of an earlier answer, and confirms it: what it held is not
     /// given again.
     ///
+    /// A repeated call is answered with what waits by then, and what its lost answer held is marked as given again: who counts calls anew in
+    /// each turn would else be given an old answer for ever. It confirms nothing a second time.
+    ///
     /// # Errors
     /// When the caller has not registered.
     pub async fn check_inbox(&self, caller: &Caller, project: &ProjectId, ack: Option<i64>) -> Result<Inbox> {
-        let project = project.clone();
-        self.once(caller, move |tx, caller| {
+        let (caller, project) = (caller.clone(), project.clone());
+        self.write(move |tx| {
             Box::pin(async move {
                 tx.quiet(Quiet::SignsOfLife);
-                let name = voice::of(&mut tx.connection, caller, &project).await?.name;
-                if let Some(ack) = ack {
+                tx.admit(&caller).await?;
+                let name = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                if let Some(ack) = ack
+                    && tx.replayed::<()>(&caller).await?.is_none()
+                {
                     confirm(tx, &project, &name, ack).await?;
-                    if *caller == Caller::Human {
+                    if caller == Caller::Human {
                         sqlx::query(PERSON_HEARD).bind(project.as_str()).execute(&mut tx.connection).await?;
                     }
+                    tx.remember(&caller, &()).await?;
                 }
                 let inbox = waiting(&mut tx.connection, &project, &name).await?;
                 let answer = tx.seq;
-                deliver(tx, caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
+                deliver(tx, &caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
                 Ok(inbox)
             })
         })

@@ -32,11 +32,12 @@ pub struct RunEnd {
 }
 
 impl Db {
-    /// Records the end of a run; a second record changes nothing. A failure is stored with the time of the next attempt.
+    /// Records the end of a run; a second record changes nothing. One that a person stopped ended as stopped, whatever was found out about
+    /// it before they did. A failure is stored with the time of the next attempt.
     ///
     /// # Errors
     /// When there is no such run.
-    pub async fn end_run(&self, id: &RunId, end: RunEnd) -> Result<Run> {
+    pub async fn end_run(&self, id: &RunId, mut end: RunEnd) -> Result<Run> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
@@ -44,6 +45,9 @@ impl Db {
                 if !run.is_live() {
                     tx.quiet(Quiet::NothingChanged);
                     return Ok(run);
+                }
+                if run.stop_requested_at.is_some() {
+                    (end.class, end.failure, end.error) = (EndClass::Stopped, None, None);
                 }
                 if let Some(usage) = end.usage {
                     write_usage(tx, &id, usage).await?;

@@ -173,12 +173,12 @@ async fn take_back(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card) -> 
     say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await
 }
 
-/// The same without a word to anybody. That its assignee left needs nobody any more.
+/// The same without a word to anybody. That its assignee left or fell silent needs nobody any more.
 pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
     sqlx::query(
         "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3,
-                attention = CASE WHEN json_extract(attention, '$.kind') = 'stalled' THEN NULL ELSE attention END
+                attention = CASE WHEN json_extract(attention, '$.kind') IN ('stalled', 'silent') THEN NULL ELSE attention END
          WHERE id = $1",
     )
     .bind(card.id.as_str())

@@ -37,7 +37,7 @@ impl Db {
     ///
     /// # Errors
     /// When a text is too long or empty, a dependency is unknown or makes a circle, an agent asks whose phase may not make tasks or, from
-    /// outside and below another task, that does not lead, or the assignee is nobody from outside or may not wear the hat.
+    /// outside and below another task or for a goal, that does not lead, or the assignee is nobody from outside or may not wear the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let project_id = project.clone();
         self.once(caller, move |tx, caller| {
@@ -46,6 +46,9 @@ impl Db {
                 let voice = voice::of(&mut tx.connection, caller, &project_id).await?;
                 if matches!(caller, Caller::Agent(_)) && new.parent_task_id.is_some() {
                     voice.lead_only("adding to a plan")?;
+                }
+                if new.goal_id.is_some() {
+                    voice.lead_only("linking tasks to goals")?;
                 }
                 let speaker = voice.name;
                 let title = text::title("title", &new.title)?;

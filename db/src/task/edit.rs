@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::{not_now, read, settle};
 use crate::tx::{Quiet, Tx};
-use crate::{depend, run};
+use crate::{branch, depend, run};
 
 impl Db {
     /// Changes what a task says, waits for, or is worked on with. `patch.status`, `reason` and `merge` belong to a move and are not read.
@@ -61,6 +61,7 @@ impl Db {
             Box::pin(async move {
                 caller.human_only(action)?;
                 let task = read::task(&mut tx.connection, &id).await?;
+                branch::accept(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
                     // Nothing to start: the person has seen what was asked of them.
                     settle::need_nobody(tx, &caller, &task.card.project_id, &id).await?;
@@ -114,10 +115,10 @@ pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<()
 
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
     let card = &task.card;
-    // A question keeps its card until it is answered: starting it again would only ask again.
+    // A question keeps its card until it is answered: starting it again would only ask again. So does a silence until it ends.
     sqlx::query(
         "UPDATE tasks SET held_by = NULL, why = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
-                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled') THEN attention ELSE NULL END
+                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled', 'silent') THEN attention ELSE NULL END
          WHERE id = $1",
     )
     .bind(card.id.as_str())

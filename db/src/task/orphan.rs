@@ -1,4 +1,6 @@
-//! Open tasks whose assignee is not there any more: put before the person, settled when it returns, taken from a name that others have now.
+//! Open tasks whose assignee left or fell silent: put before the person, settled when it returns, taken from a name that others have now.
+//!
+//! How long a silence may be is the runner's to judge.
 
 use domain::attention::{Attention, AttentionKind};
 use domain::id::{ProjectId, TaskId};
@@ -6,14 +8,64 @@ use domain::task::Card;
 
 use crate::caller::Caller;
 use crate::error::Result;
+use crate::open::Db;
 use crate::task::assign::unassign;
 use crate::task::{read, settle};
-use crate::tx::Tx;
+use crate::tx::{Quiet, Tx};
+
+impl Db {
+    /// Puts an open task before the person whose assignee `name` was not heard of for too long. Nothing when somebody else has it
+    /// meanwhile, or when it needs the person already.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn miss_assignee(&self, id: &TaskId, name: &str, detail: &str) -> Result<()> {
+        let (id, name, attention) = (id.clone(), name.to_owned(), Attention::new(AttentionKind::Silent, detail));
+        self.write(move |tx| {
+            Box::pin(async move {
+                let card = read::card(&mut tx.connection, &id).await?;
+                if !card.status.is_open() || card.attention.is_some() || card.hands.assigned_to != Some(name) {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::project(tx, &Caller::Runner, &card.project_id).await
+            })
+        })
+        .await
+    }
+
+    /// Takes that back: the assignee was heard of, or nothing is wanted of it now. Nothing where the person is needed for something else.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn miss_nobody(&self, id: &TaskId) -> Result<()> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let card = read::card(&mut tx.connection, &id).await?;
+                if !is_missed(&card) {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                settle::need_nobody(tx, &Caller::Runner, &card.project_id, &id).await?;
+                // What it hid is asked of the person now.
+                settle::all(tx, &Caller::Runner, &card.project_id).await
+            })
+        })
+        .await
+    }
+}
+
+/// Whether the person is needed because the assignee fell silent.
+fn is_missed(card: &Card) -> bool {
+    card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Silent)
+}
 
 /// Says of every open task of an agent that left that the person must find another. What they must look at already goes first.
 pub(crate) async fn assignee_left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let mut cards = of(tx, project, name).await?;
-    cards.retain(|card| card.attention.is_none());
+    cards.retain(|card| card.attention.is_none() || is_missed(card));
     for card in &cards {
         let detail = format!("{name}, to whom it is assigned, left. Assign it to another agent, or take it back from {name} and press Start.");
         settle::need_person(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::Stalled, detail)).await?;
@@ -24,7 +76,7 @@ pub(crate) async fn assignee_left(tx: &mut Tx, project: &ProjectId, name: &str) 
 /// Takes that back when the agent is there again.
 pub(crate) async fn assignee_returned(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let mut cards = of(tx, project, name).await?;
-    // The runner judges no task that is assigned, so this one says that its assignee left.
+    // Of a task that is assigned the runner says nothing but that its assignee is silent, so this one says that it left.
     cards.retain(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Stalled));
     for card in &cards {
         settle::need_nobody(tx, &Caller::Runner, project, &card.id).await?;

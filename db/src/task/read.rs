@@ -12,6 +12,7 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use crate::error::{Error, Result};
 use crate::open::Db;
 
+/// Whole tasks, as people and agents see them.
 const SELECT: &str = "SELECT t.*,
     (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
     (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
@@ -21,6 +22,21 @@ const SELECT: &str = "SELECT t.*,
     live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
     live.stop_requested_at AS live_stop_requested_at
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
+
+/// The same without what nothing is planned from: counts, costs, builders, and dependencies of what waits for none any more.
+const PLANNED: &str = "SELECT t.*, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, NULL AS built_by,
+    CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
+    live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
+    live.stop_requested_at AS live_stop_requested_at
+  FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
+
+/// What a settlement asks of cards, and nothing that is long or has to be looked up in another table.
+const SETTLED: &str =
+    "SELECT t.id, t.project_id, t.parent_task_id, '' AS title, t.phase, t.status, t.held_by, t.attention, NULL AS why, t.cancel_reason,
+    CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
+    0 AS priority, NULL AS approved_sha, t.assigned_to, NULL AS role_hat, NULL AS built_by, NULL AS approved_by, t.verified_by, t.goal_id,
+    t.round_of, t.round, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, t.created_at, t.updated_at
+  FROM tasks t";
 
 impl Db {
     /// # Errors
@@ -55,15 +71,25 @@ pub(crate) async fn task(connection: &mut SqliteConnection, id: &TaskId) -> Resu
 }
 
 /// Every task of a project, in the order of their ids.
-pub(crate) async fn rows_of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<SqliteRow>> {
-    Ok(sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE t.project_id = $1 ORDER BY length(t.id), t.id")))
+async fn rows_of_project(connection: &mut SqliteConnection, select: &str, project: &ProjectId) -> Result<Vec<SqliteRow>> {
+    Ok(sqlx::query(AssertSqlSafe(format!("{select} WHERE t.project_id = $1 ORDER BY length(t.id), t.id")))
         .bind(project.as_str())
         .fetch_all(connection)
         .await?)
 }
 
 pub(crate) async fn cards_of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
-    rows_of_project(connection, project).await?.iter().map(card_of).collect()
+    rows_of_project(connection, SELECT, project).await?.iter().map(card_of).collect()
+}
+
+/// The tasks of a project for the runner's plan. Their cards count nothing and name no builders.
+pub(crate) async fn planned_rows(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<SqliteRow>> {
+    rows_of_project(connection, PLANNED, project).await
+}
+
+/// The cards of a project as far as others may follow from them: where they stand, what they wait for, belong to and need.
+pub(crate) async fn cards_to_settle(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
+    rows_of_project(connection, SETTLED, project).await?.iter().map(card_of).collect()
 }
 
 /// A column that holds an id or a word of a closed vocabulary, or nothing.
@@ -84,7 +110,8 @@ where
     Ok(row.try_get::<&str, _>(column)?.parse()?)
 }
 
-fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>> {
+/// A column that holds JSON, or nothing.
+pub(crate) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>> {
     row.try_get::<Option<&str>, _>(column)?.map(|text| Ok(serde_json::from_str(text)?)).transpose()
 }
 

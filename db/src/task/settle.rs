@@ -40,12 +40,11 @@ pub(crate) async fn need_nobody(tx: &mut Tx, caller: &Caller, project: &ProjectI
 }
 
 /// Puts before the person every waiting task whose dependency was given up, and takes it back when that is no longer so.
-async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
-    let cards = read::cards_of_project(&mut tx.connection, project).await?;
-    let given_up: BTreeSet<&TaskId> =
-        cards.iter().filter(|card| card.status == Status::Cancelled && !card.satisfies_dependents()).map(|card| &card.id).collect();
-    for card in cards.iter().filter(|card| card.status == Status::Backlog) {
-        let wanted = card.depends_on.iter().find(|id| given_up.contains(id)).map(|lost| {
+async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &mut [Card]) -> Result<()> {
+    let given_up: BTreeSet<TaskId> =
+        cards.iter().filter(|card| card.status == Status::Cancelled && !card.satisfies_dependents()).map(|card| card.id.clone()).collect();
+    for card in cards.iter_mut().filter(|card| card.status == Status::Backlog) {
+        let wanted = card.depends_on.iter().find(|id| given_up.contains(*id)).map(|lost| {
             let detail = format!("{lost}, which it builds on, was given up. Drop the dependency, cancel this task too, or take {lost} up again.");
             Attention::new(AttentionKind::DependencyCancelled, detail)
         });
@@ -54,6 +53,7 @@ async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result
         if other || card.attention == wanted {
             continue;
         }
+        card.attention.clone_from(&wanted);
         match wanted {
             Some(attention) => need_person(tx, caller, project, &card.id, attention).await?,
             None => need_nobody(tx, caller, project, &card.id).await?,
@@ -64,14 +64,20 @@ async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result
 
 /// Everything that follows from a changed card, in the order in which it follows.
 pub(crate) async fn all(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
-    dependents(tx, caller, id).await?;
-    project(tx, caller, id).await
+    let mut cards = read::cards_to_settle(&mut tx.connection, id).await?;
+    dependents(tx, caller, id, &mut cards).await?;
+    follow(tx, caller, id, &cards).await
 }
 
-/// Begins the round of orchestration that is due, and keeps the project's status true.
-pub(crate) async fn project(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
-    let cards = read::cards_of_project(&mut tx.connection, project).await?;
-    goal::follow(tx, caller, project, &cards).await?;
+/// The same where no card stands elsewhere than before, so that none waits in vain for it.
+pub(crate) async fn project(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
+    let cards = read::cards_to_settle(&mut tx.connection, id).await?;
+    follow(tx, caller, id, &cards).await
+}
+
+/// Lets the project's goals follow its cards, begins the round of orchestration that is due, and keeps the project's status true.
+async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
+    goal::follow(tx, caller, project, cards).await?;
     let mut begun = false;
     for root in cards.iter().filter(|card| card.phase == Phase::Planner) {
         let children: Vec<&Card> = cards.iter().filter(|card| card.parent_task_id.as_ref() == Some(&root.id)).collect();

@@ -2,6 +2,7 @@
 
 use domain::agent::{Health, Registration, Role};
 use domain::event::Event;
+use domain::refusal::Refusal;
 use domain::task::Phase;
 
 use crate::Caller;
@@ -90,9 +91,17 @@ async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_ou
     assert_eq!((told.token, told.agent.roles), (None, vec![Role::Lead, Role::Tester]), "the lead stays with whoever has it");
     let kept = store.db.register(&lead, &store.project, say(None, &[]), None).await.unwrap().agent;
     assert_eq!((kept.roles, kept.description.as_deref(), kept.verified), (vec![Role::Lead, Role::Tester], Some("Leads"), true));
-    for (claimed, team) in [("ole", None), ("mara", Some("other")), ("other/mara", None), ("", None)] {
+    for (claimed, team, read) in [
+        ("ole", None, "ole"),
+        ("mara", Some("other"), "other/mara"),
+        ("platform/mara", Some("other"), "other/mara"),
+        ("other/mara", None, "other/mara"),
+        ("other/mara", Some("platform"), "other/mara"),
+        ("", None, ""),
+    ] {
         let who = Registration { team: team.map(str::to_owned), ..named(claimed, &[]) };
-        assert_eq!(code(store.db.register(&lead, &store.project, who, None).await), "not-you", "{claimed}");
+        let refused = refusal(store.db.register(&lead, &store.project, who, None).await);
+        assert_eq!(refused, Refusal::NotYou { own: "platform/mara".to_owned(), claimed: read.to_owned() });
     }
     let repeated = call(&lead, "1");
     let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
@@ -122,7 +131,8 @@ async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
 
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
-    assert_eq!(code(store.say(&ole, "ida", "Still me").await), "not-registered");
+    assert_eq!(refusal(store.say(&ole, "ida", "Still me").await), Refusal::Left { agent: "ole".to_owned() });
+    assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), Refusal::Left { agent: "ole".to_owned() });
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     store.say(&ole, "ida", "Back").await.unwrap();
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();

@@ -23,13 +23,14 @@ async fn a_changed_specification_is_the_next_version_and_everybody_else_is_told(
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
     let first = declare(&store, &mara, "fn save()").await.unwrap();
-    assert_eq!((first.version, first.owner.as_str(), first.kind), (1, "mara", ContractType::Function));
+    assert_eq!((first.version, first.owner.as_str(), first.declared_by.as_str(), first.kind), (1, "mara", "mara", ContractType::Function));
     let declared = |version| Event::ContractDeclared { contract: first.id, name: "save".to_owned(), contract_type: ContractType::Function, version };
     assert_eq!(store.since(seq).await[0], declared(1));
     assert_eq!(store.hears(&ole).await, ["[CONTRACT v1] save (function): fn save()"]);
     assert_eq!(store.hears(&mara).await, Vec::<String>::new(), "not who declared it");
     let second = declare(&store, &ole, "fn save() -> bool").await.unwrap();
     assert_eq!((second.id, second.version, second.owner.as_str()), (first.id, 2, "mara"), "whoever changes it does not own it");
+    assert_eq!(second.declared_by, "ole", "but the words in force are its own");
     assert!(second.updated_at >= first.updated_at && second.created_at == first.created_at);
     assert_eq!(store.hears(&mara).await, ["[CONTRACT v2] save (function): fn save() -> bool"]);
     let versions = store.db.contract_versions(first.id).await.unwrap();
@@ -37,6 +38,7 @@ async fn a_changed_specification_is_the_next_version_and_everybody_else_is_told(
         versions.iter().map(|version| (version.version, version.declared_by.as_str(), version.spec.as_str())).collect();
     assert_eq!(said, [(1, "mara", "fn save()"), (2, "ole", "fn save() -> bool")]);
     assert_eq!(store.db.contract(first.id).await.unwrap(), second);
+    assert_eq!(declare(&store, &mara, "fn save() -> bool").await.unwrap(), second, "who repeats it has not changed it");
     store.check_fold().await;
 }
 

@@ -98,13 +98,22 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
     store.db.verify_task(&crew.tess, &two, None).await.unwrap();
     assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "what is a duplicate is not waited for");
     assert_eq!(code(store.db.verify_goal(&crew.tess, &goal, None).await), "lead-only");
-    assert_eq!(code(store.db.verify_goal(&store.guest("rob").await, &goal, None).await), "unverified");
+    let rob = store.guest("rob").await;
+    assert_eq!(code(store.db.verify_goal(&rob, &goal, None).await), "unverified");
     store.db.verify_goal(&Caller::Human, &goal, None).await.unwrap();
     assert_eq!(code(store.db.verify_goal(&Caller::Human, &goal, None).await), "invalid");
+    // Only a lead's word puts something under a goal, so nobody else undoes that it was signed off.
+    let before = store.dump().await;
+    let four = || NewTask { goal_id: Some(goal.clone()), ..new_task("Four") };
+    let given = || NewTask { assigned_to: Some("ben".to_owned()), ..four() };
+    for (who, why) in [(&rob, "unverified"), (&crew.ben, "lead-only"), (&crew.tess, "lead-only")] {
+        assert_eq!(code(store.db.create_task(who, &store.project, four()).await), why);
+        assert_eq!(code(store.db.create_task(who, &store.project, given()).await), why);
+    }
+    assert_eq!((store.dump().await, status(&store, &goal).await), (before, GoalStatus::Verified));
     // A verified goal to which something is added is open work again.
     let seq = store.db.latest();
-    let new = NewTask { goal_id: Some(goal.clone()), start: true, ..new_task("Four") };
-    store.db.create_task(&Caller::Human, &store.project, new).await.unwrap();
+    store.db.create_task(&crew.lena, &store.project, four()).await.unwrap();
     assert_eq!(moves(&store, seq).await, ["GOAL-001 verified -> active"]);
     assert_eq!(store.db.goals(&store.project).await.unwrap().len(), 1);
 }

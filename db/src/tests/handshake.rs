@@ -1,6 +1,6 @@
 //! Handshakes: exactly those who are asked are waited for.
 
-use domain::agent::Role;
+use domain::agent::{Health, Role};
 use domain::event::Event;
 use domain::handshake::HandshakeStatus;
 use domain::task::Phase;
@@ -42,6 +42,82 @@ async fn a_targeted_handshake_completes_although_others_are_there() {
     let second = begin(&store, &Caller::Human, &["ida"]).await.unwrap();
     assert_eq!(store.db.handshakes(&store.project).await.unwrap(), [second, whole], "newest first");
     store.check_fold().await;
+}
+
+async fn unanswered(store: &Store) -> Vec<i64> {
+    store.db.state().await.unwrap().unanswered.into_iter().filter(|(_, at)| *at <= crate::now()).map(|(id, _)| id).collect()
+}
+
+#[tokio::test]
+async fn a_handshake_whose_last_target_falls_silent_is_completed_without_it() {
+    let store = Store::board().await;
+    let (ann, bo) = (store.member("ann", &[Role::Lead]).await, store.member("bo", &[Role::Lead]).await);
+    let (ole, tom) = (store.guest("ole").await, store.guest("tom").await);
+    let id = begin(&store, &ann, &["ole", "tom"]).await.unwrap().id;
+    store.db.beat(&ole).await.unwrap();
+    store.silence("tom").await;
+    assert!(unanswered(&store).await.is_empty(), "ole may still answer");
+    store.db.complete_handshake(id).await.unwrap();
+    assert_eq!(store.db.handshake(id).await.unwrap().pending().count(), 2);
+    store.db.acknowledge(&tom, id).await.unwrap();
+    store.db.presence.forget(&store.project, "ole");
+    store.silence("ole").await;
+    let connected = store.db.connect(&ole).unwrap();
+    assert!(unanswered(&store).await.is_empty(), "it is connected");
+    drop(connected);
+    store.db.presence.forget(&store.project, "ole");
+    assert_eq!(unanswered(&store).await, [id]);
+    let seq = store.db.latest();
+    store.db.complete_handshake(id).await.unwrap();
+    let whole = store.db.handshake(id).await.unwrap();
+    assert_eq!((whole.status, whole.acknowledged().collect::<Vec<_>>()), (HandshakeStatus::Completed, vec!["tom"]));
+    assert_eq!(store.kinds_since(seq).await, ["handshake_completed", "message_sent", "message_sent"]);
+    for lead in [&ann, &bo] {
+        assert_eq!(store.hears(lead).await, [format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without ole, who left or fell silent")]);
+    }
+    assert!(unanswered(&store).await.is_empty(), "it is completed once");
+    let late = store.db.acknowledge(&ole, id).await.unwrap();
+    assert_eq!(late.acknowledged().collect::<Vec<_>>(), ["ole", "tom"], "who comes late is still on record");
+    assert_eq!(code(store.db.complete_handshake(404).await), "not-found");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_target_that_never_came_is_given_up_ten_minutes_after_it_was_asked() {
+    let store = Store::board().await;
+    store.member("mara", &[]).await;
+    let id = begin(&store, &Caller::Human, &["mara"]).await.unwrap().id;
+    let asked = store.db.handshake(id).await.unwrap().created_at;
+    assert_eq!(store.db.state().await.unwrap().unanswered, [(id, asked.after(Health::DEAD_AFTER))]);
+    store.db.complete_handshake(id).await.unwrap();
+    assert_eq!(store.db.handshake(id).await.unwrap().status, HandshakeStatus::Pending);
+}
+
+/// What it was connected to is gone, and it may be on its way to the new one.
+#[tokio::test]
+async fn a_process_that_just_began_gives_no_target_up() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let (ole, _) = (store.guest("ole").await, store.guest("tom").await);
+    let id = begin(&store, &ann, &["ole", "tom"]).await.unwrap().id;
+    store.silence("tom").await;
+    store.db.presence.listen_since(crate::now());
+    assert_eq!(store.db.acknowledge(&ole, id).await.unwrap().pending().collect::<Vec<_>>(), ["tom"]);
+    assert!(unanswered(&store).await.is_empty());
+    store.silence("tom").await;
+    assert_eq!(unanswered(&store).await, [id]);
+}
+
+#[tokio::test]
+async fn the_person_and_those_that_we_run_are_waited_for() {
+    let store = Store::board().await;
+    let ann = store.member("ann", &[Role::Lead]).await;
+    let task = store.task("One").await;
+    store.agent(&task, Phase::Coder).await;
+    begin(&store, &ann, &["human"]).await.unwrap();
+    begin(&store, &ann, &["coder-TASK-001"]).await.unwrap();
+    store.silence("coder-TASK-001").await;
+    assert_eq!(store.db.state().await.unwrap().unanswered, []);
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
 }
 
 #[tokio::test]
-async fn whoever_built_anything_here_verifies_nothing_here() {
+async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;

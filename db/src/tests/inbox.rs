@@ -7,7 +7,7 @@ use domain::message::{INBOX_BYTES, INBOX_PAGE};
 
 use crate::Caller;
 use crate::tests::store::Store;
-use crate::tests::team::{call, words};
+use crate::tests::team::{call, message, words};
 
 #[tokio::test]
 async fn what_a_lost_answer_held_is_given_again_and_says_so() {
@@ -45,19 +45,28 @@ async fn going_on_to_send_confirms_the_last_answer() {
     store.say(&ole, "mara", "One").await.unwrap();
     store.say(&ole, "all", "Two").await.unwrap();
     store.inbox(&mara).await;
-    store.say(&mara, "human", "Understood").await.unwrap();
+    let answer = async |id: &str| store.db.send(&call(&mara, id), &store.project, message("human", "Understood")).await.unwrap();
+    let sent = answer("1").await;
+    let named: Vec<(i64, &str)> = sent.confirmed.iter().map(|read| (read.id, read.from_agent.as_str())).collect();
+    assert_eq!(named, [(1, "ole"), (2, "ole")], "if that answer was lost, this one says so");
+    assert_eq!(answer("1").await, sent, "a repeated call too");
+    assert_eq!(answer("2").await.confirmed, [], "once");
     assert_eq!(store.hears(&mara).await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_repeated_call_gets_the_stored_answer() {
+async fn a_repeated_look_gives_what_waits_by_then() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
-    let first = store.inbox(&call(&mara, "1")).await;
+    assert_eq!(store.hears(&call(&mara, "1")).await, ["One"]);
     store.say(&ole, "mara", "Two").await.unwrap();
-    assert_eq!(store.inbox(&call(&mara, "1")).await, first, "the same, as new as it was");
-    assert_eq!(store.hears(&call(&mara, "2")).await, ["(One)", "Two"]);
+    assert_eq!(store.hears(&call(&mara, "1")).await, ["(One)", "Two"], "and not an old answer for ever");
+    let last = store.say(&ole, "mara", &"x".repeat(INBOX_BYTES)).await.unwrap().id;
+    assert_eq!(store.inbox(&mara).await.messages.len(), 1, "the others do not fit");
+    let confirm = async || words(&store.db.check_inbox(&call(&mara, "1"), &store.project, Some(last)).await.unwrap());
+    assert_eq!(confirm().await, ["(One)", "(Two)"]);
+    assert_eq!(confirm().await, ["(One)", "(Two)"], "what only the lost answer held is not confirmed by asking for it again");
 }
 
 #[tokio::test]
@@ -162,7 +171,7 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
                 for turn in 0..SENDS {
                     let to = if turn % 10 == 0 { "all".to_owned() } else { format!("agent-{}", (number + 1) % AGENTS) };
                     let content = format!("{number}/{turn}");
-                    while let Err(error) = db.send(&agent, &project, crate::tests::team::message(&to, &content)).await {
+                    while let Err(error) = db.send(&agent, &project, message(&to, &content)).await {
                         assert!(error.to_string().starts_with("BLOCKED"), "{error}");
                         loop {
                             let inbox = db.check_inbox(&agent, &project, seen.last().copied()).await.unwrap();

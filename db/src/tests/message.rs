@@ -112,7 +112,7 @@ async fn every_lead_gets_a_copy_that_says_to_whom_the_message_went() {
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.guest("ida").await;
     let new = NewMessage { cc: vec!["ida".to_owned(), "bo".to_owned(), "ole".to_owned(), "mara".to_owned()], ..message("ole", "Done") };
-    let sent = store.db.send(&mara, &store.project, new).await.unwrap();
+    let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
     assert_eq!(sent.cc, ["ida", "bo", "ann"], "each once, neither sender nor recipient");
     let copy = store.inbox(&ann).await.messages.remove(0).message;
     assert_eq!((copy.is_cc, copy.cc_original_to.as_deref(), copy.to_agent.as_str()), (true, Some("ole"), "ann"));
@@ -130,7 +130,7 @@ async fn a_broadcast_is_one_row_without_copies_and_does_not_come_back() {
     let ann = store.member("ann", &[Role::Lead]).await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let new = NewMessage { cc: vec!["ole".to_owned()], ..message("all", "Stop") };
-    let sent = store.db.send(&mara, &store.project, new).await.unwrap();
+    let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
     assert_eq!((sent.to_agent.as_str(), sent.cc.len()), ("all", 0));
     for who in [&ann, &ole, &Caller::Human] {
         assert_eq!(store.hears(who).await, ["Stop"]);
@@ -178,14 +178,14 @@ async fn a_reply_inherits_the_task_and_answers_only_what_one_was_written() {
     let lead = store.member("ann", &[Role::Lead]).await;
     let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
     let about = NewMessage { task_id: Some(task.clone()), ..message("ole", "How far?") };
-    let asked = store.db.send(&mara, &store.project, about).await.unwrap();
+    let asked = store.db.send(&mara, &store.project, about).await.unwrap().message;
     assert_eq!(asked.task_id.as_ref(), Some(&task));
     store.inbox(&ole).await;
     let answer = |id, content| NewMessage { reply_to: Some(id), ..message("mara", content) };
-    let replied = store.db.send(&ole, &store.project, answer(asked.id, "Half")).await.unwrap();
+    let replied = store.db.send(&ole, &store.project, answer(asked.id, "Half")).await.unwrap().message;
     assert_eq!((replied.task_id.as_ref(), replied.reply_to), (Some(&task), Some(asked.id)));
     let elsewhere = NewMessage { task_id: Some(other.clone()), ..answer(asked.id, "About the other") };
-    assert_eq!(store.db.send(&ole, &store.project, elsewhere).await.unwrap().task_id, Some(other));
+    assert_eq!(store.db.send(&ole, &store.project, elsewhere).await.unwrap().message.task_id, Some(other));
     assert_eq!(code(store.db.send(&ida, &store.project, answer(asked.id, "Me too")).await), "invalid");
     assert_eq!(code(store.db.send(&ida, &store.project, answer(404, "Me too")).await), "not-found");
     let own = NewMessage { to: "ole".to_owned(), ..answer(asked.id, "And another thing") };

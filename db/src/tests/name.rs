@@ -1,6 +1,7 @@
 //! Names: unique without case, taken by nobody through whom another could be meant, and begun anew by strangers.
 
 use domain::agent::{Health, Registration, Role};
+use domain::event::Event;
 use domain::stage::Stage;
 use domain::task::{HeldBy, Status};
 
@@ -73,6 +74,61 @@ async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
 }
 
 #[tokio::test]
+async fn a_repeated_call_of_a_room_has_its_name_until_it_is_heard_of() {
+    let store = Store::board().await;
+    let room = call(&store.room(), "1");
+    let join = async |by: &Caller| store.db.register(by, &store.project, named("ole", &[Role::Builder]), None).await;
+    let mara = store.member("mara", &[]).await;
+    let lost = join(&room).await.unwrap();
+    store.say(&mara, "ole", "Welcome").await.unwrap();
+    assert_eq!(code(join(&call(&store.room(), "2")).await), "name-taken", "another call is somebody else's");
+    let seq = store.db.latest();
+    let found = join(&room).await.unwrap();
+    assert_eq!((&found.agent.name, &found.agent.roles, found.agent.registered_at), (&lost.agent.name, &lost.agent.roles, lost.agent.registered_at));
+    assert_eq!(store.since(seq).await, [Event::TokenMade {}]);
+    let [lost, found] = [lost, found].map(|answer| answer.token.unwrap());
+    assert_eq!(store.db.caller(&lost).await.unwrap(), None, "a name has one token");
+    let kept: Vec<String> = sqlx::query_scalar("SELECT answer FROM calls").fetch_all(&store.db.readers).await.unwrap();
+    assert!(!kept.is_empty() && kept.iter().all(|answer| !answer.contains(&lost) && !answer.contains(&found)), "which is kept nowhere");
+
+    // Whoever is heard of under the name has its token.
+    let ole = caller(&store, &found).await;
+    let connected = store.db.connect(&ole).unwrap();
+    assert_eq!(code(join(&room).await), "name-taken");
+    drop(connected);
+    assert_eq!(store.hears(&ole).await, ["Welcome"]);
+    assert_eq!(code(join(&room).await), "name-taken");
+    // Once it is gone, the call is like any other.
+    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    let again = join(&room).await.unwrap();
+    assert!(again.token.is_some() && again.agent.last_seen.is_none());
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn a_repeated_call_with_its_own_token_has_its_name_though_that_token_is_gone() {
+    let store = Store::board().await;
+    let token = join(&store, "ole", None).await.unwrap().token.unwrap();
+    store.db.beat(&caller(&store, &token).await).await.unwrap();
+    let room = call(&store.room(), "1");
+    let back = async || store.db.register(&room, &store.project, named("ole", &[]), Some(&token)).await.unwrap().token.unwrap();
+    let lost = back().await;
+    let found = back().await;
+    assert_eq!(store.db.caller(&lost).await.unwrap(), None);
+    assert_eq!(caller(&store, &found).await.name().as_deref(), Some("ole"));
+}
+
+#[tokio::test]
+async fn with_a_new_token_of_the_room_nobody_repeats_calls_of_before() {
+    let store = Store::board().await;
+    let room = call(&store.room(), "1");
+    let join = async || store.db.register(&room, &store.project, named("ole", &[]), None).await;
+    join().await.unwrap();
+    store.db.make_room_token(&Caller::Human, &store.project).await.unwrap();
+    assert_eq!(code(join().await), "name-taken");
+}
+
+#[tokio::test]
 async fn who_is_connected_keeps_its_name_without_having_called() {
     let store = Store::board().await;
     let first = join(&store, "ole", None).await.unwrap().token.unwrap();
@@ -90,7 +146,8 @@ async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
     let who = Registration { description: Some("Builds".to_owned()), ..named("ole", &[Role::Builder]) };
     store.db.register(&ole, &store.project, who, None).await.unwrap();
     store.say(&mara, "ole", "Given").await.unwrap();
-    store.inbox(&call(&ole, "1")).await;
+    store.inbox(&ole).await;
+    let first = store.say(&call(&ole, "1"), "human", "Understood").await.unwrap();
     store.say(&mara, "ole", "For ole alone").await.unwrap();
     store.say(&mara, "all", "For those who are there").await.unwrap();
     store.silence("ole").await;
@@ -99,8 +156,9 @@ async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
     let stranger = join(&store, "ole", None).await.unwrap();
     assert_eq!((stranger.agent.unread, stranger.agent.roles, stranger.agent.description), (0, Vec::new(), None));
     let ole = caller(&store, &stranger.token.unwrap()).await;
-    assert_eq!(store.inbox(&call(&ole, "1")).await.messages, [], "nor the answer to a call of before");
-    store.say(&ole, "mara", "Nothing keeps me").await.unwrap();
+    assert_eq!(store.hears(&ole).await, Vec::<String>::new());
+    let second = store.say(&call(&ole, "1"), "mara", "Nothing keeps me").await.unwrap();
+    assert!(second.id > first.id, "nor the answer to a call of before");
     store.inbox(&mara).await;
     store.say(&mara, "all", "From now on").await.unwrap();
     assert_eq!(store.hears(&ole).await, ["From now on"]);

@@ -1,13 +1,15 @@
-//! Tasks whose assignee left: the person is asked, until somebody has them or they are taken back.
+//! Tasks whose assignee left or fell silent: the person is asked, until somebody has them or they are taken back.
 
 use domain::attention::AttentionKind;
 use domain::id::TaskId;
+use domain::stage::Stage;
 use domain::task::Status;
+use domain::wire::TaskPatch;
 
-use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew};
+use crate::tests::crew::{assigned, completed, crew, stage};
 use crate::tests::store::Store;
 use crate::tests::team::named;
+use crate::{Assignee, Caller};
 
 async fn asks(store: &Store, task: &TaskId) -> Option<(AttentionKind, String)> {
     store.card(task).await.attention.map(|attention| (attention.kind, attention.detail))
@@ -47,5 +49,87 @@ async fn nothing_is_asked_any_more_when_the_assignee_is_back() {
     assert_eq!(asks(&store, &one).await, None);
     assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Checks);
     assert_eq!(store.status(&one).await, Status::Backlog);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn the_state_tells_what_was_heard_of_an_assignee() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    let known = async || store.db.state().await.unwrap().tasks.into_iter().find(|known| known.task.card.id == task).unwrap().assignee;
+    assert_eq!(known().await, Some(Assignee { connected: false, last_seen: None }));
+    let at = store.db.beat(&crew.ben).await.unwrap();
+    assert_eq!(known().await, Some(Assignee { connected: false, last_seen: Some(at) }));
+    let connected = store.db.connect(&crew.ben).unwrap();
+    assert!(known().await.unwrap().connected);
+    store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
+    assert!(!known().await.unwrap().connected, "who left does not work on it");
+    drop(connected);
+    store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap();
+    assert_eq!(known().await, None);
+}
+
+#[tokio::test]
+async fn a_silent_assignee_is_missed_once_and_no_more_when_it_is_heard_of() {
+    let store = Store::board().await;
+    crew(&store).await;
+    let task = assigned(&store, "One", "ben").await;
+    let miss = async |name: &str| store.db.miss_assignee(&task, name, "Assigned to ben, silent.").await.unwrap();
+    let seq = store.db.latest();
+    miss("tess").await;
+    assert_eq!(asks(&store, &task).await, None, "it was given to somebody else meanwhile");
+    miss("ben").await;
+    miss("ben").await;
+    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(asks(&store, &task).await, Some((AttentionKind::Silent, "Assigned to ben, silent.".to_owned())), "that is no end of it");
+    store.db.miss_nobody(&task).await.unwrap();
+    store.db.miss_nobody(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await, None);
+    assert_eq!(store.kinds_since(seq).await, ["task_needs_you", "task_released", "task_settled"]);
+    store.db.need_person(&task, AttentionKind::Checks, "A check is red.").await.unwrap();
+    miss("ben").await;
+    store.db.miss_nobody(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Checks, "what they must look at already goes first");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn nobody_is_missed_when_the_task_is_taken_back_given_on_or_moved() {
+    let store = Store::board().await;
+    let crew = crew(&store).await;
+    let missed = async |title: &str| {
+        let task = assigned(&store, title, "ben").await;
+        store.db.miss_assignee(&task, "ben", "Silent.").await.unwrap();
+        assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Silent);
+        task
+    };
+    let (back, given, moved, left) = (missed("One").await, missed("Two").await, missed("Three").await, missed("Four").await);
+    store.db.assign_task(&Caller::Human, &back, None, None).await.unwrap();
+    store.db.assign_task(&crew.lena, &given, Some("tess".to_owned()), None).await.unwrap();
+    stage(&store, &crew.ben, &moved, Stage::InProgress).await.unwrap();
+    for task in [&back, &given, &moved] {
+        assert_eq!(asks(&store, task).await, None);
+    }
+    store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
+    assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::Stalled, "that it left says more");
+    store.db.miss_assignee(&store.task("Nobody's").await, "ben", "Silent.").await.unwrap();
+    store.check_fold().await;
+}
+
+/// What the silence hid is asked of the person now.
+#[tokio::test]
+async fn a_lost_dependency_is_told_after_a_silence() {
+    let store = Store::board().await;
+    crew(&store).await;
+    let first = store.task("First").await;
+    let task = assigned(&store, "Second", "ben").await;
+    let patch = TaskPatch { depends_on: Some(vec![first.clone()]), ..TaskPatch::default() };
+    store.db.edit_task(&Caller::Human, &task, patch).await.unwrap();
+    store.db.miss_assignee(&task, "ben", "Silent.").await.unwrap();
+    store.cancel(&first, "failed").await;
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Silent);
+    store.db.miss_nobody(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::DependencyCancelled);
     store.check_fold().await;
 }

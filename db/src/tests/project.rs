@@ -55,8 +55,8 @@ async fn editing_records_what_changed_and_nothing_else() {
 async fn the_branch_and_its_landing_are_remembered() {
     let store = Store::board().await;
     let seq = store.db.latest();
-    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", "one").await.unwrap();
-    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", "one").await.unwrap();
+    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
+    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
     store.db.project_landed(&Caller::Human, &store.project, "one").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
     let project = store.project().await;
@@ -74,7 +74,7 @@ async fn unknown_projects_and_other_callers_are_refused() {
     assert_eq!(code(store.db.project(&nowhere).await), "not-found");
     assert_eq!(code(store.db.board(&nowhere).await), "not-found");
     assert_eq!(code(store.db.edit_project(&Caller::Human, &nowhere, ProjectPatch::default()).await), "not-found");
-    assert_eq!(code(store.db.project_branch_moved(&nowhere, "b", "s").await), "not-found");
+    assert_eq!(code(store.db.project_branch_moved(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
     assert_eq!(code(store.db.project_landed(&Caller::Human, &nowhere, "s").await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");

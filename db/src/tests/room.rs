@@ -32,7 +32,7 @@ async fn an_agent_of_one_project_does_nothing_in_another() {
     let hidden = db.create_task(&Caller::Human, &there, new_task("Hidden")).await.unwrap().card.id;
     let token = db.make_agent_token(&Caller::Human, &there, named("ida", &[])).await.unwrap();
     let ida = db.caller(&token).await.unwrap().unwrap();
-    let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().id;
+    let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
     let handshake = db.begin_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
     let before = store.dump().await;
     let contract = || NewContract { name: "save".to_owned(), kind: ContractType::Other, spec: "x".to_owned() };

@@ -239,3 +239,16 @@ async fn checkouts_are_written_down_before_and_after() {
     assert!(told.contains("git branch NAME refs/vibe-relay/rescue/TASK-001"), "{told}");
     store.check_fold().await;
 }
+
+#[tokio::test]
+async fn a_folder_that_another_database_left_is_nobodys() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let run_dirs = store.folder.path().join("runs");
+    for left in ["RUN-001", "RUN-001-2"] {
+        std::fs::create_dir_all(run_dirs.join(left)).unwrap();
+    }
+    let reserved = store.db.reserve_run(NewRun { run_dirs: run_dirs.clone(), ..wish(&task, None) }).await.unwrap();
+    assert_eq!((reserved.run.id.as_str(), &reserved.run_dir), ("RUN-001", &run_dirs.join("RUN-001-3")));
+    assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir, "it is found again");
+}

@@ -19,7 +19,13 @@ async fn the_state_is_everything_in_one_look() {
     assert_eq!(state.projects.keys().collect::<Vec<_>>(), [&store.project]);
     assert_eq!(state.projects[&store.project], store.project().await);
     assert_eq!(state.tasks.iter().map(|known| &known.task.card.id).collect::<Vec<_>>(), [&planner, &task]);
-    assert_eq!(state.tasks[1].task, store.db.task(&task).await.unwrap());
+    let mut whole = store.db.task(&task).await.unwrap();
+    assert_eq!((whole.card.runs, whole.card.hands.built_by.len()), (1, 1));
+    (whole.card.runs, whole.card.hands.built_by) = (0, Vec::new());
+    assert_eq!(state.tasks[1].task, whole);
+    let waiting = store.task_after("Two", &[&planner, &task]).await;
+    let state = store.db.state().await.unwrap();
+    assert_eq!(state.tasks[2].task, store.db.task(&waiting).await.unwrap(), "what a waiting task waits for is planned from");
     assert_eq!(state.live, [store.db.run(&agent.run).await.unwrap()]);
     assert!(state.parkings.is_empty());
 }

@@ -7,7 +7,7 @@ use domain::message::{Inbox, Message, NewMessage};
 
 use crate::tests::store::Store;
 use crate::tx::Quiet;
-use crate::{Caller, Result, now};
+use crate::{Caller, Result, RoomCaller, now};
 
 impl Store {
     /// An agent that the person vouches for.
@@ -23,11 +23,11 @@ impl Store {
     }
 
     pub(super) fn room(&self) -> Caller {
-        Caller::Room(self.project.clone())
+        Caller::Room(RoomCaller { project_id: self.project.clone(), call_id: None })
     }
 
     pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
-        self.db.send(from, &self.project, message(to, content)).await
+        Ok(self.db.send(from, &self.project, message(to, content)).await?.message)
     }
 
     /// What the agent is given, with what was given before.
@@ -40,8 +40,9 @@ impl Store {
         words(&self.inbox(who).await)
     }
 
-    /// Lets an agent fall silent for so long that nobody listens behind its name.
+    /// Lets an agent fall silent for so long that nobody listens behind its name, in a process that was there all the time.
     pub(super) async fn silence(&self, name: &str) {
+        self.db.presence.listen_since(now().before(Duration::from_secs(600)));
         self.backdate("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2", Duration::from_secs(600), name).await;
     }
 

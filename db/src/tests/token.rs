@@ -68,6 +68,31 @@ async fn a_new_token_of_the_person_ends_the_old_one() {
     store.check_fold().await;
 }
 
+/// Whoever relies on a token need not ask after every commit.
+#[tokio::test]
+async fn only_a_token_that_is_taken_back_wakes_those_who_rely_on_one() {
+    let store = Store::board().await;
+    let (human, project) = (&Caller::Human, &store.project);
+    let mut taken_back = store.db.tokens_taken_back();
+    let mut woken = || {
+        let woken = taken_back.has_changed().unwrap();
+        taken_back.mark_unchanged();
+        woken
+    };
+    let mara = store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
+    assert!(store.db.caller(&mara).await.unwrap().is_some());
+    woken();
+    store.task("One").await;
+    assert!(!woken(), "a commit without tokens");
+    store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
+    assert!(woken(), "a name has one token");
+    assert_eq!(store.db.caller(&mara).await.unwrap(), None);
+    store.db.make_room_token(human, project).await.unwrap();
+    assert!(woken());
+    store.db.set_human_token(&new_token()).await.unwrap();
+    assert!(woken());
+}
+
 #[tokio::test]
 async fn a_run_that_is_over_reads_no_more() {
     let store = Store::board().await;

@@ -5,48 +5,50 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use crate::caller::Caller;
 
 /// How many callers are remembered; beyond that all are looked up anew.
 const MOST: usize = 1024;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known(Arc<Mutex<State>>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// How often everything was forgotten.
-    life: u64,
-    callers: HashMap<String, Caller>,
+pub(crate) struct Known {
+    callers: Arc<Mutex<HashMap<String, Caller>>>,
+    /// How often everything was forgotten; changed and compared only while the callers are locked.
+    life: watch::Sender<u64>,
 }
 
 impl Known {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn callers(&self) -> MutexGuard<'_, HashMap<String, Caller>> {
+        self.callers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The caller behind the hash of a token, or the life in which a lookup begins now.
     pub(super) fn find(&self, hash: &str) -> Result<Caller, u64> {
-        let state = self.state();
-        state.callers.get(hash).cloned().ok_or(state.life)
+        self.callers().get(hash).cloned().ok_or_else(|| *self.life.borrow())
     }
 
     /// Remembers what a lookup found, unless tokens changed since it began.
     pub(super) fn remember(&self, life: u64, hash: String, caller: Caller) {
-        let mut state = self.state();
-        if state.life != life {
+        let mut callers = self.callers();
+        if *self.life.borrow() != life {
             return;
         }
-        if state.callers.len() >= MOST {
-            state.callers.clear();
+        if callers.len() >= MOST {
+            callers.clear();
         }
-        state.callers.insert(hash, caller);
+        callers.insert(hash, caller);
     }
 
     pub(crate) fn forget(&self) {
-        let mut state = self.state();
-        state.life += 1;
-        state.callers.clear();
+        let mut callers = self.callers();
+        callers.clear();
+        self.life.send_modify(|life| *life += 1);
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.life.subscribe()
     }
 }
 

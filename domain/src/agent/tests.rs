@@ -20,11 +20,11 @@ fn names_of_others_and_odd_names_are_refused() {
 
 #[test]
 fn kept_names_are_refused_in_any_case_and_as_teams() {
-    for bad in ["All", "HUMAN", "Runner", "human/x", "RUNNER/x", "x/All", "Coder-task-012", "CODER-TASK-012", "coder-TASK-012/x", "x/Planner-Task-1"]
+    for bad in ["All", "global", "Global", "x/GLOBAL", "HUMAN", "Runner", "human/x", "RUNNER/x", "x/All", "Coder-task-012", "CODER-TASK-012", "coder-TASK-012/x", "x/Planner-Task-1"]
     {
         assert_eq!(full_name(bad, None).map_err(|refusal| refusal.code()), Err("invalid"), "{bad}");
     }
-    for good in ["humane", "allan", "runner-up", "coder", "coder-1"] {
+    for good in ["humane", "allan", "globally", "runner-up", "coder", "coder-1"] {
         full_name(good, None).unwrap();
     }
 }
@@ -56,6 +56,16 @@ fn an_unknown_name_is_answered_with_the_nearest() {
 }
 
 #[test]
+fn the_nearest_name_is_found_in_another_case() {
+    let names = ["tess", "Blue/Mara", PERSON, ALL];
+    for (given, meant) in [("TESS", "tess"), ("Tes", "tess"), ("mara", "Blue/Mara"), ("ALL", ALL), ("Human", PERSON)] {
+        let refusal = resolve(given, "ida", &names).unwrap_err();
+        let Refusal::UnknownAgent { nearest, .. } = refusal else { panic!("{given}: {refusal}") };
+        assert_eq!(nearest.first().map(String::as_str), Some(meant), "{given}");
+    }
+}
+
+#[test]
 fn health_turns_at_two_and_at_ten_minutes() {
     let beat = Timestamp::from_milliseconds(1_000_000);
     let after = |seconds| Health::of(Some(beat), beat.after(Duration::from_secs(seconds)));
@@ -64,6 +74,16 @@ fn health_turns_at_two_and_at_ten_minutes() {
         use Health::{Dead, Healthy, Stale};
         [Healthy, Healthy, Stale, Stale, Dead]
     });
+}
+
+#[test]
+fn who_is_not_connected_is_given_up_after_ten_minutes_in_which_it_could_be_heard() {
+    let minute = |minute: u64| Timestamp::from_milliseconds(0).after(Duration::from_secs(minute * 60));
+    let lost_at = |last_beat: Option<u64>, asked, listening| Health::lost_at(last_beat.map(minute), minute(asked), minute(listening));
+    assert_eq!(lost_at(Some(20), 25, 0), minute(30), "when it looks dead, whatever was asked of it since");
+    assert_eq!(lost_at(None, 25, 0), minute(35), "one that was never there is waited for");
+    assert_eq!(lost_at(Some(20), 25, 60), minute(70), "nobody listened before");
+    assert_eq!(lost_at(None, 25, 60), minute(70));
 }
 
 #[test]

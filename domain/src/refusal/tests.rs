@@ -15,6 +15,7 @@ fn every() -> Vec<Refusal> {
         Refusal::NotYourRole { phase: Phase::Coder, action: "create tasks".to_owned(), hint: hint.clone() },
         Refusal::NotYourTask { task: task.clone(), own: TaskId::new(8) },
         Refusal::NotYou { own: "coder".to_owned(), claimed: "human".to_owned() },
+        Refusal::NotYou { own: "human".to_owned(), claimed: mara() },
         Refusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] },
         Refusal::NoCommits { task: task.clone(), base: "main".to_owned() },
         Refusal::EmptyDiff { task: task.clone() },
@@ -36,6 +37,7 @@ fn every() -> Vec<Refusal> {
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".to_owned() },
         Refusal::NotRegistered,
+        Refusal::Left { agent: mara() },
         Refusal::UnknownAgent { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] },
         Refusal::UnknownAgent { name: "zzz".to_owned(), nearest: Vec::new() },
         Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] },
@@ -71,7 +73,7 @@ fn every() -> Vec<Refusal> {
             Refusal::EmptyPlan { .. } | Refusal::OwnWork { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
             Refusal::DependenciesOpen { .. } | Refusal::DependencyCircle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
             Refusal::NotNow { .. } | Refusal::NoQuestion { .. } | Refusal::NoPlanWaiting | Refusal::NothingToLand { .. } => {}
-            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered => {}
+            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered | Refusal::Left { .. } => {}
             Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::DeadAgent { .. } | Refusal::NameTaken { .. } => {}
             Refusal::Unread { .. } | Refusal::LeadOnly { .. } | Refusal::Unverified { .. } | Refusal::NotAssignee { .. } => {}
             Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AcknowledgedBefore { .. } => {}
@@ -101,6 +103,8 @@ fn codes_sentences_and_hints_are_these() {
         Use TASK-008, or leave the argument as your <issue> names it.
     not-you: this token writes as coder, not as human
         Write as coder: who you are is decided by your token.
+    not-you: this token writes as human, not as platform/mara
+        Leave the name out to act as the person, whose token this is. As an agent, ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE.
     not-clean: TASK-007 has 2 files that are not committed: a.rs, b.rs
         Commit what belongs to the task, remove or ignore the rest, then move the task again.
     no-commits: TASK-007 has no commit beyond main
@@ -143,6 +147,8 @@ fn codes_sentences_and_hints_are_these() {
         Leave it to the person; tell them with add_comment.
     not-registered: this token belongs to a room and to no agent yet
         Call register with a name of your own; what you do afterwards is done under it.
+    not-registered: platform/mara left the project
+        Call register to come back as platform/mara; what was written to you is kept.
     unknown-agent: nobody here is called marra
         Did you mean platform/mara or mark? Call who to see all names.
     unknown-agent: nobody here is called zzz
@@ -162,11 +168,11 @@ fn codes_sentences_and_hints_are_these() {
     unverified: platform/mara joined with a room token, and verifying a task asks for an agent that the person vouches for
         Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Until then, leave it to others.
     not-assignee: TASK-007 is assigned to nobody, and handing it in is for its assignee
-        Leave it to the assignee, or ask a lead to assign the task to you.
+        Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.
     not-assignee: TASK-007 is assigned to ole, and handing it in is for its assignee
-        Leave it to the assignee, or ask a lead to assign the task to you.
+        Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.
     illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
-        Nothing about it is yours to change now; ask a lead with send.
+        Nothing about it is yours to change now. Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.
     illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
         You may make it in_progress or failed.
     hat-conflict: platform/mara may not wear the hat tester: it wore builder for TASK-008
@@ -189,6 +195,16 @@ fn only_an_illegal_move_lists_what_is_allowed() {
     for refusal in every() {
         let moves = matches!(refusal, Refusal::IllegalMove { .. });
         assert_eq!(!refusal.allowed().is_empty(), moves, "{refusal}");
+    }
+}
+
+/// Whoever asks may lead itself, so the hint names who goes on, and never somebody to be asked.
+#[test]
+fn what_cannot_be_changed_now_waits_for_somebody() {
+    for from in Stage::ALL.iter().copied() {
+        let hint = Refusal::IllegalStage { task: TaskId::new(7), from, to: Stage::Completed, agent: "mara".to_owned(), next: Vec::new() }.hint();
+        let follows = hint.strip_prefix("Nothing about it is yours to change now. ").unwrap();
+        assert!(follows.ends_with('.') && !follows.contains("sk a lead"), "{from}: {hint}");
     }
 }
 

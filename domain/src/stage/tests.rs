@@ -34,6 +34,7 @@ fn every_stage_is_reached() {
         (stuck(AttentionKind::Failed), Stage::Failed),
         (stuck(AttentionKind::Protocol), Stage::Failed),
         (stuck(AttentionKind::Stalled), Stage::Stale),
+        (stuck(AttentionKind::Silent), Stage::Stale),
         (stuck(AttentionKind::NeedsInput), Stage::Assigned),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),
         (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, Phase::Planner, Status::Done) }, Stage::Closed),

@@ -181,6 +181,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
         Why::AssignedTo { name: "platform/mara".to_owned() },
         Why::AwaitsLead { name: "platform/mara".to_owned() },
         Why::PlanOpen { task: TaskId::new(1) },
+        Why::BranchAsked { task: TaskId::new(1) },
     ];
     let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
@@ -199,5 +200,6 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"assigned_to","name":"platform/mara"} assigned to platform/mara
     {"is":"awaits_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
     {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
+    {"is":"branch_asked","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
     "#);
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use domain::wire::Problem;
 use http::StatusCode;
+use hyper::body::Bytes;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Bridge;
-use super::post::{self, PostError, Target};
+use super::post::{PostError, Target};
 use crate::server_file::{self, ServerFileError};
 
 /// The pause between two attempts: doubled from the first to the second.
@@ -36,7 +37,9 @@ impl Away {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::NotRunning { .. } | Self::File(_) => {
-                "End your turn: what you committed is safe. The person starts the board with `vibe-relay serve`, and it resumes you.".to_owned()
+                "End your turn: what you committed is safe. The person starts the board with `vibe-relay serve`; it resumes the agents that it \
+                 runs, and others call again then."
+                    .to_owned()
             }
             Self::Refused { hint, .. } => hint.clone(),
         }
@@ -46,7 +49,7 @@ impl Away {
 impl Bridge {
     /// One request to the server, sent again while the server is away. The server carries it out once: it knows the call id.
     pub(super) async fn ask(&self, method: &str, name: Option<&str>, parameters: Value, wait: Duration) -> Result<Value, Away> {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string();
+        let body: Bytes = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string().into();
         let deadline = Instant::now() + wait;
         let mut pause = PAUSE.0;
         loop {
@@ -64,7 +67,7 @@ impl Bridge {
         }
     }
 
-    async fn attempt(&self, method: &str, name: Option<&str>, body: &str) -> Result<Value, Attempt> {
+    async fn attempt(&self, method: &str, name: Option<&str>, body: &Bytes) -> Result<Value, Attempt> {
         // Read anew each time: a restarted server may listen elsewhere.
         let server = server_file::read(&self.db_path).map_err(|error| Attempt::Final(error.into()))?;
         let Some(server) = server else {
@@ -72,7 +75,7 @@ impl Bridge {
         };
         let token = self.token.borrow().clone();
         let target = Target { url: &server.url, token: &token, method, name };
-        match post::post(&target, body.to_owned()).await {
+        match self.kept.post(&target, body).await {
             Ok(answer) => Ok(answer),
             Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Again("it is restarting".to_owned())),
             Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.fall_back(&token) => {

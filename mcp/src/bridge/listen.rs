@@ -3,6 +3,7 @@
 //! Knows nothing of messages and inboxes. Calls do not depend on it: without a server, or with one that tells nothing, they go on.
 
 use http::StatusCode;
+use hyper::body::Bytes;
 use rmcp::RoleServer;
 use rmcp::service::{Peer, SubscriptionContext};
 use serde_json::{Value, json};
@@ -57,9 +58,9 @@ impl Bridge {
         let Ok(Some(server)) = server_file::read(&self.db_path) else { return End::Away };
         let token = self.token.borrow().clone();
         let parameters = json!({"notifications": {"toolsListChanged": true}, "_meta": super::basics(&db::new_uuid())});
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": parameters}).to_string();
+        let body: Bytes = json!({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": parameters}).to_string().into();
         let target = Target { url: &server.url, token: &token, method: METHOD, name: None };
-        let mut messages = match post::listen(&target, body).await {
+        let mut messages = match post::listen(&target, &body).await {
             Ok(messages) => messages,
             Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.fall_back(&token) => return End::Away,
             Err(PostError::Status { status, .. }) if status != StatusCode::SERVICE_UNAVAILABLE => return End::Refused,

@@ -1,13 +1,16 @@
-//! One POST of a self-contained request (the stateless era of the protocol) over a connection of its own, whose answer is one message or
-//! a stream of them.
+//! One POST of a self-contained request (the stateless era of the protocol), whose answer is one message or a stream of them.
 //!
-//! A bridge is a process for every agent, so this is hyper alone: a pooling client costs more memory than all else together.
+//! A bridge is a process for every agent, so this is hyper alone: a pooling client costs more memory than all else together. One
+//! connection is kept for the next call, because a new one costs the server as much as a call does. Knows nothing of who is away and why.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use sse_stream::SseStream;
@@ -40,14 +43,38 @@ pub(super) enum PostError {
     Status { status: StatusCode, problem: Option<domain::wire::Problem> },
 }
 
-/// Sends `body` and returns the JSON-RPC message that answers it.
-///
-/// # Errors
-/// When nothing, something else, or a refusal came back.
-pub(super) async fn post(target: &Target<'_>, body: String) -> Result<Value, PostError> {
-    let (_connection, response) = exchange(target, body).await?;
-    let status = response.status();
-    message(target, status, &whole(target, response).await?)
+/// The connection that the last call went over, for the next one. Whoever calls meanwhile opens another.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Option<Connection>>);
+
+impl Kept {
+    /// Sends `body` and returns the JSON-RPC message that answers it.
+    ///
+    /// The server may have ended since the last call. Then `body` is sent a second time, over a new connection; by its call id it is
+    /// carried out once, however far the first one came.
+    ///
+    /// # Errors
+    /// When nothing, something else, or a refusal came back.
+    pub(super) async fn post(&self, target: &Target<'_>, body: &Bytes) -> Result<Value, PostError> {
+        let request = request(target, body)?;
+        let kept = self.place().take().filter(|connection| connection.url == target.url);
+        let answer = match kept {
+            Some(connection) => connection.exchange(request.clone()).await.ok(),
+            None => None,
+        };
+        let (connection, response) = match answer {
+            Some(answer) => answer,
+            None => Connection::open(target, &request).await?.exchange(request).await.map_err(|error| broken(target, error))?,
+        };
+        let status = response.status();
+        let answer = whole(target, response).await?;
+        *self.place() = Some(connection);
+        message(target, status, &answer)
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The messages of an answer that does not end by itself.
@@ -56,12 +83,14 @@ pub(super) struct Messages {
     _connection: Connection,
 }
 
-/// Sends `body` and returns the messages that follow.
+/// Sends `body` over a connection of its own and returns the messages that follow.
 ///
 /// # Errors
 /// When nothing, something else, or a refusal came back.
-pub(super) async fn listen(target: &Target<'_>, body: String) -> Result<Messages, PostError> {
-    let (connection, response) = exchange(target, body).await?;
+pub(super) async fn listen(target: &Target<'_>, body: &Bytes) -> Result<Messages, PostError> {
+    let request = request(target, body)?;
+    let connection = Connection::open(target, &request).await?;
+    let (connection, response) = connection.exchange(request).await.map_err(|error| broken(target, error))?;
     let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     if is_stream {
         return Ok(Messages { stream: SseStream::new(response.into_body()), _connection: connection });
@@ -83,13 +112,35 @@ impl Messages {
     }
 }
 
-/// A connection that ends with its exchange; its errors reach the exchange too.
+/// An open connection, which ends when it is dropped, and with it an exchange that is not over.
 #[derive(Debug)]
-struct Connection(AbortHandle);
+struct Connection {
+    url: String,
+    sender: SendRequest<Full<Bytes>>,
+    task: AbortHandle,
+}
+
+impl Connection {
+    async fn open(target: &Target<'_>, request: &Request<Full<Bytes>>) -> Result<Self, PostError> {
+        let authority = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let stream = TcpStream::connect(authority).await.map_err(|error| broken(target, error))?;
+        // A request is complete when it is written; it must not wait for more.
+        stream.set_nodelay(true).map_err(|error| broken(target, error))?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|error| broken(target, error))?;
+        Ok(Self { url: target.url.to_owned(), sender, task: tokio::spawn(connection).abort_handle() })
+    }
+
+    /// The connection can be used again when the response's body was read to its end.
+    async fn exchange(mut self, request: Request<Full<Bytes>>) -> hyper::Result<(Self, Response<Incoming>)> {
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        Ok((self, response))
+    }
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
     }
 }
 
@@ -107,24 +158,14 @@ async fn whole(target: &Target<'_>, response: Response<Incoming>) -> Result<Byte
     Ok(response.into_body().collect().await.map_err(|error| broken(target, error))?.to_bytes())
 }
 
-async fn exchange(target: &Target<'_>, body: String) -> Result<(Connection, Response<Incoming>), PostError> {
-    let request = request(target, body).map_err(|problem| broken(target, problem))?;
-    let authority = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
-    let stream = TcpStream::connect(authority).await.map_err(|error| broken(target, error))?;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(target, error))?;
-    let connection = Connection(tokio::spawn(connection).abort_handle());
-    let response = sender.send_request(request).await.map_err(|error| broken(target, error))?;
-    Ok((connection, response))
-}
-
 fn broken(target: &Target<'_>, problem: impl ToString) -> PostError {
     PostError::Connection { url: target.url.to_owned(), problem: problem.to_string() }
 }
 
-fn request(target: &Target<'_>, body: String) -> Result<Request<Full<Bytes>>, String> {
-    let uri: Uri = target.url.parse().map_err(|error| format!("it is no address ({error})"))?;
-    let authority = uri.authority().ok_or_else(|| "it is no address".to_owned())?;
-    let mut authorization = HeaderValue::try_from(format!("Bearer {}", target.token)).map_err(|_| "the token is no text".to_owned())?;
+fn request(target: &Target<'_>, body: &Bytes) -> Result<Request<Full<Bytes>>, PostError> {
+    let uri: Uri = target.url.parse().map_err(|error| broken(target, format!("it is no address ({error})")))?;
+    let authority = uri.authority().ok_or_else(|| broken(target, "it is no address"))?;
+    let mut authorization = HeaderValue::try_from(format!("Bearer {}", target.token)).map_err(|_| broken(target, "the token is no text"))?;
     authorization.set_sensitive(true);
     let mut request = Request::post(PATH)
         .header(HOST, authority.as_str())
@@ -136,5 +177,5 @@ fn request(target: &Target<'_>, body: String) -> Result<Request<Full<Bytes>>, St
     if let Some(name) = target.name {
         request = request.header("mcp-name", name);
     }
-    request.body(Full::new(Bytes::from(body))).map_err(|error| error.to_string())
+    request.body(Full::new(body.clone())).map_err(|error| broken(target, error))
 }

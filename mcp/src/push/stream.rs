@@ -58,12 +58,11 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
 }
 
 async fn tell_on(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), Ended> {
-    let mut wake = db.subscribe();
-    // Asked before anything is told, and after each commit: by one of them a token ends.
+    let mut taken_back = db.tokens_taken_back();
     while bearer.is_current(db).await? {
         let news = tokio::select! {
             news = listener.news() => news,
-            woken = wake.changed() => if woken.is_ok() { continue } else { return Ok(()) },
+            woken = taken_back.changed() => if woken.is_ok() { continue } else { return Ok(()) },
             () = context.cancelled() => return Ok(()),
         };
         if !bearer.is_current(db).await? {

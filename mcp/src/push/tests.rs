@@ -61,7 +61,7 @@ async fn what_was_not_passed_on_is_kept_once() {
 #[tokio::test]
 async fn a_listener_is_who_its_caller_is_now() {
     let push = Push::default();
-    let listener = push.listener(&Caller::Room(ProjectId::new(1)));
+    let listener = push.listener(&Caller::Room(db::RoomCaller { project_id: ProjectId::new(1), call_id: None }));
     listener.hear(&[sent("otto", "mara"), sent("otto", ALL)]);
     listener.is_now(&agent(1, "mara"));
     listener.hear(&[sent("otto", "mara")]);

@@ -43,11 +43,15 @@ async fn a_contract_has_versions_and_is_found() {
     let listed = done(&kim, "list_contracts", json!({"project": "", "owner": "", "type": ""})).await;
     insta::assert_snapshot!(listed.text.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
     dom_id search v1 by platform/mara: the field
-    function search v2 by platform/mara: search(name, most) -> [item]
+    function search v2 by kim (v1 by platform/mara): search(name, most) -> [item]
     ");
     let some = done(&kim, "list_contracts", json!({"owner": "mara", "type": "dom_id"})).await;
     assert_eq!(some.data["contracts"].as_array().unwrap().len(), 1);
-    assert!(done(&kim, "list_contracts", json!({"owner": "kim"})).await.text.starts_with("No contract."));
+    for name in ["kim", "mara"] {
+        let own = done(&kim, "list_contracts", json!({"owner": name, "type": "function"})).await;
+        assert!(own.text.starts_with("function search v2 by kim"), "{name}: {}", own.text);
+    }
+    assert!(done(&kim, "list_contracts", json!({"owner": "ole"})).await.text.starts_with("No contract."));
     let long = "y".repeat(30_000);
     for name in ["one", "two"] {
         done(&mara, "declare_contract", json!({"name": name, "type": "other", "spec": long})).await;

@@ -3,7 +3,7 @@
 use domain::agent::Role;
 use serde_json::{Value, json};
 
-use super::fixture::{Board, Client, call, done};
+use super::fixture::{Board, Client, PERSON, call, done};
 
 /// Calls what must be refused with `code`, by words that hold `hint`.
 async fn refused(client: &Client, tool: &str, arguments: Value, code: &str, hint: &str) {
@@ -27,6 +27,8 @@ async fn nobody_is_written_to_who_is_not_there() {
     refused(&mara, "send", to(""), "unknown-agent", "Call who").await;
     refused(&mara, "send", to("x\u{0}y"), "unknown-agent", "Call who").await;
     refused(&lena, "send", to("kim"), "ambiguous-agent", "Write the whole name, like ").await;
+    refused(&mara, "send", to("LENA"), "unknown-agent", "Did you mean lena").await;
+    refused(&mara, "send", to("ALL"), "unknown-agent", "Did you mean all").await;
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?", "cc": "lenna"}), "unknown-agent", "Did you mean lena").await;
     done(&kim, "deregister", json!({})).await;
     refused(&mara, "send", to("platform/kim"), "dead-agent", "Call who to see who is there").await;
@@ -74,7 +76,57 @@ async fn nobody_acts_as_another() {
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "boss"}), "invalid", "Correct it").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the person for a token").await;
-    refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register").await;
+    refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register with a name of your own").await;
+    done(&mara, "deregister", json!({})).await;
+    refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to come back as platform/mara").await;
+    refused(&mara, "who", json!({}), "not-registered", "Call register to come back as platform/mara").await;
+    done(&mara, "register", json!({})).await;
+    let elsewhere = call(&mara, "register", json!({"team": "design"})).await;
+    assert!(elsewhere.text.starts_with("this token writes as platform/mara, not as design/mara."), "{}", elsewhere.text);
+}
+
+#[tokio::test]
+async fn an_agent_with_the_persons_token_is_told_to_get_one_of_its_own() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let person = server.modern(PERSON).await;
+    let own = "ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE";
+    refused(&person, "register", json!({"agent_name": "alice", "role": "coder"}), "invalid", own).await;
+    refused(&person, "send", json!({"from_agent": "alice", "to_agent": "all", "message": "Hello"}), "not-you", own).await;
+    refused(&person, "check_inbox", json!({"agent_name": "alice"}), "not-you", own).await;
+}
+
+#[tokio::test]
+async fn an_agent_from_outside_speaks_in_no_role_of_the_pipeline() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
+    let comment = |role: &str| json!({"task_id": "TASK-001", "content": "Seen.", "author_role": role});
+    for role in ["coder", "human", "builder", "runner"] {
+        refused(&mara, "add_comment", comment(role), "invalid", "Leave it out: what you write stands under your name").await;
+    }
+    for role in ["", " ", "agent"] {
+        done(&mara, "add_comment", comment(role)).await;
+    }
+    let planner = server.modern(&board.planner().await.token).await;
+    done(&planner, "add_comment", comment("")).await;
+    done(&planner, "add_comment", comment("planner")).await;
+    refused(&planner, "add_comment", comment("builder"), "invalid", "Correct it and call add_comment again").await;
+    refused(&planner, "add_comment", comment("human"), "not-you", "Write as planner").await;
+}
+
+#[tokio::test]
+async fn a_lead_that_judges_too_early_is_told_who_goes_on() {
+    let board = Board::new().await;
+    let server = board.serve().await;
+    let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
+    let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
+    done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara"})).await;
+    let task = json!({"task_id": "TASK-002"});
+    refused(&lena, "approve_task", task.clone(), "illegal-stage", "Its assignee begins it and hands it in first").await;
+    done(&mara, "check_inbox", json!({})).await;
+    done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
+    refused(&lena, "approve_task", task, "illegal-stage", "Whoever works on it hands it in first, with submit_for_review").await;
 }
 
 #[tokio::test]
@@ -117,7 +169,7 @@ async fn a_builder_judges_its_work_by_no_path() {
     done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara"})).await;
     refused(&lena, "approve_task", task.clone(), "illegal-stage", "").await;
     refused(&lena, "verify_task", task.clone(), "illegal-stage", "").await;
-    refused(&lena, "submit_for_review", json!({"task_id": "TASK-002", "summary": "x"}), "not-assignee", "ask a lead to assign").await;
+    refused(&lena, "submit_for_review", json!({"task_id": "TASK-002", "summary": "x"}), "not-assignee", "A lead may assign").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "illegal-stage", "You may make it").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "ready"}), "illegal-stage", "You may make it in_progress").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002"}), "invalid", "").await;

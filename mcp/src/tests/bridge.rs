@@ -1,11 +1,12 @@
 //! The bridge between a client's pipe and a server that comes and goes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
+use axum::serve::ListenerExt;
 use domain::id::TaskId;
 use domain::task::Phase;
 use rmcp::ClientServiceExt;
@@ -130,6 +131,41 @@ async fn a_call_waits_while_the_server_is_restarted() {
     assert!(mine.text.contains("TASK-001"), "{}", mine.text);
 }
 
+/// A new connection for every call costs the server as much as the call does.
+#[tokio::test]
+async fn calls_share_a_connection_until_a_server_closes_it() {
+    let board = Board::new().await;
+    let planner = board.planner().await;
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    address.set_nonblocking(true).unwrap();
+    let server = Server { url: format!("http://{}", address.local_addr().unwrap()) };
+    let opened = Arc::new(AtomicUsize::new(0));
+    // Each server listens at the same address as the one before.
+    let serve = |shutdown: CancellationToken| {
+        let (opened, listener) = (Arc::clone(&opened), tokio::net::TcpListener::from_std(address.try_clone().unwrap()).unwrap());
+        let listener = listener.tap_io(move |_| {
+            opened.fetch_add(1, Ordering::SeqCst);
+        });
+        let serving = axum::serve(listener, router(board.db.clone(), shutdown.clone())).with_graceful_shutdown(shutdown.cancelled_owned());
+        tokio::spawn(async move { serving.await.unwrap() })
+    };
+    let shutdown = CancellationToken::new();
+    let serving = serve(shutdown.clone());
+    board.announce(&server);
+    let (client, _bridge) = board.bridge(&planner.token, Era::Modern).await;
+    board.until_connected("planner-TASK-001", true).await;
+    for _ in 0..3 {
+        done(&client, "get_my_tasks", json!({})).await;
+    }
+    assert_eq!(opened.load(Ordering::SeqCst), 2, "one to listen and one for all calls");
+
+    shutdown.cancel();
+    serving.await.unwrap();
+    let _serving = serve(CancellationToken::new());
+    let mine = done(&client, "get_my_tasks", json!({})).await;
+    assert!(mine.text.contains("TASK-001"), "{}", mine.text);
+}
+
 #[tokio::test]
 async fn a_board_that_does_not_run_is_said_to_the_model() {
     let board = Board::new().await;
@@ -138,7 +174,8 @@ async fn a_board_that_does_not_run_is_said_to_the_model() {
     tokio::time::pause();
     let text = refused(&client, "get_board", json!({})).await;
     assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
-    assert!(text.contains("Next: End your turn: what you committed is safe."), "{text}");
+    // Nothing resumes an agent from outside.
+    assert!(text.contains("Next: End your turn: what you committed is safe.") && text.contains("others call again then."), "{text}");
     let list = client.list_tools(None).await.unwrap_err().to_string();
     assert!(list.contains("the board is not running") && list.contains("waited 20 s"), "{list}");
 }
@@ -149,8 +186,12 @@ async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
     board.announce(&board.serve().await);
     let (client, _bridge) = board.bridge("guessed", Era::Legacy).await;
     let text = refused(&client, "get_board", json!({})).await;
-    assert!(text.starts_with("the request carries no valid token."), "{text}");
-    assert!(client.list_tools(None).await.unwrap_err().to_string().contains("no valid token"));
+    insta::assert_snapshot!(text, @r"
+    the request carries no valid token.
+    Next: Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`.
+    ");
+    let list = client.list_tools(None).await.unwrap_err().to_string();
+    assert!(list.contains("no valid token") && list.contains("vibe-relay token new") && !list.contains("beside the database"), "{list}");
 }
 
 #[tokio::test]

@@ -90,7 +90,7 @@ async fn each_role_is_refused_what_is_not_its_own() {
     for (caller, token, words) in [
         (super::table::run(Phase::Reviewer), run.token.clone(), "a reviewer may not call "),
         (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
-        (db::Caller::Room(board.project.id.clone()), room, "this token belongs to a room"),
+        (db::Caller::Room(db::RoomCaller { project_id: board.project.id.clone(), call_id: None }), room, "this token belongs to a room"),
         (db::Caller::Human, PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
@@ -208,6 +208,7 @@ async fn nobody_comes_in_without_a_token() {
         assert_eq!(response.headers()["www-authenticate"], "Bearer");
         let problem: Problem = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
         assert_eq!((problem.status, problem.code.as_str()), (401, "unauthorized"));
+        assert!(problem.hint.contains("vibe-relay token new --agent NAME --role ROLE") && !problem.hint.contains("file"), "{}", problem.hint);
     }
 }
 

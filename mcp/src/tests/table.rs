@@ -1,6 +1,6 @@
 //! Which role sees which tool, and what the tools look like on the wire.
 
-use db::{AgentCaller, Caller, RunCaller};
+use db::{AgentCaller, Caller, RoomCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::task::Phase;
 use rmcp::model::Tool;
@@ -19,11 +19,17 @@ pub(super) fn outside(name: &str) -> Caller {
 /// Everybody for whom the table has a column, in the order of the page that is made of it.
 fn columns() -> Vec<(&'static str, Caller)> {
     let phases = Phase::ALL.iter().map(|phase| (phase.as_str(), run(*phase)));
-    phases.chain([("outside", outside("mara")), ("room", Caller::Room(ProjectId::new(1))), ("person", Caller::Human)]).collect()
+    phases
+        .chain([
+            ("outside", outside("mara")),
+            ("room", Caller::Room(RoomCaller { project_id: ProjectId::new(1), call_id: None })),
+            ("person", Caller::Human),
+        ])
+        .collect()
 }
 
 fn seen_by(caller: &Caller) -> Vec<Tool> {
-    tools::routes().list_all().into_iter().filter(|tool| tools::may(caller, &tool.name)).collect()
+    tools::seen_by(caller, &tools::routes())
 }
 
 #[test]
@@ -43,6 +49,27 @@ fn each_role_sees_its_tools() {
     room: register who
     person: ack_handshake add_comment approve_task assign_role_hat check_inbox complete_task create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping reject_task reject_verification send set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
     ");
+}
+
+/// The roles of the pipeline are asked of those who have one.
+#[test]
+fn who_comes_from_outside_is_asked_for_no_role_of_the_pipeline() {
+    for (name, caller) in columns().into_iter().filter(|(name, _)| *name != "room") {
+        let tools = seen_by(&caller);
+        let comment = tools.iter().find(|tool| tool.name == "add_comment").unwrap();
+        assert_eq!(comment.input_schema["properties"].get("author_role").is_none(), name == "outside", "{name}");
+        assert!(comment.input_schema["properties"].get("content").is_some(), "{name}");
+    }
+}
+
+/// Whoever takes the person's token for its own is told how to get one.
+#[test]
+fn what_only_agents_do_is_refused_to_the_person_with_the_way_to_a_token() {
+    for tool in ["register", "set_status"] {
+        let hint = tools::refusal(&Caller::Human, tool).hint();
+        assert!(hint.contains("ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE."), "{tool}: {hint}");
+    }
+    assert!(tools::refusal(&Caller::Human, "ask_human").hint().starts_with("Your tools are "));
 }
 
 /// What a list of tools costs before any work: a model pays for it in every conversation.

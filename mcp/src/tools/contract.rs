@@ -1,5 +1,6 @@
 //! Contracts: what modules promise each other, by name and version.
 
+use domain::agent::is_short_for;
 use domain::contract::{Contract, ContractType, NewContract};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRoute;
@@ -72,9 +73,10 @@ async fn list_contracts(call: Call, given: ListContracts) -> Result<Answer, Fail
     call.db.admit_reader(&call.caller).await?;
     let mut contracts = call.db.contracts(&call.project(given.project.0).await?).await?;
     contracts.retain(|contract| given.r#type.is_none_or(|kind| contract.kind == kind));
-    contracts.retain(|contract| given.owner.as_deref().is_none_or(|owner| domain::agent::is_short_for(owner, &contract.owner)));
+    contracts.retain(|contract| {
+        given.owner.as_deref().is_none_or(|owner| [&contract.declared_by, &contract.owner].into_iter().any(|who| is_short_for(owner, who)))
+    });
     let shortened = fit(&mut contracts);
-    let line = |contract: &Contract| format!("{} {} v{} by {}: {}", contract.kind, contract.name, contract.version, contract.owner, contract.spec);
     let mut text = contracts.iter().map(line).collect::<Vec<_>>().join("\n");
     if contracts.is_empty() {
         text += "No contract.";
@@ -84,6 +86,13 @@ async fn list_contracts(call: Call, given: ListContracts) -> Result<Answer, Fail
     }
     let listed: Vec<Value> = contracts.iter().map(|contract| json!(contract)).collect();
     Ok(Answer::new(text, json!({"contracts": listed, "shortened": shortened})))
+}
+
+/// Whose words they are comes first, and who else promised something under the name before.
+fn line(contract: &Contract) -> String {
+    let Contract { kind, name, version, declared_by, owner, spec, .. } = contract;
+    let first = if owner == declared_by { String::new() } else { format!(" (v1 by {owner})") };
+    format!("{kind} {name} v{version} by {declared_by}{first}: {spec}")
 }
 
 /// Shortens what does not fit into one answer, and counts it. The first one always fits.

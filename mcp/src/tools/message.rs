@@ -1,6 +1,6 @@
 //! Messages: written to one, to all, read from an inbox, and looked back at.
 
-use db::HistoryQuery;
+use db::{Confirmed, HistoryQuery, Sent};
 use domain::id::TaskId;
 use domain::message::{HISTORY_DEFAULT, NewMessage};
 use rmcp::handler::server::router::tool::ToolRoute;
@@ -14,6 +14,9 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::show;
 use crate::tools::arguments::{self, InProject};
+
+/// How many messages that count as read are named in one answer, the newest first.
+const NAMED: usize = 5;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
     vec![
@@ -59,10 +62,24 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
         (_, project) => call.project(project).await?,
     };
     let new = NewMessage { to: given.to_agent, content: given.message, cc: given.cc, task_id: given.task_id, reply_to: given.reply_to };
-    let sent = call.db.send(&call.caller, &project, new).await?;
-    let copies = if sent.cc.is_empty() { String::new() } else { format!(" Copies: {}.", sent.cc.join(", ")) };
-    let text = format!("Message sent to {} (#{}).{copies}", sent.to_agent, sent.id);
-    Ok(Answer::new(text, json!({"id": sent.id, "to_agent": sent.to_agent, "task_id": sent.task_id, "cc": sent.cc})))
+    let Sent { message, confirmed } = call.db.send(&call.caller, &project, new).await?;
+    let copies = if message.cc.is_empty() { String::new() } else { format!(" Copies: {}.", message.cc.join(", ")) };
+    let text = format!("Message sent to {} (#{}).{copies}{}", message.to_agent, message.id, counted_as_read(&confirmed));
+    let mut data = json!({"id": message.id, "to_agent": message.to_agent, "task_id": message.task_id, "cc": message.cc});
+    if !confirmed.is_empty() {
+        data["counted_as_read"] = confirmed.iter().map(|read| read.id).collect();
+    }
+    Ok(Answer::new(text, data))
+}
+
+/// What sending confirmed, and how whoever never saw it comes to see it.
+fn counted_as_read(confirmed: &[Confirmed]) -> String {
+    let Some(last) = confirmed.last() else { return String::new() };
+    let named: Vec<String> = confirmed.iter().rev().take(NAMED).map(|read| format!("#{} from {}", read.id, read.from_agent)).collect();
+    let more = confirmed.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let before = last.id + 1;
+    format!("\nCounted as read: {}{more}. If you have not seen them, call get_history with before={before}.", named.join(", "))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -25,6 +25,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::NameBlocked { existing: "vr".into(), wanted: "vr/TASK-001/work".into() },
         RepoError::Moved { name: "refs/heads/main".into(), expected: Some("1111".into()), found: None },
         RepoError::Locked { name: "refs/heads/main".into(), lock: "/home/sam/shop/.git/refs/heads/main.lock".into(), seconds: 5 },
+        RepoError::Symbolic { name: "refs/heads/vr/TASK-001/work".into(), target: "refs/heads/main".into() },
         RepoError::NotASha { sha: "abc".into() },
         RepoError::CommitMissing { sha: "1111".into() },
         RepoError::CheckoutName { name: "../x".into(), why: "it has to be one path component" },
@@ -74,6 +75,8 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Somebody else moved it at the same moment: look again and repeat.
     branch-locked: refs/heads/main stayed locked by another program for 5 seconds
         If no git program is running, delete the left-over lock file /home/sam/shop/.git/refs/heads/main.lock.
+    branch-symbolic: refs/heads/vr/TASK-001/work is no branch of its own: it points to refs/heads/main
+        Remove it with `git symbolic-ref --delete refs/heads/vr/TASK-001/work`, then repeat.
     not-a-sha: abc is not a full commit id
         Give all 40 hexadecimal digits.
     commit-missing: the commit 1111 is not in the repository

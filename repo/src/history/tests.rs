@@ -70,3 +70,15 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
     assert_eq!(repository.before_merge("main", &other).unwrap(), None);
     assert_eq!(repository.before_merge("missing", &one).unwrap(), None);
 }
+
+#[test]
+fn parents_are_told_in_their_order() {
+    let sample = Sample::new();
+    let repository = sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    let work = sample.commit_on("work", &[("a", Some("a"))], "work");
+    repository.merge("main", &work, "Merge work", &repository.identity("test").unwrap()).unwrap();
+    let merged = repository.ref_sha("main").unwrap().unwrap();
+    assert_eq!(repository.parents_of(&merged).unwrap(), [start.clone(), work]);
+    assert_eq!(repository.parents_of(&start).unwrap(), [""; 0]);
+}

@@ -10,6 +10,7 @@ use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositorySta
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
+use crate::land::index::LockedIndex;
 use crate::workdir::{Untracked, shown};
 
 /// How a checkout differs from one commit.
@@ -42,6 +43,9 @@ impl Repository {
         if handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false)) {
             return Err(RepoError::SparseCheckout { path: workdir.to_path_buf() });
         }
+        // Held from the first look to the last write: what another program staged in between would be lost, and files that
+        // are written while the index cannot be look like somebody's changes.
+        let index = LockedIndex::hold(admin, workdir)?;
         let before = self.difference(&handle, admin, workdir, old)?;
         let after = self.difference(&handle, admin, workdir, new)?;
         let mut conflicts = BTreeSet::new();
@@ -57,12 +61,18 @@ impl Repository {
             true
         });
         let target = find_commit(&handle, new)?.into_object();
+        let mut draft = index.draft()?;
+        handle.set_index(&mut draft).attempting(|| format!("use the index of {}", workdir.display()))?;
         let done = handle.checkout_tree(&target, Some(&mut options));
         drop(options);
         match done {
-            Err(reason) if reason.code() == ErrorCode::Conflict && !conflicts.is_empty() => Ok(shown(conflicts.iter().map(PathBuf::as_path))),
-            done => done.attempting(|| format!("write the landed files to {}", workdir.display())).map(|()| Vec::new()),
+            Err(reason) if reason.code() == ErrorCode::Conflict && !conflicts.is_empty() => {
+                return Ok(shown(conflicts.iter().map(PathBuf::as_path)));
+            }
+            done => done.attempting(|| format!("write the landed files to {}", workdir.display()))?,
         }
+        index.replace()?;
+        Ok(Vec::new())
     }
 
     fn difference(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<Difference, RepoError> {

@@ -1,6 +1,7 @@
 //! Landing never costs a person anything, and an interrupted one is finished.
 
 use std::fs;
+use std::thread;
 
 use super::LandOutcome;
 use crate::git_program::{git, run};
@@ -272,4 +273,47 @@ fn what_cannot_be_judged_is_refused_by_name() {
     sample.commit_all("mine");
     assert!(!run(sample.top(), &["merge", "theirs"]).status.success(), "it has to stop at a conflict");
     assert_eq!(try_land(&sample).unwrap_err().code(), "operation-under-way");
+}
+
+#[test]
+fn a_locked_index_is_waited_for() {
+    let (sample, head) = project();
+    let lock = sample.git_dir().join("index.lock");
+    fs::write(&lock, "").unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // What another program does while it holds the lock: longer than anybody takes who does not wait.
+            (0..20).for_each(|_| _ = git(sample.top(), &["log"]));
+            fs::remove_file(&lock).unwrap();
+        });
+        assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
+    });
+    assert_landed(&sample, &head);
+    let left: Vec<_> = fs::read_dir(sample.git_dir()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("index.")), "{left:?}");
+}
+
+#[test]
+fn nothing_is_written_when_the_index_stays_locked() {
+    let (sample, _) = project();
+    let base = git(sample.top(), &["rev-parse", "main"]);
+    fs::write(sample.git_dir().join("index.lock"), "").unwrap();
+    let refusal = try_land(&sample).unwrap_err();
+    assert_eq!(refusal.code(), "branch-locked");
+    assert!(refusal.hint().contains("index.lock"), "{}", refusal.hint());
+    assert_eq!(git(sample.top(), &["rev-parse", "main"]), base);
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "");
+    assert_eq!(sample.read("src/a.rs").as_deref(), Some("one\n"));
+}
+
+/// A kill while files were written: our lock, the copy of the index and libgit2's lock on that.
+#[test]
+fn what_a_killed_landing_left_beside_the_index_stops_nobody() {
+    let (sample, head) = project();
+    for (name, content) in [("index.lock", "vibe-relay\n"), ("index.vibe-relay", "DIRC"), ("index.vibe-relay.lock", "")] {
+        fs::write(sample.git_dir().join(name), content).unwrap();
+    }
+    sample.write("src/new.rs", "new\n");
+    assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
+    assert_landed(&sample, &head);
 }

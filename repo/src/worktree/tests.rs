@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Repository;
 use crate::git_program::git;
 use crate::testing::{Sample, write_in};
+use crate::{RESCUE_PREFIX, Repository};
 
 const NAME: &str = "PROJ-001-TASK-001";
 const BRANCH: &str = "vr/TASK-001/work";
@@ -146,6 +146,23 @@ fn a_checkout_whose_files_are_gone_is_made_again() {
     fs::remove_dir_all(&task.path).unwrap();
     task.add();
     task.assert_sound();
+}
+
+#[test]
+fn an_index_that_a_power_cut_emptied_is_written_anew_and_work_beside_it_is_kept() {
+    let task = task();
+    task.add();
+    fs::write(task.admin.join("index"), "").unwrap();
+    task.add();
+    task.assert_sound();
+    let rescued = || git(task.sample.top(), &["for-each-ref", "--format=%(refname)", RESCUE_PREFIX]);
+    assert_eq!(rescued(), "", "nothing was changed");
+
+    write_in(&task.path, "src/main.rs", "half done\n");
+    fs::write(task.admin.join("index"), "").unwrap();
+    task.add();
+    task.assert_sound();
+    assert_eq!(git(task.sample.top(), &["show", &format!("{}:src/main.rs", rescued())]), "half done");
 }
 
 #[test]

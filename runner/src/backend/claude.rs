@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::stream::{McpServer, TurnResult};
+use crate::disk;
 use crate::run_dir::{Exit, ExitErrorKind};
 
 /// The name of our MCP server in an agent's configuration; its tools are `mcp__vibe-relay__…`.
@@ -154,8 +155,14 @@ pub enum RunEnd {
     SessionInUse,
     MaxTurns,
     Budget,
+    /// Whether the service could be reached and worked is told by the status.
     ApiError {
+        /// None when there was no answer at all.
         status: Option<u16>,
+        text: String,
+    },
+    /// It could not write what it has to keep.
+    DiskFull {
         text: String,
     },
     /// It could not be started, or our side of it failed.
@@ -184,10 +191,22 @@ impl RunEnd {
             Self::McpNotConnected { .. } => Some(FailureClass::McpNotConnected),
             Self::MaxTurns => Some(FailureClass::MaxTurns),
             Self::Budget => Some(FailureClass::Budget),
-            Self::ApiError { .. } => Some(FailureClass::ApiError),
+            // It refused what it was asked, which another task need not ask.
+            Self::ApiError { status: Some(..500), .. } => Some(FailureClass::ApiError),
+            Self::ApiError { .. } => Some(FailureClass::ServiceUnreachable),
+            Self::DiskFull { .. } => Some(FailureClass::DiskFull),
             Self::Spawn { .. } => Some(FailureClass::Spawn),
             Self::Lost => Some(FailureClass::Lost),
             Self::Crashed { .. } => Some(FailureClass::Crashed),
+        }
+    }
+
+    /// Whether the model's service was there to the end, if only to say no.
+    pub fn reached_service(&self) -> bool {
+        match self {
+            Self::Success | Self::RateLimited { .. } | Self::MaxTurns | Self::Budget => true,
+            Self::ApiError { .. } => self.failure() == Some(FailureClass::ApiError),
+            _ => false,
         }
     }
 }
@@ -231,7 +250,9 @@ fn failed_turn(result: &TurnResult, evidence: &Evidence<'_>) -> RunEnd {
         (_, Some(401)) => RunEnd::SignedOut,
         _ if evidence.api_error == Some("authentication_failed") || text.contains(NOT_LOGGED_IN) => RunEnd::SignedOut,
         (_, Some(status)) => RunEnd::ApiError { status: Some(status), text: text.to_owned() },
-        _ if result.terminal_reason.as_deref() == Some("api_error") => RunEnd::ApiError { status: None, text: text.to_owned() },
+        _ if result.terminal_reason.as_deref() == Some("api_error") || text.contains(CONNECTION_ERROR) => {
+            RunEnd::ApiError { status: None, text: text.to_owned() }
+        }
         _ => RunEnd::Crashed { code: evidence.exit.code, signal: evidence.exit.signal, text: text.to_owned() },
     }
 }
@@ -246,6 +267,8 @@ fn without_result(evidence: &Evidence<'_>) -> RunEnd {
         RunEnd::SessionInUse
     } else if said(NOT_LOGGED_IN) {
         RunEnd::SignedOut
+    } else if disk::says_full(evidence.stderr) {
+        RunEnd::DiskFull { text: evidence.stderr.trim().to_owned() }
     } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
         RunEnd::Lost
     } else {
@@ -256,6 +279,7 @@ fn without_result(evidence: &Evidence<'_>) -> RunEnd {
 const ROOT_REFUSED: &str = "cannot be used with root";
 const NO_CONVERSATION: &str = "No conversation found";
 const NOT_LOGGED_IN: &str = "Not logged in";
+const CONNECTION_ERROR: &str = "Connection error";
 
 #[cfg(test)]
 mod tests;

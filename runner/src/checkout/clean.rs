@@ -10,7 +10,8 @@ use domain::project::Project;
 use domain::task::Task;
 use repo::{RESCUE_PREFIX, RepoError, Repository};
 
-use super::{CheckoutError, blocking, checkout_name, project_branch};
+use super::branch::standing;
+use super::{CheckoutError, blocking, checkout_name};
 
 /// What is about to be removed.
 #[derive(Debug)]
@@ -27,7 +28,9 @@ struct Found {
 /// When something that was not merged could not be kept; nothing is removed then.
 pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
     let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(None) };
-    let (kept_by, base) = project_branch(db, project).await?;
+    // Beside what is foreign there too: a person may take that back, and what only it holds would be gone.
+    let standing = standing(db, &project.id).await?;
+    let (kept_by, base) = (standing.name, standing.ours);
     let git_dir = PathBuf::from(&project.git_dir);
     let found = {
         let (git_dir, branch, path) = (git_dir.clone(), branch.clone(), path.clone());

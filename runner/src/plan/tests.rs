@@ -2,6 +2,7 @@
 
 mod property;
 mod scene;
+mod silence;
 
 use domain::park::ParkReason;
 use domain::task::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
@@ -309,4 +310,34 @@ fn nothing_is_planned_twice_for_a_task_under_way() {
     let board = scene([task(1), task(2).status(InReview), task(3).approved(), task(4).sent_back(9), task(5).status(Done).checkout()]);
     assert_eq!(board.actions().len(), 5);
     assert!(board.busy(&[1, 2, 3, 4, 5]).actions().is_empty());
+}
+
+#[test]
+fn who_needs_the_project_branch_waits_where_the_person_is_asked_about_it() {
+    let board = scene([
+        task(1).approved().asks_about_branch(),
+        task(2).approved(),
+        task(3).status(InReview),
+        task(4),
+        task(5).assigned("mara"),
+        task(6).held(HeldBy::Human),
+        task(7).status(Done).checkout(),
+        task(8).project(2),
+        task(9).approved().project(2),
+    ])
+    .slots(9, 1);
+    assert_eq!(board.actions(), ["clean TASK-007", "look at the branch of TASK-001", "merge TASK-009", "start coder TASK-008 in backlog"]);
+    let asked = "the project branch was changed: waits for your word on TASK-001";
+    assert_eq!(
+        board.whys(),
+        [
+            "TASK-001: needs you".to_owned(),
+            format!("TASK-002: {asked}"),
+            format!("TASK-003: {asked}"),
+            format!("TASK-004: {asked}"),
+            "TASK-005: assigned to mara".to_owned(),
+            "TASK-006: held by you: press Start".to_owned(),
+            "TASK-009: approved: waits to be merged".to_owned(),
+        ]
+    );
 }

@@ -1,5 +1,9 @@
 //! The bookkeeping of the loop: which task a job is about, also when it breaks.
 
+use db::Caller;
+use domain::agent::Registration;
+use domain::why::Why;
+
 use super::*;
 use crate::fixture::Board;
 
@@ -91,4 +95,26 @@ async fn a_missing_program_parks_instead_of_starting() {
         assert!(why.starts_with("Claude Code was not found until"), "{why}");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
+}
+
+#[tokio::test]
+async fn a_look_hears_the_agent_that_was_missed() {
+    let board = Board::new().await;
+    let mut supervisor = supervisor(&board).await;
+    let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
+    let token = board.db.make_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
+    let task = board.task("One").await;
+    board.db.assign_task(&Caller::Human, &task, Some("mara".to_owned()), None).await.unwrap();
+    board.db.miss_assignee(&task, "mara", "Silent.").await.unwrap();
+    supervisor.look().await.unwrap();
+    assert_eq!(board.read(&task).await.card.why, Some(Why::NeedsYou), "nothing was heard yet");
+    // A sign of life is no event: the next look hears it.
+    let caller = board.db.caller(&token).await.unwrap().unwrap();
+    board.db.beat(&caller).await.unwrap();
+    supervisor.look().await.unwrap();
+    let card = board.read(&task).await.card;
+    assert_eq!((card.attention, card.hands.assigned_to.as_deref()), (None, Some("mara")));
+    supervisor.look().await.unwrap();
+    assert_eq!(board.read(&task).await.card.why, Some(Why::AssignedTo { name: "mara".to_owned() }));
+    assert!(supervisor.jobs.is_empty(), "the runner starts nobody for it");
 }

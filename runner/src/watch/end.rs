@@ -4,25 +4,19 @@ use std::time::Duration;
 
 use db::RunEnd;
 use domain::failure::{EndClass, FailureClass};
-use domain::park::{ParkReason, Parking};
+use domain::park::ParkReason;
 use domain::run::Run;
-use domain::time::Timestamp;
 use tokio::time::sleep;
 
 use crate::backend::claude::{self, Evidence};
-use crate::checkout;
 use crate::run::Context;
 use crate::run_dir::{Exit, RunDir, RunState};
 use crate::shim;
 use crate::shim::control::{Control, SignalName};
 use crate::watch::view::View;
 use crate::watch::{Ending, moved};
+use crate::{checkout, disk, parking};
 
-/// When a reason to park is looked at again, if nothing says better.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
-const RATE_LIMIT_GUESS: Duration = Duration::from_secs(300);
-/// No limit is known to last longer than a week.
-const LONGEST_RATE_LIMIT: Duration = Duration::from_secs(8 * 24 * 3600);
 const STDERR_BYTES: u64 = 4096;
 /// Between two looks at whether a run that was killed is gone.
 const BURIAL_PAUSE: Duration = Duration::from_millis(100);
@@ -54,6 +48,9 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         Ending::NoBoard => Some(FailureClass::McpNotConnected),
         Ending::ByItself => judged.failure(),
     };
+    if judged.reached_service() {
+        parking::works(&context.db, ParkReason::ServiceUnreachable).await?;
+    }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
         usage: Some(view.usage()),
@@ -74,7 +71,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         let failure = failure.unwrap_or(FailureClass::NoMove);
         end.failure = Some(failure);
         end.error = error_text(&judged);
-        end.class = park(context, failure, view.limited_until(), end.error.as_deref()).await?;
+        end.class = parking::park(&context.db, failure, view.limited_until(), end.error.as_deref()).await?;
     }
     close(context, run, end).await
 }
@@ -89,28 +86,12 @@ async fn close(context: &Context, run: &Run, end: RunEnd) -> db::Result<()> {
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
 
-/// Parks every agent when the failure is not the task's, and says how the run ended then.
-async fn park(context: &Context, failure: FailureClass, limited_until: Option<i64>, error: Option<&str>) -> db::Result<EndClass> {
-    let Some(reason) = failure.parks() else { return Ok(EndClass::Failed) };
-    let now = db::now();
-    let until = match (reason, limited_until) {
-        (ParkReason::RateLimited, Some(seconds)) => {
-            let told = Timestamp::from_milliseconds(seconds.saturating_mul(1000));
-            told.clamp(now.after(Duration::from_secs(5)), now.after(LONGEST_RATE_LIMIT))
-        }
-        (ParkReason::RateLimited, None) => now.after(RATE_LIMIT_GUESS),
-        _ => now.after(LOOK_AGAIN),
-    };
-    context.db.park(Parking { reason, until, detail: error.unwrap_or(reason.sentence()).to_owned() }).await?;
-    Ok(EndClass::Parked)
-}
-
 /// What the person reads about a failed run besides the kind of its failure.
 fn error_text(judged: &claude::RunEnd) -> Option<String> {
     let text = match judged {
         claude::RunEnd::ApiError { status: Some(status), text } => format!("{status}: {text}"),
         claude::RunEnd::ApiError { status: None, text } => text.clone(),
-        claude::RunEnd::Spawn { detail } => detail.clone(),
+        claude::RunEnd::Spawn { detail } | claude::RunEnd::DiskFull { text: detail } => detail.clone(),
         claude::RunEnd::McpNotConnected { status } => format!("the MCP server vibe-relay is {status}"),
         claude::RunEnd::Crashed { code, signal, text } => {
             let how = match (code, signal) {
@@ -129,10 +110,23 @@ fn error_text(judged: &claude::RunEnd) -> Option<String> {
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, error: String) -> db::Result<()> {
+pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, Unreadable { failure, error }: Unreadable) -> db::Result<()> {
     put_down(run_dir).await;
-    let end = RunEnd { failure: Some(FailureClass::Lost), error: Some(error), ..plain(context, EndClass::Failed) };
-    close(context, run, end).await
+    let class = parking::park(&context.db, failure, None, Some(&error)).await?;
+    close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
+}
+
+/// What keeps a run from being followed.
+pub(super) struct Unreadable {
+    failure: FailureClass,
+    error: String,
+}
+
+impl Unreadable {
+    /// `attempted` is what the error says nothing about: "could not …: ", or nothing.
+    pub(super) fn new(attempted: &str, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self { failure: disk::failure(error, FailureClass::Lost), error: format!("{attempted}{error}") }
+    }
 }
 
 /// Records that a reserved run could not be started.
@@ -141,7 +135,7 @@ pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, e
 /// When the store fails.
 pub(crate) async fn not_started(context: &Context, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
     tracing::warn!(run = %run.id, %failure, %error, "a run could not be started");
-    let class = park(context, failure, None, Some(&error)).await?;
+    let class = parking::park(&context.db, failure, None, Some(&error)).await?;
     close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
 }
 
@@ -163,21 +157,21 @@ async fn put_down(run_dir: &RunDir) {
         }
         sleep(BURIAL_PAUSE).await;
     }
-    if let Err(error) = exit(run_dir).await {
-        tracing::warn!(run_dir = %run_dir.path().display(), %error, "what a run left behind may still be there");
+    if let Err(Unreadable { error, .. }) = exit(run_dir).await {
+        tracing::warn!(run_dir = %run_dir.path().display(), error, "what a run left behind may still be there");
     }
 }
 
-async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, String> {
+async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, Unreadable> {
     match run_dir.state() {
         Ok(RunState::Ended(exit)) => Ok(Some(exit)),
         Ok(RunState::Alive) => Ok(None),
         Ok(RunState::Lost) => {
             let run_dir = run_dir.clone();
             let buried = tokio::task::spawn_blocking(move || shim::bury(&run_dir)).await;
-            buried.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+            buried.map_err(|error| Unreadable::new("", &error))?.map_err(|error| Unreadable::new("", &error))
         }
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(Unreadable::new("", &error)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! A server that cannot start says why and what to do, at once, and leaves everything as it is.
 
+use std::process::Stdio;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tests::relay::Relay;
 use tokio::net::TcpListener;
+use tokio::process::Command;
 
 use crate::scene;
 
@@ -13,7 +15,11 @@ const NO_AGENTS: &str = r#"{"parts": []}"#;
 
 /// What a server said that did not come to serve.
 async fn last_words(relay: &Relay, arguments: &[&str]) -> String {
-    let output = tokio::time::timeout(Duration::from_secs(10), relay.command(arguments).output()).await.unwrap().unwrap();
+    said_by(relay.command(arguments)).await
+}
+
+async fn said_by(mut command: Command) -> String {
+    let output = tokio::time::timeout(Duration::from_secs(10), command.stdin(Stdio::null()).output()).await.unwrap().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "", "it did not say that it listens");
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -83,4 +89,27 @@ async fn a_command_without_a_server_says_how_to_start_it() {
     let relay = stopped().await;
     let said = last_words(&relay, &["project", "list"]).await;
     assert!(said.contains("no board is running") && said.contains("vibe-relay serve"), "{said}");
+}
+
+/// Without a token the bridge is the person's, and the old configurations of agents have none.
+#[tokio::test]
+async fn an_agent_configured_for_dead_drop_does_not_become_the_person() {
+    let relay = scene::scripted(NO_AGENTS).await;
+    let database = relay.place().join("data/vibe-relay.db");
+    for ours in [false, true] {
+        let mut bridge = relay.command(&["mcp"]);
+        bridge.env("DEAD_DROP_DB_PATH", &database);
+        if ours {
+            bridge.env("VIBE_RELAY_DB", &database);
+        }
+        let said = said_by(bridge).await;
+        assert!(said.contains("DEAD_DROP_DB_PATH") && said.contains("vibe-relay token new --agent NAME --role ROLE"), "{said}");
+        assert!(said.contains("VIBE_RELAY_TOKEN"), "{said}");
+    }
+    // With a token their variables stand in for ours, and the client that says nothing ends it.
+    let mut bridge = relay.command(&["mcp"]);
+    bridge.env("DEAD_DROP_DB_PATH", &database).env("DEAD_DROP_ROOM_TOKEN", "any").stdin(Stdio::null());
+    let output = tokio::time::timeout(Duration::from_secs(10), bridge.output()).await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("DEAD_DROP_ROOM_TOKEN is the token (ours: VIBE_RELAY_TOKEN)"), "{said}");
 }

@@ -4,6 +4,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tests::mcp;
 
+use crate::agents::token;
 use crate::scene::{self, add, at_work};
 
 const SCENARIO: &str = include_str!("../../scenarios/intervention.json");
@@ -50,4 +51,17 @@ async fn without_the_persons_token_nothing_of_the_board_answers() {
         assert_eq!(stranger.get(format!("{}{open}", relay.url)).send().await.unwrap().status(), StatusCode::OK, "{open} is for everybody");
     }
     assert_eq!(relay.task(&task).await.unwrap().task.card.run.unwrap().id, run, "nothing was done to the agent at work");
+}
+
+/// A model reads what is said within its protocol, and of a refused request nothing.
+#[tokio::test]
+async fn what_is_too_long_is_refused_by_the_tool_and_not_at_the_door() {
+    let relay = scene::scripted(r#"{"parts": []}"#).await;
+    let project = relay.project("Letters", None).await.unwrap().id;
+    let mara = token(&relay, &project, "mara", &["builder"]).await;
+    for bytes in [1024 * 1024, 3 * 1024 * 1024] {
+        let refused = mcp::call(&relay, &mara, "send", json!({"to_agent": "human", "message": "x".repeat(bytes)})).await.unwrap();
+        assert_eq!((refused.is_error, refused.code.as_deref()), (true, Some("invalid")), "{}", refused.text);
+        assert!(refused.text.contains(&format!("it has {bytes} bytes")) && refused.text.contains("\nNext: Shorten it"), "{}", refused.text);
+    }
 }

@@ -11,6 +11,7 @@ mod demo;
 mod demo_site;
 mod door;
 mod failing;
+mod foreign;
 mod intervention;
 mod landing;
 mod live;

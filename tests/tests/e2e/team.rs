@@ -126,6 +126,20 @@ async fn a_person_writes_with_agents() {
     browser.press("Send").await;
     browser.shows(".said-by[data-own]", "We begin.").await;
 
+    // The filters are in the address: a reload keeps them, and the way back leads past each of them.
+    let address = "location.pathname + location.search";
+    browser.click("select[aria-label='Of or to whom'] option[value=ben]").await;
+    browser.until("ben's messages have an address", &format!("{address} === '/projects/{project}/messages?agent=ben'")).await;
+    browser.until("the broadcast is left out", "!document.querySelector('.messages').innerText.includes('We begin.')").await;
+    browser.shows(".said-by", "Which colour?").await;
+    browser.goto(&format!("{}/projects/{project}/messages?agent=ben", relay.url)).await;
+    browser.shows(".said-by", "Which colour?").await;
+    browser.until("ben is chosen", "document.querySelector(\"select[aria-label='Of or to whom']\").value === 'ben'").await;
+    browser.click("select[aria-label='Of or to whom'] option[value=lea]").await;
+    browser.shows(".empty", "Nothing like that was written").await;
+    browser.read("history.back()").await;
+    browser.shows(".said-by", "Which colour?").await;
+
     for (agent, is_cc) in [(&ben, false), (&lea, true)] {
         let said = inbox(&relay, agent).await;
         let said: Vec<_> =
@@ -196,6 +210,8 @@ async fn contracts_and_handshakes_say_what_is_agreed() {
 
     browser.keys("6").await;
     browser.press("Begin a handshake").await;
+    join(&relay, &project, [("tom", "tester")]).await;
+    browser.has(".pick:nth-child(3) input").await;
     browser.fill("#handshake-words", "Nobody writes to main.").await;
     for agent in [1, 2] {
         browser.click(&format!(".pick:nth-child({agent}) input")).await;
@@ -277,7 +293,7 @@ async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
         browser.press(dialog).await;
         browser.has("dialog").await;
         fits(&browser, &format!("the dialog {dialog}")).await;
-        browser.press("Cancel").await;
+        browser.press("Back").await;
         browser.lacks("dialog").await;
     }
     browser.keys("3").await;

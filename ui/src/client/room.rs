@@ -11,6 +11,7 @@ use domain::wire::{
     Assign, LinkGoal, List, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
 };
 use gloo_net::http::{Method, Request};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Client, Failure, empty, project_path, task_path};
@@ -20,6 +21,16 @@ use super::{Client, Failure, empty, project_path, task_path};
 pub(crate) struct Said {
     pub(crate) task: Option<TaskId>,
     pub(crate) agent: Option<String>,
+}
+
+/// A message with its text rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct MessageView {
+    #[serde(flatten)]
+    pub(crate) message: Message,
+    /// The content as safe HTML; none from a server that does not render it.
+    #[serde(default)]
+    pub(crate) content_html: Option<String>,
 }
 
 impl Client {
@@ -40,7 +51,7 @@ impl Client {
     }
 
     /// The newest `count` messages, or those before one of them, oldest first.
-    pub(crate) async fn messages(self, project: ProjectId, said: Said, before: Option<i64>, count: u32) -> Result<List<Message>, Failure> {
+    pub(crate) async fn messages(self, project: ProjectId, said: Said, before: Option<i64>, count: u32) -> Result<List<MessageView>, Failure> {
         let mut query = vec![("count", count.to_string())];
         query.extend(before.map(|before| ("before", before.to_string())));
         query.extend(said.task.map(|task| ("task", task.to_string())));

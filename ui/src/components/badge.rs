@@ -104,6 +104,7 @@ pub(crate) const fn attention_word(kind: AttentionKind) -> &'static str {
         AttentionKind::DependencyCancelled => "dependency given up",
         AttentionKind::Repository => "repository",
         AttentionKind::Protocol => "no result",
+        AttentionKind::Silent => "agent silent",
     }
 }
 

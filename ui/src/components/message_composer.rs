@@ -42,10 +42,11 @@ pub(crate) fn MessageComposer(
     let task = RwSignal::new(None::<TaskId>);
     let copies = RwSignal::new(Vec::<String>::new());
     let sending = RwSignal::new(false);
+    let present = room.present();
     // Leads get a copy of everything as it is.
     let copied = Memo::new(move |_| {
         let to = to.get();
-        let others = room.present().into_iter().filter(|agent| to != ALL && agent.name != to && !agent.roles.contains(&Role::Lead));
+        let others = present.get().into_iter().filter(|agent| to != ALL && agent.name != to && !agent.roles.contains(&Role::Lead));
         others.map(|agent| agent.name).collect::<Vec<_>>()
     });
     Effect::new(move || {
@@ -99,7 +100,7 @@ pub(crate) fn MessageComposer(
             send.run(());
         }
     };
-    let names = Memo::new(move |_| room.present().into_iter().map(|agent| agent.name).collect::<Vec<_>>());
+    let names = Memo::new(move |_| present.get().into_iter().map(|agent| agent.name).collect::<Vec<_>>());
     let recipients = move || {
         let names = names.get().into_iter().chain([ALL.to_owned()]);
         names.map(|name| view! { <option value=name.clone() selected=to.with_untracked(|to| *to == name)>{name_word(&name)}</option> }).collect_view()

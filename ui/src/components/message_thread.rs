@@ -6,11 +6,12 @@ use domain::agent::{ALL, PERSON, RUNNER};
 use domain::message::Message;
 use leptos::prelude::*;
 
+use crate::client::MessageView;
 use crate::components::badge::Tone;
-use crate::components::badge::among::name_word;
+use crate::components::badge::among::{name_word, names_word};
 use crate::components::icon::{Icon, REPLY};
 use crate::components::task_link::TaskLink;
-use crate::thread::{Key, Mark, Thread, mark, notice};
+use crate::thread::{Key, Mark, Thread, Told, mark, notice, without_word};
 use crate::time::Clock;
 
 /// So many messages of a thread are shown before somebody asks for the rest.
@@ -37,7 +38,7 @@ pub(crate) fn MessageThread(
     let own = key.clone();
     let hidden = Memo::new(move |_| {
         let all = alone || opened.with(|opened| opened.contains(&own));
-        if all { 0 } else { thread.with(|thread| thread.as_ref().map_or(0, |thread| thread.messages.len().saturating_sub(SHOWN))) }
+        if all { 0 } else { thread.with(|thread| thread.as_ref().map_or(0, |thread| thread.told.len().saturating_sub(SHOWN))) }
     });
     let shown = move || thread.with(|thread| thread.as_ref().map(|thread| thread.shown(hidden.get())).unwrap_or_default());
     let head = match &key {
@@ -58,8 +59,8 @@ pub(crate) fn MessageThread(
                 <button type="button" class="button quiet small" on:click=open_all>{move || format!("{} earlier in this thread", hidden.get())}</button>
             </Show>
             // A message that was drawn stays, and with it the focus on its button.
-            <For each=shown key=|(message, answered)| (message.id, message.read, answered.as_ref().map(|answered| answered.id)) let:drawn>
-                <Said message=drawn.0 quoted=drawn.1.as_ref().map(quotation) fresh=fresh answer=answer />
+            <For each=shown key=|(told, answered)| (told.id(), told.to.len(), told.waiting.clone(), answered.as_ref().map(|answered| answered.id)) let:drawn>
+                <Said told=drawn.0 quoted=drawn.1.as_ref().map(quotation) fresh=fresh answer=answer />
             </For>
         </section>
     }
@@ -71,22 +72,22 @@ fn quotation(message: &Message) -> String {
 
 #[component]
 fn Said(
-    message: Message,
+    told: Told,
     #[prop(optional_no_strip)] quoted: Option<String>,
     fresh: RwSignal<HashSet<Mark>>,
     #[prop(optional_no_strip)] answer: Option<Callback<Message>>,
 ) -> impl IntoView {
     let clock = Clock::here();
+    let waits = waits_word(&told);
+    let Told { view: MessageView { message, content_html }, to, .. } = told;
     let (at, own_mark) = (message.timestamp, mark(&message));
     let own = message.from_agent == PERSON;
     let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_mark)));
     let to = if message.to_agent == ALL {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everybody"</span> }.into_any()
     } else {
-        view! { <span class="soft">{format!("to {}", name_word(&message.to_agent))}</span> }.into_any()
+        view! { <span class="soft">{format!("to {}", names_word(to.iter().map(String::as_str)))}</span> }.into_any()
     };
-    // Whether the person has read something is theirs to know.
-    let waits = !message.read && message.to_agent != PERSON;
     let copies = (!message.cc.is_empty()).then(|| {
         let names: Vec<String> = message.cc.iter().map(|name| name_word(name)).collect();
         format!("cc: {}", names.join(", "))
@@ -95,30 +96,80 @@ fn Said(
     // The runner says what happened and reads nothing.
     let answer = answer.filter(|_| message.from_agent != RUNNER);
     let answered = message.clone();
-    // What the gates tell is told by the dozen, and is read at a glance.
-    let (word, content) = match notice(&message.content) {
-        Some((word, rest)) => (Some(view! { <span class="chip">{word.to_owned()}</span> " " }), rest.to_owned()),
-        None => (None, message.content),
-    };
+    let (word, words) = parts(&message.content, content_html);
     let is_notice = word.is_some();
     view! {
         <article class="said-by" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
             <header>
-                <strong>{name_word(&message.from_agent)}</strong>
-                {to}
-                {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
-                {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
-                <span class="push"></span>
-                {answer.map(|answer| view! {
-                    <button type="button" class="button quiet small icon" aria-label=label title="Reply" on:click=move |_| answer.run(answered.clone())>
-                        <Icon drawing=REPLY />
-                    </button>
-                })}
-                {waits.then(|| view! { <span class="faint">"not read yet"</span> })}
-                <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
+                <div class="said-head">
+                    <strong>{name_word(&message.from_agent)}</strong>
+                    {to}
+                    {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
+                    {word.map(|word| view! { <span class="chip">{word}</span> })}
+                    {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
+                </div>
+                <div class="said-when">
+                    {answer.map(|answer| view! {
+                        <button type="button" class="button quiet small icon" aria-label=label title="Reply" on:click=move |_| answer.run(answered.clone())>
+                            <Icon drawing=REPLY />
+                        </button>
+                    })}
+                    {waits.map(|waits| view! { <span class="faint">{waits}</span> })}
+                    <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
+                </div>
             </header>
             {quoted.map(|quoted| view! { <p class="quoted">{quoted}</p> })}
-            <p class="said">{word}{content}</p>
+            {match words {
+                Words::Html(html) => view! { <div class="said prose" inner_html=html></div> }.into_any(),
+                Words::Plain(text) => view! { <p class="said">{text}</p> }.into_any(),
+            }}
         </article>
+    }
+}
+
+/// Who has not been given it. Whether the person has read something is theirs to know.
+fn waits_word(told: &Told) -> Option<String> {
+    let waiting: Vec<&str> = told.waiting.iter().map(String::as_str).filter(|name| *name != PERSON).collect();
+    match waiting.len() {
+        0 => None,
+        count if count == told.to.len() => Some("not read yet".to_owned()),
+        _ => Some(format!("not read by {}", names_word(waiting))),
+    }
+}
+
+/// What was written, as the server rendered it or as it is.
+#[derive(Debug, PartialEq)]
+enum Words {
+    Html(String),
+    Plain(String),
+}
+
+/// The word of a notice, and what was written. What the gates tell is told by the dozen, and is read at a glance.
+fn parts(content: &str, html: Option<String>) -> (Option<String>, Words) {
+    let notice = notice(content);
+    match (html, notice) {
+        (None, None) => (None, Words::Plain(content.to_owned())),
+        (None, Some((word, rest))) => (Some(word.to_owned()), Words::Plain(rest.to_owned())),
+        (Some(html), None) => (None, Words::Html(html)),
+        (Some(html), Some((word, _))) => match without_word(&html, word) {
+            Some(rest) => (Some(word.to_owned()), Words::Html(rest)),
+            None => (None, Words::Html(html)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_shows_its_word_once() {
+        let html = |html: &str| Some(html.to_owned());
+        let shown = |word: Option<&str>, rest: &str| (word.map(str::to_owned), Words::Html(rest.to_owned()));
+        assert_eq!(parts("[REVIEW] *Now*", html("<p>[REVIEW] <em>Now</em></p>\n")), shown(Some("REVIEW"), "<p><em>Now</em></p>\n"));
+        assert_eq!(parts("*Now*", html("<p><em>Now</em></p>\n")), shown(None, "<p><em>Now</em></p>\n"));
+        let link = "<p><a href=\"https://x.y\">REVIEW</a> it</p>\n";
+        assert_eq!(parts("[REVIEW](https://x.y) it", html(link)), shown(None, link));
+        assert_eq!(parts("[REVIEW] it", None), (Some("REVIEW".to_owned()), Words::Plain("it".to_owned())));
     }
 }

@@ -3,11 +3,11 @@
 use domain::agent::Role;
 use domain::wire::{NewToken, Token};
 use leptos::prelude::*;
-use web_sys::SubmitEvent;
 
-use crate::client::{Client, Failure};
+use crate::client::Client;
 use crate::components::copy::Copyable;
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, LineField, Picks, Sending, given, written};
 use crate::moves::Choice;
 use crate::room::Room;
 
@@ -27,65 +27,42 @@ const OFFERED: [Role; 10] = [
 
 #[component]
 pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
-    let (client, room) = (Client::here(), Room::here());
+    let (client, room, sending) = (Client::here(), Room::here(), Sending::new());
     // Whether it is for one agent rather than for a room.
     let one = RwSignal::new(true);
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
     let made = RwSignal::new(None::<(String, bool)>);
-    let sending = RwSignal::new(false);
-    let ready = move || !sending.get() && (!one.get() || (!name.with(|name| name.trim().is_empty()) && !roles.with(Vec::is_empty)));
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if !ready() {
-            return;
-        }
-        sending.set(true);
+    let ready = Signal::derive(move || !one.get() || (written(name) && !roles.with(Vec::is_empty)));
+    let submit = move |()| {
         let for_one = one.get_untracked();
-        let then = move |result: Result<Token, Failure>| {
-            let _closed_meanwhile = sending.try_set(false);
-            if let Ok(answer) = result {
-                let _closed_meanwhile = made.try_set(Some((answer.token, for_one)));
-            }
+        let then = move |answer: Token| {
+            let _closed_meanwhile = made.try_set(Some((answer.token, for_one)));
         };
         if for_one {
-            let text = |signal: RwSignal<String>| signal.get_untracked().trim().to_owned();
-            let new = NewToken {
-                agent: text(name),
-                roles: roles.get_untracked(),
-                team: Some(text(team)).filter(|team| !team.is_empty()),
-                description: None,
-            };
-            client.watch(client.make_token(room.project(), new), then);
+            let agent = name.get_untracked().trim().to_owned();
+            let team = given(team).map(|team| team.trim().to_owned());
+            let new = NewToken { agent, roles: roles.get_untracked(), team, description: None };
+            sending.run(client.make_token(room.project(), new), then);
         } else {
-            client.watch(client.make_room_token(room.project()), then);
+            sending.run(client.make_room_token(room.project()), then);
         }
     };
     let form = move || {
         view! {
-            <form on:submit=submit autocomplete="off">
+            <Form verb="Make the token" ready=ready sending=sending submit=submit close=close>
                 <div class="choices" role="radiogroup" aria-label="Whom you let in">
                     <Choice name="for" title="One agent" detail="You vouch for it, by name." value=true picked=one />
                     <Choice name="for" title="Whoever has the room token" detail="May talk and take tasks, not lead, approve or verify." value=false picked=one />
                 </div>
                 <Show when=move || one.get()>
                     <div class="pair">
-                        <div class="field">
-                            <label for="agent-name">"Name"</label>
-                            <input id="agent-name" class="input" maxlength="80" placeholder="mara" bind:value=name />
-                        </div>
-                        <div class="field">
-                            <label for="agent-team">"Team (may be left out)"</label>
-                            <input id="agent-team" class="input" maxlength="40" placeholder="platform" bind:value=team />
-                        </div>
+                        <LineField id="agent-name" label="Name" value=name longest=80 placeholder="mara" />
+                        <LineField id="agent-team" label="Team (may be left out)" value=team longest=40 placeholder="platform" />
                     </div>
-                    <RolePicks picked=roles />
+                    <Picks legend="Roles" offered=OFFERED.to_vec() picked=roles hint="A lead is copied on what others write, hands out work and judges it." />
                 </Show>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
-                    <button type="submit" class="button primary" disabled=move || !ready()>"Make the token"</button>
-                </footer>
-            </form>
+            </Form>
         }
     };
     view! {
@@ -95,40 +72,6 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
                 Some((token, for_one)) => view! { <Made token=token for_one=for_one close=close /> }.into_any(),
             }}
         </Dialog>
-    }
-}
-
-/// Several roles, at least one.
-#[component]
-fn RolePicks(picked: RwSignal<Vec<Role>>) -> impl IntoView {
-    let picks = OFFERED
-        .map(|role| {
-            let toggle = move |on: bool| {
-                picked.update(|picked| {
-                    picked.retain(|known| *known != role);
-                    if on {
-                        picked.push(role);
-                    }
-                });
-            };
-            view! {
-                <label class="pick">
-                    <input
-                        type="checkbox"
-                        prop:checked=move || picked.with(|picked| picked.contains(&role))
-                        on:change:target=move |event| toggle(event.target().checked())
-                    />
-                    {role.as_str()}
-                </label>
-            }
-        })
-        .collect_view();
-    view! {
-        <fieldset class="field">
-            <legend class="label">"Roles"</legend>
-            <div class="picks">{picks}</div>
-            <p class="hint">"A lead is copied on what others write, hands out work and judges it."</p>
-        </fieldset>
     }
 }
 

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use domain::evidence::Probe;
-use domain::project::PlanApproval;
+use domain::project::{PlanApproval, Project};
 use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use web_sys::SubmitEvent;
 
 use crate::app::About;
 use crate::client::{Client, Failure};
 use crate::components::badge::Tone;
 use crate::components::coded::{Coded, sentence};
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, LineField, Sending, WordsField, written};
 use crate::moves::Choice;
 use crate::route::{Navigation, Route};
 
@@ -75,7 +75,7 @@ fn found(probe: &Probe) -> String {
 
 #[component]
 pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
-    let (client, navigation) = (Client::here(), Navigation::here());
+    let (client, navigation, sending) = (Client::here(), Navigation::here(), Sending::new());
     let configured = About::here().server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
     let title = RwSignal::new(String::new());
     let goal = RwSignal::new(String::new());
@@ -84,19 +84,13 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let path = RwSignal::new(configured);
     let branch = RwSignal::new(None::<String>);
     let look = RwSignal::new(Look::Nothing);
-    let sending = RwSignal::new(false);
     look_up(client, path.into(), branch, look);
 
-    let ready = move || {
-        let named = !title.with(|title| title.trim().is_empty());
-        let aimed = !planned.get() || !goal.with(|goal| goal.trim().is_empty());
-        named && aimed && !sending.get() && look.with(|look| matches!(look, Look::Found(_)))
-    };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if !ready() {
-            return;
-        }
+    let ready = Signal::derive(move || {
+        let aimed = !planned.get() || written(goal);
+        written(title) && aimed && look.with(|look| matches!(look, Look::Found(_)))
+    });
+    let submit = move |()| {
         let planned = planned.get_untracked();
         let new = NewProject {
             title: title.get_untracked(),
@@ -106,22 +100,15 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             plan: Some(planned),
             plan_approval: Some(if ask.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
         };
-        sending.set(true);
-        client.watch(client.create_project(new), move |result| {
-            let _closed_meanwhile = sending.try_set(false);
-            if let Ok(project) = result {
-                close.run(());
-                navigation.go(Route::Board { project: project.id, task: None });
-            }
+        sending.run(client.create_project(new), move |project: Project| {
+            close.run(());
+            navigation.go(Route::Board { project: project.id, task: None });
         });
     };
     view! {
         <Dialog title="New project" close=close>
-            <form on:submit=submit autocomplete="off">
-                <div class="field">
-                    <label for="project-title">"Title"</label>
-                    <input id="project-title" class="input" autofocus maxlength="500" placeholder="Dark mode for the settings page" bind:value=title />
-                </div>
+            <Form verb="Create" ready=ready sending=sending submit=submit close=close>
+                <LineField id="project-title" label="Title" value=title longest=500 placeholder="Dark mode for the settings page" autofocus=true />
                 <div class="field">
                     <label for="project-path">"Repository"</label>
                     <input
@@ -146,16 +133,12 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                     <Choice name="begin" title="With an empty board" detail="You write the tasks yourself." value=false picked=planned />
                 </div>
                 <Show when=move || planned.get()>
-                    <div class="field">
-                        <label for="project-goal">"Goal"</label>
-                        <textarea
-                            id="project-goal"
-                            class="input"
-                            placeholder="What should be true when it is done? What must not change?"
-                            prop:value=goal
-                            on:input:target=move |event| goal.set(event.target().value())
-                        ></textarea>
-                    </div>
+                    <WordsField
+                        id="project-goal"
+                        label="Goal"
+                        value=goal
+                        placeholder="What should be true when it is done? What must not change?"
+                    />
                     <label class="choice">
                         <input type="checkbox" bind:checked=ask />
                         <div>
@@ -164,13 +147,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                         </div>
                     </label>
                 </Show>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
-                    <button type="submit" class="button primary" disabled=move || !ready()>
-                        {move || if sending.get() { "Creating…" } else { "Create" }}
-                    </button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }

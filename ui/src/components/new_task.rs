@@ -3,10 +3,10 @@
 use domain::id::{ProjectId, TaskId};
 use domain::task::{NewTask, Phase};
 use leptos::prelude::*;
-use web_sys::SubmitEvent;
 
 use crate::client::Client;
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, given};
 use crate::components::task_form::{TaskDraft, TaskFields};
 use crate::moves::Choice;
 
@@ -18,19 +18,14 @@ pub(crate) fn NewTaskDialog(
     #[prop(optional_no_strip)]
     plan: Option<TaskId>,
 ) -> impl IntoView {
-    let client = Client::here();
+    let (client, sending) = (Client::here(), Sending::new());
     let draft = TaskDraft::new(String::new(), String::new(), Vec::new());
     let phase = RwSignal::new(Phase::Coder);
-    let sending = RwSignal::new(false);
     let in_plan = plan.is_some();
-    let ready = move || draft.is_ready() && !sending.get();
     let send = Callback::new(move |start: bool| {
-        if !ready() {
-            return;
-        }
         let new = NewTask {
             title: draft.title.get_untracked(),
-            description: Some(draft.description.get_untracked()).filter(|description| !description.trim().is_empty()),
+            description: given(draft.description),
             phase: Some(phase.get_untracked()),
             parent_task_id: plan.clone(),
             depends_on: draft.depends_on.get_untracked(),
@@ -41,21 +36,13 @@ pub(crate) fn NewTaskDialog(
             role_hat: None,
             goal_id: None,
         };
-        sending.set(true);
-        client.watch(client.create_task(project.clone(), new), move |result| {
-            let _closed_meanwhile = sending.try_set(false);
-            if result.is_ok() {
-                close.run(());
-            }
-        });
+        sending.run(client.create_task(project.clone(), new), move |_| close.run(()));
     });
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        send.run(!in_plan);
-    };
+    let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add and start") };
+    let held = (!in_plan).then(|| ("Add", Callback::new(move |()| send.run(false))));
     view! {
-        <Dialog title=if in_plan { "Add a task to the plan" } else { "New task" } close=close>
-            <form on:submit=submit autocomplete="off">
+        <Dialog title=title close=close>
+            <Form verb=verb also=held ready=Signal::derive(move || draft.is_ready()) sending=sending submit=move |()| send.run(!in_plan) close=close>
                 <TaskFields draft=draft task=None />
                 <Show when=move || !in_plan>
                     <div class="choices" role="radiogroup" aria-label="Who does it">
@@ -63,16 +50,7 @@ pub(crate) fn NewTaskDialog(
                         <Choice name="phase" title="A planner breaks it up" detail="It creates the tasks for coders." value=Phase::Planner picked=phase />
                     </div>
                 </Show>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Cancel"</button>
-                    <Show when=move || !in_plan>
-                        <button type="button" class="button" disabled=move || !ready() on:click=move |_| send.run(false)>"Add"</button>
-                    </Show>
-                    <button type="submit" class="button primary" disabled=move || !ready()>
-                        {if in_plan { "Add to the plan" } else { "Add and start" }}
-                    </button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }

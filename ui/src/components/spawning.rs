@@ -35,10 +35,11 @@ pub(crate) fn Spawning() -> impl IntoView {
         },
     );
     let rules = Memo::new(move |_| policies.value.get().map(complete).unwrap_or_default());
+    let present = room.present();
     // Agents without a rule of their own.
     let others = Memo::new(move |_| {
         let has_rule = |agent: &Agent| rules.with(|rules| rules.iter().any(|rule| rule.scope == agent.name));
-        room.present().into_iter().filter(|agent| !has_rule(agent)).map(|agent| agent.name).collect::<Vec<_>>()
+        present.get().into_iter().filter(|agent| !has_rule(agent)).map(|agent| agent.name).collect::<Vec<_>>()
     });
     let own_rule = move |name: String| {
         let global = rules.with_untracked(|rules| rules.first().cloned().unwrap_or_default());
@@ -125,23 +126,27 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
                 <input type="checkbox" prop:checked=enabled on:change:target=move |event| toggle(event.target().checked(), max_minions, event.target()) />
                 <span>
                     <strong>{who}</strong>
-                    {if enabled { " may start helpers; at most so many at once" } else { " may start no helpers" }}
+                    {if enabled { " may start helpers" } else { " may start no helpers" }}
                 </span>
             </label>
             {enabled.then(|| view! {
-                <input
-                    class="input count"
-                    type="number"
-                    min="0"
-                    max=MOST_MINIONS.to_string()
-                    aria-label=label
-                    prop:value=max_minions.to_string()
-                    on:change:target=move |event| {
-                        if let Ok(most) = event.target().value().parse() {
-                            set(true, most, event.target());
+                <span class="most">
+                    "at most "
+                    <input
+                        class="input count"
+                        type="number"
+                        min="0"
+                        max=MOST_MINIONS.to_string()
+                        aria-label=label
+                        prop:value=max_minions.to_string()
+                        on:change:target=move |event| {
+                            if let Ok(most) = event.target().value().parse() {
+                                set(true, most, event.target());
+                            }
                         }
-                    }
-                />
+                    />
+                    " at once"
+                </span>
             })}
         </li>
     }

@@ -9,10 +9,11 @@ use domain::transition::{Mover, columns};
 use domain::wire::{TaskPatch, TaskView};
 use leptos::html;
 use leptos::prelude::*;
-use web_sys::{HtmlElement, SubmitEvent};
+use web_sys::HtmlElement;
 
 use crate::client::Client;
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending};
 use crate::components::icon::{CHEVRON, Icon};
 use crate::components::task_form::{TaskDraft, TaskFields};
 use crate::components::task_gates::TaskGates;
@@ -37,9 +38,11 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
     // A question is settled by its answer.
     let asked = Memo::new(move |_| view.with(|view| view.as_ref().is_some_and(|view| view.question.is_some())));
-    // A lost dependency is settled by dropping it, by taking it up again, or by giving this task up too.
+    // A lost dependency is settled by dropping it, by taking it up again, or by giving this task up too; a silence by its end, or by
+    // another assignee.
     let stuck = Memo::new(move |_| {
-        !asked.get() && card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.kind != AttentionKind::DependencyCancelled))
+        let stays = |kind| matches!(kind, AttentionKind::DependencyCancelled | AttentionKind::Silent);
+        !asked.get() && card.with(|card| card.attention.as_ref().is_some_and(|attention| !stays(attention.kind)))
     });
     let again = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
@@ -93,16 +96,12 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
 
 #[component]
 fn EditDialog(view: TaskView, close: Callback<()>) -> impl IntoView {
-    let client = Client::here();
+    let (client, sending) = (Client::here(), Sending::new());
     let task = view.task.card.id.clone();
     let before = (view.task.card.title, view.task.description.unwrap_or_default(), view.task.card.depends_on);
     let draft = TaskDraft::new(before.0.clone(), before.1.clone(), before.2.clone());
     let edited = task.clone();
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if !draft.is_ready() {
-            return;
-        }
+    let submit = move |()| {
         // Only what was changed is sent: somebody else may have changed the rest.
         let (title, description, depends_on) = (draft.title.get_untracked(), draft.description.get_untracked(), draft.depends_on.get_untracked());
         let patch = TaskPatch {
@@ -115,41 +114,32 @@ fn EditDialog(view: TaskView, close: Callback<()>) -> impl IntoView {
             close.run(());
             return;
         }
-        client.act(client.patch_task(task.clone(), patch), move |_| close.run(()));
+        sending.run(client.patch_task(task.clone(), patch), move |_| close.run(()));
     };
     view! {
         <Dialog title=format!("Edit {edited}") close=close>
-            <form on:submit=submit autocomplete="off">
+            <Form verb="Save" ready=Signal::derive(move || draft.is_ready()) sending=sending submit=submit close=close>
                 <TaskFields draft=draft task=Some(edited) />
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="submit" class="button primary" disabled=move || !draft.is_ready()>"Save"</button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }
 
 #[component]
 fn CancelDialog(task: TaskId, close: Callback<()>) -> impl IntoView {
-    let client = Client::here();
+    let (client, sending) = (Client::here(), Sending::new());
     let reason = RwSignal::new(CancelReason::Abandoned);
     let title = format!("Cancel {task}");
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
+    let submit = move |()| {
         let reason = reason.get_untracked().as_str().to_owned();
-        client.act(client.cancel(task.clone(), reason), move |_| close.run(()));
+        sending.run(client.cancel(task.clone(), reason), move |_| close.run(()));
     };
     view! {
         <Dialog title=title close=close>
-            <form on:submit=submit>
+            <Form verb="Cancel the task" danger=true sending=sending submit=submit close=close>
                 <CancelReasons picked=reason />
                 <p class="soft small-text">"An agent at work is stopped. What it made is kept under a rescue name."</p>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="submit" class="button danger">"Cancel the task"</button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }

@@ -6,6 +6,7 @@ use domain::task::Card;
 use leptos::prelude::*;
 
 use crate::components::badge::status_word;
+use crate::components::form::{LineField, WordsField, written};
 use crate::store::Store;
 
 /// The fields while they are edited.
@@ -23,7 +24,7 @@ impl TaskDraft {
 
     /// Whether there is enough to send.
     pub(crate) fn is_ready(self) -> bool {
-        !self.title.with(|title| title.trim().is_empty())
+        written(self.title)
     }
 }
 
@@ -74,20 +75,13 @@ pub(crate) fn TaskFields(
         })
         .collect_view();
     view! {
-        <div class="field">
-            <label for="task-title">"Title"</label>
-            <input id="task-title" class="input" autofocus=!inline maxlength="500" bind:value=draft.title />
-        </div>
-        <div class="field">
-            <label for="task-description">"Description"</label>
-            <textarea
-                id="task-description"
-                class="input"
-                placeholder="What is to be done, and how one can tell that it is done"
-                prop:value=draft.description
-                on:input:target=move |event| draft.description.set(event.target().value())
-            ></textarea>
-        </div>
+        <LineField id="task-title" label="Title" value=draft.title longest=500 autofocus=!inline />
+        <WordsField
+            id="task-description"
+            label="Description"
+            value=draft.description
+            placeholder="What is to be done, and how one can tell that it is done"
+        />
         <details class="fold">
             <summary>{summary}</summary>
             <div class="checks" role="group" aria-label="Waits for">{choices}</div>

@@ -8,10 +8,10 @@ use domain::task::Card;
 use domain::transition::{Mover, Need, rule};
 use domain::wire::TaskView;
 use leptos::prelude::*;
-use web_sys::SubmitEvent;
 
-use crate::client::{Client, Failure};
+use crate::client::Client;
 use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, WordsField, given, written};
 use crate::components::toast::Toasts;
 use crate::room::Room;
 
@@ -49,8 +49,9 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
     let asking = RwSignal::new(None::<Gate>);
     let assigning = RwSignal::new(false);
     let offered = Memo::new(move |_| card.with(gates));
+    let present = room.present();
     // Those that are run from here are given their tasks by the runner.
-    let outside = Memo::new(move |_| room.present().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
+    let outside = Memo::new(move |_| present.get().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
     let assignable =
         Memo::new(move |_| card.with(|card| card.status.is_open() && (card.hands.assigned_to.is_some() || !outside.with(Vec::is_empty))));
     let (asked, given) = (task.clone(), task);
@@ -75,18 +76,12 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
 
 #[component]
 fn Words(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
-    let (client, toasts) = (Client::here(), Toasts::here());
+    let (client, toasts, sending) = (Client::here(), Toasts::here(), Sending::new());
     let words = RwSignal::new(String::new());
     let (verb, label) = gate.words();
-    let ready = move || gate != Gate::Reject || words.with(|words| !words.trim().is_empty());
     let title = format!("{verb}: {task}");
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if !ready() {
-            return;
-        }
-        let task = task.clone();
-        let notes = Some(words.get_untracked()).filter(|words| !words.trim().is_empty());
+    let submit = move |()| {
+        let (task, notes) = (task.clone(), given(words));
         let request = async move {
             match gate {
                 Gate::Approve => client.approve(task, notes).await,
@@ -94,54 +89,33 @@ fn Words(task: TaskId, gate: Gate, close: Callback<()>) -> impl IntoView {
                 Gate::Reject => client.reject_verification(task, notes.unwrap_or_default()).await,
             }
         };
-        // What was written stays after a refusal.
-        client.watch(request, move |result: Result<TaskView, Failure>| {
-            if let Ok(view) = result {
-                if let Some(note) = view.note {
-                    toasts.news(note);
-                }
-                close.run(());
+        sending.run(request, move |view: TaskView| {
+            if let Some(note) = view.note {
+                toasts.news(note);
             }
+            close.run(());
         });
     };
     view! {
         <Dialog title=title close=close>
-            <form on:submit=submit>
-                <div class="field">
-                    <label for="gate-words">{label}</label>
-                    <textarea
-                        id="gate-words"
-                        class="input"
-                        autofocus
-                        prop:value=words
-                        on:input:target=move |event| words.set(event.target().value())
-                    ></textarea>
-                </div>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="submit" class="button primary" disabled=move || !ready()>{verb}</button>
-                </footer>
-            </form>
+            <Form verb=verb ready=Signal::derive(move || gate != Gate::Reject || written(words)) sending=sending submit=submit close=close>
+                <WordsField id="gate-words" label=label value=words autofocus=true />
+            </Form>
         </Dialog>
     }
 }
 
 #[component]
 fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Memo<Vec<String>>, close: Callback<()>) -> impl IntoView {
-    let client = Client::here();
+    let (client, sending) = (Client::here(), Sending::new());
     let (assignee, worn) = hands;
     let to = RwSignal::new(assignee.clone().unwrap_or_default());
     let hat = RwSignal::new(worn);
     let title = format!("Assign {task}");
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let assigned_to = Some(to.get_untracked()).filter(|name| !name.is_empty());
+    let submit = move |()| {
+        let assigned_to = given(to);
         let hat = hat.get_untracked().filter(|_| assigned_to.is_some());
-        client.watch(client.assign(task.clone(), assigned_to, hat), move |result| {
-            if result.is_ok() {
-                close.run(());
-            }
-        });
+        sending.run(client.assign(task.clone(), assigned_to, hat), move |_| close.run(()));
     };
     // The assignee may have left and is named still.
     let gone = assignee.clone().filter(|name| !outside.with_untracked(|names| names.contains(name)));
@@ -152,7 +126,7 @@ fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Me
         Role::ALL.iter().map(|role| view! { <option value=role.as_str() selected=worn == Some(*role)>{role.as_str()}</option> }).collect_view();
     view! {
         <Dialog title=title close=close>
-            <form on:submit=submit>
+            <Form verb="Assign" sending=sending submit=submit close=close>
                 <div class="pair">
                     <div class="field">
                         <label for="assign-to">"Who does it"</label>
@@ -175,11 +149,7 @@ fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Me
                     </div>
                 </div>
                 <p class="soft small-text">"No other agent is started for a task that is assigned."</p>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="submit" class="button primary">"Assign"</button>
-                </footer>
-            </form>
+            </Form>
         </Dialog>
     }
 }

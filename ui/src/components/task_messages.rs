@@ -10,7 +10,7 @@ use crate::components::message_thread::MessageThread;
 use crate::feed::Feed;
 use crate::news::Topic;
 use crate::room::Room;
-use crate::route::{Navigation, Section};
+use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::thread::{Key, keys, threads};
 
@@ -25,7 +25,7 @@ pub(crate) fn TaskMessages(task: TaskId) -> impl IntoView {
     let messages = Feed::new(store.news(Topic::Messages), |_| false, move || client.messages(room.project(), asked.clone(), None, MOST));
     let shown = Memo::new(move |_| messages.value.with(|page| page.as_ref().map(|page| threads(&page.items)).unwrap_or_default()));
     let (fresh, opened) = (RwSignal::new(HashSet::new()), RwSignal::new(HashSet::new()));
-    let route = move || Section::Messages.route(room.project());
+    let route = Route::Messages { project: room.project(), said };
     view! {
         <Show when=move || messages.value.with(|page| page.as_ref().is_some_and(|page| page.items.is_empty()))>
             <p class="soft">"Nobody wrote about it yet."</p>
@@ -34,16 +34,7 @@ pub(crate) fn TaskMessages(task: TaskId) -> impl IntoView {
             <MessageThread key=key threads=shown fresh=fresh opened=opened answer=None />
         </For>
         <p>
-            <a
-                class="button"
-                href=move || route().path()
-                on:click=move |event| {
-                    room.said.set(said.clone());
-                    navigation.follow(&event, route());
-                }
-            >
-                "Write about it"
-            </a>
+            <a class="button" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>"Write about it"</a>
         </p>
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn ToastStack() -> impl IntoView {
         }
     });
     view! {
-        <div class="toasts" popover="manual" node_ref=stack role="log" aria-live="polite" aria-label="Messages">
+        <div class="toasts" popover="manual" node_ref=stack role="log" aria-live="polite" aria-label="Notices">
             <For each=move || toasts.shown.get() key=|toast| toast.id let:toast>
                 <div class="toast" data-tone=toast.tone.as_str()>
                     <Icon drawing=if toast.tone == Tone::Bad { ALERT } else { DONE } />

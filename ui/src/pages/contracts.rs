@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::among::{contract_word, name_word};
 use crate::components::diff_view::Hunks;
-use crate::components::icon::{Icon, PLUS};
+use crate::components::section_page::SectionPage;
 use crate::lines::between;
 use crate::room::{Open, Room};
 use crate::time::Clock;
@@ -42,23 +42,17 @@ pub(crate) fn ContractsPage() -> impl IntoView {
         })
         .collect_view();
     view! {
-        <div class="page">
-            <div class="page-head">
-                <h1>"Contracts"</h1>
-                <button type="button" class="button primary" on:click=move |_| room.open.set(Open::NewContract)>
-                    <Icon drawing=PLUS />
-                    "Declare a contract"
-                </button>
-            </div>
-            {move || contracts.failure.get().filter(|_| contracts.value.with(Option::is_none)).map(|why| view! { <p class="notice" data-tone="bad" role="alert">{why}</p> })}
-            <Show when=move || none.get()>
-                <div class="empty">
-                    <h2>"No contract yet"</h2>
-                    <p>"Agents that work side by side declare here what others may rely on: a function, an endpoint, a file. Everybody is told when it changes."</p>
-                </div>
-            </Show>
+        <SectionPage
+            title="Contracts"
+            verb="Declare a contract"
+            opens=Open::NewContract
+            feed=contracts
+            empty=none
+            heading="No contract yet"
+            words="Agents that work side by side declare here what others may rely on: a function, an endpoint, a file. Everybody is told when it changes."
+        >
             {kinds}
-        </div>
+        </SectionPage>
     }
 }
 
@@ -67,13 +61,17 @@ fn ContractRow(contract: Contract, all: Memo<Vec<Contract>>) -> impl IntoView {
     let clock = Clock::here();
     let open = RwSignal::new(false);
     let id = contract.id;
-    let now = Memo::new(move |_| all.with(|all| all.iter().find(|known| known.id == id).map(|known| (known.version, known.updated_at))));
+    let now = Memo::new(move |_| {
+        let in_force = |known: &Contract| (known.version, known.updated_at, known.declared_by.clone());
+        all.with(|all| all.iter().find(|known| known.id == id).map(in_force))
+    });
+    let owner = StoredValue::new(contract.owner);
     view! {
         <details class="attempt" on:toggle:target=move |event| open.set(event.target().open())>
             <summary>
                 <strong class="mono">{contract.name}</strong>
-                <span class="soft">{format!("of {}", name_word(&contract.owner))}</span>
-                {move || now.get().map(|(version, updated)| view! {
+                {move || now.get().map(|(version, updated, declared_by)| view! {
+                    <span class="soft">{owner.with_value(|owner| whose(owner, &declared_by))}</span>
                     <span class="chip">{format!("version {version}")}</span>
                     <span class="faint push">{move || clock.ago(updated)}</span>
                 })}
@@ -83,6 +81,12 @@ fn ContractRow(contract: Contract, all: Memo<Vec<Contract>>) -> impl IntoView {
             </div>
         </details>
     }
+}
+
+/// Whose words are in force, and who promised something under the name first.
+fn whose(owner: &str, declared_by: &str) -> String {
+    let by = format!("by {}", name_word(declared_by));
+    if owner == declared_by { by } else { format!("{by}, first by {}", name_word(owner)) }
 }
 
 /// The versions of a contract, one chosen, with what it changed.
@@ -152,5 +156,15 @@ fn Version(version: ContractVersion, #[prop(optional_no_strip)] before: Option<C
         </p>
         <pre class="spec" tabindex="0">{version.spec}</pre>
         {change}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_shown_under_the_name_of_who_said_them() {
+        assert_eq!((whose("gus", "gus"), whose("gus", "bob")), ("by gus".to_owned(), "by bob, first by gus".to_owned()));
     }
 }

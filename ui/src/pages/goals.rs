@@ -4,14 +4,15 @@ use domain::goal::{Goal, GoalStatus};
 use domain::id::{GoalId, TaskId};
 use domain::task::Card;
 use leptos::prelude::*;
-use web_sys::SubmitEvent;
 
 use crate::client::Client;
 use crate::components::badge::among::{goal_look, name_word, progress_word};
 use crate::components::badge::{Badge, card_look};
 use crate::components::dialog::Dialog;
-use crate::components::icon::{CLOSE, Icon, PLUS};
+use crate::components::form::{Form, Sending, WordsField, given};
+use crate::components::icon::{CLOSE, Icon};
 use crate::components::progress::{GoalBar, of_goal};
+use crate::components::section_page::SectionPage;
 use crate::components::task_link::TaskLink;
 use crate::components::toast::Toasts;
 use crate::room::{Open, Room};
@@ -25,27 +26,21 @@ pub(crate) fn GoalsPage() -> impl IntoView {
     let all = move || goals.value.get().unwrap_or_default();
     let none = Memo::new(move |_| goals.value.with(|goals| goals.as_ref().is_some_and(Vec::is_empty)));
     view! {
-        <div class="page">
-            <div class="page-head">
-                <h1>"Goals"</h1>
-                <button type="button" class="button primary" on:click=move |_| room.open.set(Open::NewGoal)>
-                    <Icon drawing=PLUS />
-                    "New goal"
-                </button>
-            </div>
-            {move || goals.failure.get().filter(|_| goals.value.with(Option::is_none)).map(|why| view! { <p class="notice" data-tone="bad" role="alert">{why}</p> })}
-            <Show when=move || none.get()>
-                <div class="empty">
-                    <h2>"No goal yet"</h2>
-                    <p>"A goal holds tasks that belong together. Once each of them is verified by somebody who neither built nor approved it, a lead signs it off."</p>
-                </div>
-            </Show>
+        <SectionPage
+            title="Goals"
+            verb="New goal"
+            opens=Open::NewGoal
+            feed=goals
+            empty=none
+            heading="No goal yet"
+            words="A goal holds tasks that belong together. Once each of them is verified by somebody who neither built nor approved it, a lead signs it off."
+        >
             <ul class="rows" aria-label="Goals">
                 <For each=all key=|goal| (goal.id.clone(), goal.status, goal.verified_by.clone()) let:goal>
                     <GoalCard goal=goal signing=signing />
                 </For>
             </ul>
-        </div>
+        </SectionPage>
         {move || signing.get().map(|goal| view! { <SignOff goal=goal close=Callback::new(move |()| signing.set(None)) /> })}
     }
 }
@@ -65,17 +60,19 @@ fn GoalCard(goal: Goal, signing: RwSignal<Option<Goal>>) -> impl IntoView {
     let signed = goal.verified_by.as_deref().map(|by| format!("Signed off by {}.", name_word(by)));
     let offered = (goal.status != GoalStatus::Verified).then(|| {
         let goal = goal.clone();
-        view! { <button type="button" class="button" on:click=move |_| signing.set(Some(goal.clone()))>"Sign off"</button> }
+        // Before that the server says which tasks it waits for.
+        let class = if goal.status == GoalStatus::PendingVerify { "button primary" } else { "button" };
+        view! { <button type="button" class=class on:click=move |_| signing.set(Some(goal.clone()))>"Sign off"</button> }
     });
     view! {
         <li class="entry tall">
             <header class="row">
                 <span class="mono faint">{goal.id.to_string()}</span>
-                <h2>{goal.title}</h2>
                 <Badge word=word tone=tone />
                 <span class="push"></span>
                 {offered}
             </header>
+            <h2>{goal.title}</h2>
             {goal.description.map(|description| view! { <p class="soft said">{description}</p> })}
             <p class="row small-text soft">
                 <GoalBar progress=progress />
@@ -152,35 +149,20 @@ fn LinkTask(goal: GoalId) -> impl IntoView {
 
 #[component]
 fn SignOff(goal: Goal, close: Callback<()>) -> impl IntoView {
-    let (client, toasts) = (Client::here(), Toasts::here());
+    let (client, toasts, sending) = (Client::here(), Toasts::here(), Sending::new());
     let notes = RwSignal::new(String::new());
     let id = goal.id;
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let notes = Some(notes.get_untracked()).filter(|notes| !notes.trim().is_empty());
-        client.act(client.verify_goal(id.clone(), notes), move |goal| {
+    let submit = move |()| {
+        sending.run(client.verify_goal(id.clone(), given(notes)), move |goal| {
             toasts.news(format!("{} is signed off.", goal.id));
             close.run(());
         });
     };
     view! {
         <Dialog title=format!("Sign off: {}", goal.title) close=close>
-            <form on:submit=submit>
-                <div class="field">
-                    <label for="sign-notes">"Notes (may be left out)"</label>
-                    <textarea
-                        id="sign-notes"
-                        class="input"
-                        autofocus
-                        prop:value=notes
-                        on:input:target=move |event| notes.set(event.target().value())
-                    ></textarea>
-                </div>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="submit" class="button primary">"Sign off"</button>
-                </footer>
-            </form>
+            <Form verb="Sign off" sending=sending submit=submit close=close>
+                <WordsField id="sign-notes" label="Notes (may be left out)" value=notes autofocus=true />
+            </Form>
         </Dialog>
     }
 }

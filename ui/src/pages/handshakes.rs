@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::client::Client;
 use crate::components::badge::Badge;
 use crate::components::badge::among::{handshake_look, name_word, names_word};
-use crate::components::icon::{Icon, PLUS};
+use crate::components::section_page::SectionPage;
 use crate::room::{Open, Room};
 use crate::time::Clock;
 
@@ -18,27 +18,21 @@ pub(crate) fn HandshakesPage() -> impl IntoView {
     let none = Memo::new(move |_| handshakes.value.with(|all| all.as_ref().is_some_and(Vec::is_empty)));
     let all = move || ordered(handshakes.value.get().unwrap_or_default());
     view! {
-        <div class="page">
-            <div class="page-head">
-                <h1>"Handshakes"</h1>
-                <button type="button" class="button primary" on:click=move |_| room.open.set(Open::NewHandshake)>
-                    <Icon drawing=PLUS />
-                    "Begin a handshake"
-                </button>
-            </div>
-            {move || handshakes.failure.get().filter(|_| handshakes.value.with(Option::is_none)).map(|why| view! { <p class="notice" data-tone="bad" role="alert">{why}</p> })}
-            <Show when=move || none.get()>
-                <div class="empty">
-                    <h2>"No handshake yet"</h2>
-                    <p>"Tell a plan, and see who has acknowledged it before work goes on."</p>
-                </div>
-            </Show>
+        <SectionPage
+            title="Handshakes"
+            verb="Begin a handshake"
+            opens=Open::NewHandshake
+            feed=handshakes
+            empty=none
+            heading="No handshake yet"
+            words="Tell a plan, and see who has acknowledged it before work goes on."
+        >
             <ul class="rows" aria-label="Handshakes">
                 <For each=all key=version let:handshake>
                     <HandshakeRow handshake=handshake />
                 </For>
             </ul>
-        </div>
+        </SectionPage>
     }
 }
 

@@ -6,18 +6,21 @@ use std::collections::HashSet;
 use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
 use domain::message::{Inbox, Message};
+use domain::task::Card;
 use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::{Client, Said};
+use crate::client::{Client, MessageView, Said};
 use crate::components::badge::among::name_word;
+use crate::components::coded::sentence;
 use crate::components::message_composer::MessageComposer;
 use crate::components::message_thread::MessageThread;
 use crate::feed::Feed;
 use crate::news::Topic;
 use crate::room::Room;
+use crate::route::{Navigation, Route, Section};
 use crate::store::Store;
 use crate::thread::{Key, Mark, keys, mark, merged, threads};
 
@@ -31,7 +34,7 @@ const NEAR: i32 = 80;
 struct Talk {
     client: Client,
     room: Room,
-    known: RwSignal<Vec<Message>>,
+    known: RwSignal<Vec<MessageView>>,
     /// Before which message there is more.
     earlier: RwSignal<Option<i64>>,
     /// Messages that the person was given since the page was opened.
@@ -42,12 +45,13 @@ struct Talk {
 
 impl Talk {
     /// Takes in a page of the newest messages; the list stays at its end where it was read there.
-    fn take(self, page: Vec<Message>, next: Option<i64>) {
+    fn take(self, page: Vec<MessageView>, next: Option<i64>) {
+        let id = |view: &MessageView| view.message.id;
         let first = self.known.with_untracked(Vec::is_empty);
         let follows = first || self.is_at_end();
         let all = self.known.with_untracked(|known| merged(known, page.clone(), next.is_some()));
         // What is known from earlier pages stays; a gap made the page the beginning.
-        if first || all.first().map(|message| message.id) == page.first().map(|message| message.id) {
+        if first || all.first().map(id) == page.first().map(id) {
             self.earlier.set(next);
         }
         if self.known.with_untracked(|known| *known != all) {
@@ -176,12 +180,9 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                     <Show when=move || talk.earlier.with(Option::is_some)>
                         <button type="button" class="button quiet" on:click=move |_| talk.read_earlier()>"Earlier messages"</button>
                     </Show>
-                    {move || newest.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{why}</p> })}
+                    {move || newest.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
                     <Show when=move || read.get() && shown.with(Vec::is_empty)>
-                        <div class="empty">
-                            <h2>{move || if room.said.get() == Said::default() { "Nobody has written yet" } else { "Nothing was written about this" }}</h2>
-                            <p>"Agents write here to each other and to you. A comment stays with its task; a message reaches somebody now."</p>
-                        </div>
+                        <Empty />
                     </Show>
                     <For each=move || shown.with(|shown| keys(shown)) key=Key::clone let:key>
                         <MessageThread key=key threads=shown fresh=fresh opened=opened alone=room.said.with_untracked(|said| said.task.is_some()) answer=Some(answer) />
@@ -189,6 +190,31 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                 </div>
             </div>
             <MessageComposer answering=answering />
+        </div>
+    }
+}
+
+/// Where nothing was said, or nothing that the filters let through.
+#[component]
+fn Empty() -> impl IntoView {
+    let (room, navigation) = (Room::here(), Navigation::here());
+    let all = Section::Messages.route(room.project());
+    view! {
+        <div class="empty">
+            {move || if room.said.get() == Said::default() {
+                view! {
+                    <h2>"Nobody has written yet"</h2>
+                    <p>"Agents write here to each other and to you. A comment stays with its task; a message reaches somebody now."</p>
+                }
+                .into_any()
+            } else {
+                let all = all.clone();
+                view! {
+                    <h2>"Nothing like that was written"</h2>
+                    <a class="button" href=all.path() on:click=move |event| navigation.follow(&event, all.clone())>"All messages"</a>
+                }
+                .into_any()
+            }}
         </div>
     }
 }
@@ -201,28 +227,23 @@ fn page_is_seen() -> RwSignal<bool> {
     seen
 }
 
-/// Whose messages, and about which task.
+/// Whose messages, and about which task: as the address says, so that it can be kept and sent to somebody.
 #[component]
 fn Filters() -> impl IntoView {
-    let (room, store) = (Room::here(), Store::here());
+    let (room, store, navigation) = (Room::here(), Store::here(), Navigation::here());
+    let show = move |said: Said| navigation.go(Route::Messages { project: room.project(), said });
     let names = Memo::new(move |_| {
         let agents = room.agents.value.get().unwrap_or_default();
-        agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]).collect::<Vec<_>>()
+        let names = agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]);
+        with_chosen(names.map(|name| (name.clone(), name_word(&name))).collect(), room.said.get().agent, |name| name_word(name))
     });
-    let agents = move || {
-        let chosen = room.said.with_untracked(|said| said.agent.clone());
-        let option = |name: String| view! { <option value=name.clone() selected=chosen.as_ref() == Some(&name)>{name_word(&name)}</option> };
-        names.get().into_iter().map(option).collect_view()
-    };
-    let cards = Memo::new(move |_| store.follow_cards(|cards| cards.iter().map(|card| (card.id.clone(), card.title.clone())).collect::<Vec<_>>()));
-    let tasks = move || {
-        let chosen = room.said.with_untracked(|said| said.task.clone());
-        let option = |(id, title): (TaskId, String)| {
-            let words = format!("{id} {}", domain::text::excerpt(&title, 50));
-            view! { <option value=id.to_string() selected=chosen.as_ref() == Some(&id)>{words}</option> }
-        };
-        cards.get().into_iter().map(option).collect_view()
-    };
+    let tasks = Memo::new(move |_| {
+        let word = |card: &Card| (card.id.clone(), format!("{} {}", card.id, domain::text::excerpt(&card.title, 50)));
+        let cards = store.follow_cards(|cards| cards.iter().map(word).collect());
+        with_chosen(cards, room.said.get().task, TaskId::to_string)
+    });
+    let agents = move || options(names.get(), room.said.with_untracked(|said| said.agent.clone()));
+    let topics = move || options(tasks.get(), room.said.with_untracked(|said| said.task.clone()));
     view! {
         <select
             class="input narrow"
@@ -230,7 +251,7 @@ fn Filters() -> impl IntoView {
             prop:value=move || room.said.get().agent.unwrap_or_default()
             on:change:target=move |event| {
                 let agent = Some(event.target().value()).filter(|name| !name.is_empty());
-                room.said.update(|said| said.agent = agent);
+                show(Said { agent, ..room.said.get_untracked() });
             }
         >
             <option value="">"Of everybody"</option>
@@ -242,11 +263,25 @@ fn Filters() -> impl IntoView {
             prop:value=move || room.said.get().task.map(|task| task.to_string()).unwrap_or_default()
             on:change:target=move |event| {
                 let task = event.target().value().parse().ok();
-                room.said.update(|said| said.task = task);
+                show(Said { task, ..room.said.get_untracked() });
             }
         >
             <option value="">"About everything"</option>
-            {tasks}
+            {topics}
         </select>
     }
+}
+
+/// What may be chosen, and what is chosen: an address may name somebody who is not there.
+fn with_chosen<T: PartialEq>(mut offered: Vec<(T, String)>, chosen: Option<T>, word: impl Fn(&T) -> String) -> Vec<(T, String)> {
+    if let Some(chosen) = chosen.filter(|chosen| offered.iter().all(|(known, _)| known != chosen)) {
+        let word = word(&chosen);
+        offered.push((chosen, word));
+    }
+    offered
+}
+
+fn options<T: ToString + PartialEq>(offered: Vec<(T, String)>, chosen: Option<T>) -> impl IntoView {
+    let option = |(value, word): (T, String)| view! { <option value=value.to_string() selected=chosen.as_ref() == Some(&value)>{word}</option> };
+    offered.into_iter().map(option).collect_view()
 }

@@ -72,10 +72,16 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         document().set_title(&format!("{mark}{} · vibe-relay", title.get()));
     });
     // What the server says about itself may have changed while nobody was connected.
-    Effect::new(move || {
-        if link.get() == Link::Live {
+    Effect::new(move |was_lost: Option<bool>| match link.get() {
+        Link::Live => {
             about.ask();
+            if was_lost == Some(true) {
+                store.read_again();
+            }
+            false
         }
+        Link::Lost => true,
+        Link::Opening | Link::CatchingUp | Link::Refused => was_lost.unwrap_or(false),
     });
 
     let known = Memo::new(move |_| store.project.with(Option::is_some));

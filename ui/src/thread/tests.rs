@@ -21,6 +21,10 @@ fn message(id: i64, from: &str, to: &str) -> Message {
     }
 }
 
+fn views(messages: &[Message]) -> Vec<MessageView> {
+    messages.iter().map(|message| MessageView { message: message.clone(), content_html: None }).collect()
+}
+
 fn reply(id: i64, to: i64) -> Message {
     Message { reply_to: Some(to), ..message(id, "jon", "mara") }
 }
@@ -34,13 +38,13 @@ fn copy(id: i64, of: &Message, to: &str) -> Message {
 }
 
 fn ids(threads: &[Thread]) -> Vec<Vec<i64>> {
-    threads.iter().map(|thread| thread.messages.iter().map(|message| message.id).collect()).collect()
+    threads.iter().map(|thread| thread.told.iter().map(Told::id).collect()).collect()
 }
 
 #[test]
 fn replies_and_tasks_make_threads_and_the_newest_comes_last() {
     let messages = [message(1, "mara", "jon"), about(2, 7), reply(3, 1), message(4, "mara", "all"), reply(5, 3), about(6, 7)];
-    let threads = threads(&messages);
+    let threads = threads(&views(&messages));
     assert_eq!(ids(&threads), [vec![4], vec![1, 3, 5], vec![2, 6]]);
     assert_eq!(threads[2].key, Key::Task(TaskId::new(7)));
     assert_eq!(threads[1].key, Key::Chain(1));
@@ -48,14 +52,14 @@ fn replies_and_tasks_make_threads_and_the_newest_comes_last() {
 
 #[test]
 fn replies_to_what_is_not_here_stay_together() {
-    assert_eq!(ids(&threads(&[reply(5, 1), reply(6, 1), reply(7, 7)])), [vec![5, 6], vec![7]]);
+    assert_eq!(ids(&threads(&views(&[reply(5, 1), reply(6, 1), reply(7, 7)]))), [vec![5, 6], vec![7]]);
 }
 
 #[test]
 fn an_answer_quotes_what_does_not_stand_right_above_it() {
-    let threads = threads(&[message(1, "mara", "jon"), reply(2, 1), reply(3, 1), message(4, "mara", "jon")]);
+    let threads = threads(&views(&[message(1, "mara", "jon"), reply(2, 1), reply(3, 1), message(4, "mara", "jon")]));
     let quoted =
-        |hidden| threads[0].shown(hidden).into_iter().map(|(message, answered)| (message.id, answered.map(|first| first.id))).collect::<Vec<_>>();
+        |hidden| threads[0].shown(hidden).into_iter().map(|(told, answered)| (told.id(), answered.map(|first| first.id))).collect::<Vec<_>>();
     assert_eq!(quoted(0), [(1, None), (2, None), (3, Some(1))]);
     assert_eq!(quoted(1), [(2, None), (3, Some(1))], "nor where that is folded away");
     assert_eq!(keys(&threads), [Key::Chain(1), Key::Chain(4)]);
@@ -79,12 +83,33 @@ fn a_notice_begins_with_a_word_in_capitals() {
 }
 
 #[test]
+fn what_is_told_to_several_is_shown_once() {
+    let first = Message { content: "[HANDSHAKE #1] Now".to_owned(), ..message(1, "lea", "ben") };
+    let row = |id, to: &str, read| Message { id, to_agent: to.to_owned(), read, ..first.clone() };
+    let later = Message { timestamp: Timestamp::from_milliseconds(9), ..row(4, "ben", false) };
+    let messages = [first.clone(), row(2, "ole", true), row(3, "human", false), later, reply(5, 3)];
+    let threads = threads(&views(&messages));
+    assert_eq!(ids(&threads), [vec![4], vec![1, 5]], "a reply to any of its rows belongs to it");
+    let told = &threads[1].told[0];
+    assert_eq!((told.to.join(" "), told.waiting.join(" ")), ("ben ole human".to_owned(), "ben human".to_owned()));
+}
+
+#[test]
+fn the_word_of_a_notice_is_taken_from_its_beginning_alone() {
+    assert_eq!(without_word("<p>[REVIEW] It <em>stands</em></p>", "REVIEW").as_deref(), Some("<p>It <em>stands</em></p>"));
+    for other in ["<p><a>REVIEW</a> it</p>", "<ul><li>[REVIEW] it</li></ul>", ""] {
+        assert_eq!(without_word(other, "REVIEW"), None, "{other}");
+    }
+}
+
+#[test]
 fn a_page_replaces_what_it_repeats_and_a_gap_forgets_the_rest() {
-    let known = [message(1, "a", "b"), message(2, "a", "b")];
-    let read = Message { read: true, ..message(2, "a", "b") };
-    let all = merged(&known, vec![read.clone(), message(3, "a", "b")], true);
-    assert_eq!(all, [known[0].clone(), read, message(3, "a", "b")]);
-    assert_eq!(merged(&known, vec![message(9, "a", "b")], true), [message(9, "a", "b")]);
-    assert_eq!(merged(&known, vec![message(9, "a", "b")], false).len(), 3);
+    let one = |id| views(&[message(id, "a", "b")]).remove(0);
+    let known = [one(1), one(2)];
+    let read = views(&[Message { read: true, ..message(2, "a", "b") }]).remove(0);
+    let all = merged(&known, vec![read.clone(), one(3)], true);
+    assert_eq!(all, [known[0].clone(), read, one(3)]);
+    assert_eq!(merged(&known, vec![one(9)], true), [one(9)]);
+    assert_eq!(merged(&known, vec![one(9)], false).len(), 3);
     assert_eq!(merged(&known, Vec::new(), false), known);
 }

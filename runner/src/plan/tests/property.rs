@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use domain::attention::{Attention, AttentionKind};
 use domain::id::TaskId;
 use domain::park::ParkReason;
 use domain::task::{CancelReason, HeldBy, Phase, Status};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::scene::{Draft, Scene, at, id, scene, task};
+use super::scene::{Draft, Scene, at, id, noon, scene, task};
 use crate::plan::Action;
 
 fn draft(number: u64) -> impl Strategy<Value = Draft> {
@@ -16,11 +17,20 @@ fn draft(number: u64) -> impl Strategy<Value = Draft> {
     let marks = (proptest::option::weighted(0.2, select(HeldBy::ALL)), proptest::bool::weighted(0.2), any::<bool>(), 0u32..6, -1i64..2);
     let edges = (proptest::option::weighted(0.3, 1..=number), prop::collection::vec(1u64..12, 0..3));
     let work = (proptest::option::weighted(0.3, select(Phase::ALL)), any::<bool>(), proptest::option::weighted(0.2, 0i64..24));
-    let assigned = proptest::bool::weighted(0.2);
-    (place, marks, edges, work, assigned).prop_map(move |(place, marks, edges, work, assigned)| {
+    // Connected, or last heard of at an hour, if ever.
+    let assigned = proptest::option::weighted(0.3, proptest::option::of(proptest::option::of((0i64..12, 0i64..60))));
+    let silent = proptest::bool::weighted(0.1);
+    let asks = proptest::bool::weighted(0.03);
+    (place, marks, edges, work, (assigned, silent, asks)).prop_map(move |(place, marks, edges, work, (assigned, silent, asks))| {
         let ((phase, status, reason, checkout), (held, attention, approved, rounds, priority)) = (place, marks);
         let ((parent, after), (run, stopping, retry)) = (edges, work);
         let mut draft = task(number).phase(phase).priority(priority).after(&after).sent_back(rounds).status(status);
+        if silent {
+            draft = draft.attention(AttentionKind::Silent);
+        }
+        if asks {
+            draft = draft.asks_about_branch();
+        }
         if status == Status::Cancelled {
             draft = draft.cancelled(reason);
         }
@@ -42,9 +52,11 @@ fn draft(number: u64) -> impl Strategy<Value = Draft> {
         if checkout {
             draft = draft.checkout();
         }
-        if assigned {
-            draft = draft.assigned("mara");
-        }
+        draft = match assigned {
+            Some(None) => draft.assigned("mara"),
+            Some(Some(last_seen)) => draft.left_to("mara", last_seen.map(|(hour, minute)| at(hour, minute))),
+            None => draft,
+        };
         match run {
             Some(phase) if stopping => draft.stopping(phase),
             Some(phase) => draft.running(phase),
@@ -68,7 +80,8 @@ fn subject(action: &Action) -> Option<&TaskId> {
     match action {
         Action::Start { task, .. } | Action::Adopt { task, .. } | Action::Merge { task } => Some(task),
         Action::Clean { task } | Action::NeedPerson { task, .. } => Some(task),
-        Action::Resume { .. } => None,
+        Action::MissAssignee { task, .. } | Action::MissNobody { task } | Action::LookAtBranch { task } => Some(task),
+        Action::Resume { .. } | Action::CompleteHandshake { .. } => None,
     }
 }
 
@@ -125,6 +138,24 @@ proptest! {
             let whys = plan.whys.iter().filter(|(task, why)| *task == card.id && why.is_some()).count();
             prop_assert_eq!(whys, usize::from(!starts), "{} in {:?}", card.id, plan);
         }
+    }
+
+    /// Carried out, it is not said again, and not taken back.
+    #[test]
+    fn a_silence_is_told_once(mut board in boards()) {
+        for action in board.plan().actions {
+            let (task, attention) = match action {
+                Action::MissAssignee { task, detail, .. } => (task, Some(Attention::new(AttentionKind::Silent, detail))),
+                Action::MissNobody { task } => (task, None),
+                _ => continue,
+            };
+            let card = &mut board.state.tasks.iter_mut().find(|known| known.task.card.id == task).unwrap().task.card;
+            prop_assert!(card.run.is_none() && card.attention.is_some() == attention.is_none());
+            // The store notes when.
+            (card.attention, card.updated_at) = (attention, noon());
+        }
+        let again = board.plan().actions;
+        prop_assert!(!again.iter().any(|action| matches!(action, Action::MissAssignee { .. } | Action::MissNobody { .. })), "{:?}", again);
     }
 
     /// Carried out, the reasons are no news to the next plan.

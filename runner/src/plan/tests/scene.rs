@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{State, TaskState};
+use db::{Assignee, State, TaskState};
 use domain::attention::{Attention, AttentionKind};
 use domain::config::Config;
 use domain::failure::FailureClass;
@@ -78,7 +78,7 @@ pub(super) fn task(number: u64) -> Draft {
         completed_at: None,
         verified_at: None,
     };
-    Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None }, run: None }
+    Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
 }
 
 impl Draft {
@@ -116,7 +116,7 @@ impl Draft {
     }
 
     pub(super) fn needs_person(self) -> Self {
-        self.card(|card| card.attention = Some(Attention::new(AttentionKind::Failed, "x")))
+        self.attention(AttentionKind::Failed)
     }
 
     pub(super) fn cancelled(self, reason: CancelReason) -> Self {
@@ -128,9 +128,32 @@ impl Draft {
         self.card(|card| (card.status, card.approved_sha) = (Status::InReview, Some("a".repeat(40))))
     }
 
-    /// Given to an agent from outside.
+    /// Given to an agent from outside, which is connected.
     pub(super) fn assigned(self, name: &str) -> Self {
-        self.card(|card| card.hands.assigned_to = Some(name.to_owned()))
+        let mut draft = self.card(|card| card.hands.assigned_to = Some(name.to_owned()));
+        draft.known.assignee = Some(Assignee { connected: true, last_seen: None });
+        draft
+    }
+
+    /// The same, not connected; `last_seen` is none where it never was there.
+    pub(super) fn left_to(self, name: &str, last_seen: Option<Timestamp>) -> Self {
+        let mut draft = self.assigned(name);
+        draft.known.assignee = Some(Assignee { connected: false, last_seen });
+        draft
+    }
+
+    /// Changed at that time.
+    pub(super) fn updated(self, when: Timestamp) -> Self {
+        self.card(|card| card.updated_at = when)
+    }
+
+    pub(super) fn attention(self, kind: AttentionKind) -> Self {
+        self.card(|card| card.attention = Some(Attention::new(kind, "x")))
+    }
+
+    /// On which the person is asked about the project branch.
+    pub(super) fn asks_about_branch(self) -> Self {
+        self.card(|card| card.attention = Some(Attention::foreign_tip("a".repeat(40), "x")))
     }
 
     pub(super) fn why(self, why: Why) -> Self {
@@ -175,7 +198,14 @@ pub(super) struct Scene {
 /// Projects 1 and 2 are on one repository, 3 is on another.
 pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     let projects = [(1, "/one/.git"), (2, "/one/.git"), (3, "/two/.git")].map(|(number, git_dir)| project(number, git_dir));
-    let mut state = State { projects: BTreeMap::from(projects), tasks: Vec::new(), live: Vec::new(), parkings: Vec::new() };
+    let mut state = State {
+        projects: BTreeMap::from(projects),
+        tasks: Vec::new(),
+        live: Vec::new(),
+        parkings: Vec::new(),
+        unanswered: Vec::new(),
+        listening_since: at(0, 0),
+    };
     for Draft { mut known, run } in drafts {
         let card = &mut known.task.card;
         if let Some((phase, stopping)) = run {
@@ -251,6 +281,18 @@ impl Scene {
         self
     }
 
+    /// Handshake `id` waits only for such as are given up at that time.
+    pub(super) fn unanswered(mut self, id: i64, lost_at: Timestamp) -> Self {
+        self.state.unanswered.push((id, lost_at));
+        self
+    }
+
+    /// The process began at that time.
+    pub(super) fn listening_since(mut self, when: Timestamp) -> Self {
+        self.state.listening_since = when;
+        self
+    }
+
     pub(super) fn plan(&self) -> Plan {
         plan(&self.state, &self.config, &self.busy, noon())
     }
@@ -272,6 +314,10 @@ fn show(action: &Action) -> String {
         Action::Merge { task } => format!("merge {task}"),
         Action::Clean { task } => format!("clean {task}"),
         Action::NeedPerson { task, kind, .. } => format!("{task} needs a person: {kind}"),
+        Action::MissAssignee { task, name, detail } => format!("{task} misses {name}: {detail}"),
+        Action::MissNobody { task } => format!("{task} misses nobody"),
+        Action::LookAtBranch { task } => format!("look at the branch of {task}"),
+        Action::CompleteHandshake { id } => format!("complete handshake {id}"),
         Action::Resume { reason } => format!("resume {reason}"),
     }
 }

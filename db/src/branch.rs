@@ -1,0 +1,150 @@
+//! The project branch as the store knows it: where it was left, what of it the person was asked about, and what they accepted.
+//!
+//! Whether a commit that is found at its tip is one of ours is judged by whoever reads the repository, against this record.
+
+use domain::attention::Attention;
+use domain::event::Event;
+use domain::evidence::Sha;
+use domain::id::{ProjectId, TaskId};
+use domain::project::Project;
+use domain::refusal::Refusal;
+use domain::task::Card;
+use sqlx::Row;
+
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::open::Db;
+use crate::project::{project_of, read};
+use crate::task::read::json;
+use crate::task::{read as tasks, settle};
+use crate::tx::{Quiet, Tx};
+
+/// What the tip of a project branch is compared with, as it was at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BranchRecord {
+    /// Its `integration_head` is where we left the branch.
+    pub project: Project,
+    /// Commits that are approved and not merged by the record. A server that is killed in between leaves such a merge.
+    pub approved: Vec<Sha>,
+    /// A tip that was not ours and that the person took as it is.
+    pub accepted: Option<Sha>,
+}
+
+impl Db {
+    /// # Errors
+    /// When there is no such project.
+    pub async fn branch_record(&self, id: &ProjectId) -> Result<BranchRecord> {
+        let row = sqlx::query(
+            "SELECT p.*, (SELECT json_group_array(t.approved_sha) FROM tasks t
+                          WHERE t.project_id = p.id AND t.status = 'in_review' AND t.approved_sha IS NOT NULL) AS approved
+             FROM projects p WHERE p.id = $1",
+        )
+        .bind(id.as_str())
+        .fetch_optional(&self.readers)
+        .await?;
+        let row = row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?;
+        let approved = json(&row, "approved")?.unwrap_or_default();
+        Ok(BranchRecord { project: project_of(&row)?, approved, accepted: row.try_get("accepted_tip")? })
+    }
+
+    /// Remembers what the project branch is called and where it points, unless it was recorded elsewhere than at `from` meanwhile.
+    ///
+    /// # Errors
+    /// When there is no such project.
+    pub async fn project_branch_moved(&self, id: &ProjectId, branch: &str, from: Option<&Sha>, sha: &Sha) -> Result<()> {
+        let (id, branch, from, sha) = (id.clone(), branch.to_owned(), from.cloned(), sha.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if read(&mut tx.connection, &id).await?.integration_head != from {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                moved(tx, &Caller::Runner, &id, &branch, &sha).await
+            })
+        })
+        .await
+    }
+
+    /// Asks the person about commits at the `tip` of the project branch that nobody approved. They are asked on one card of the project,
+    /// which is the first that needs the branch.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn ask_about_tip(&self, id: &TaskId, tip: &Sha, detail: &str) -> Result<()> {
+        let (id, attention) = (id.clone(), Attention::foreign_tip(tip.clone(), detail));
+        self.write(move |tx| {
+            Box::pin(async move {
+                let card = tasks::card(&mut tx.connection, &id).await?;
+                let asked: Option<i64> =
+                    sqlx::query_scalar("SELECT 1 FROM tasks WHERE project_id = $1 AND json_extract(attention, '$.tip') IS NOT NULL LIMIT 1")
+                        .bind(card.project_id.as_str())
+                        .fetch_optional(&mut tx.connection)
+                        .await?;
+                if asked.is_some() || card.attention.is_some() || !card.status.is_open() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::project(tx, &Caller::Runner, &card.project_id).await
+            })
+        })
+        .await
+    }
+
+    /// Takes back what was asked about the project branch: it is where it should be again.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn tip_is_ours(&self, id: &TaskId) -> Result<()> {
+        let id = id.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                let card = tasks::card(&mut tx.connection, &id).await?;
+                if asked_tip(&card).is_none() {
+                    tx.quiet(Quiet::NothingChanged);
+                    return Ok(());
+                }
+                settle::need_nobody(tx, &Caller::Runner, &card.project_id, &id).await?;
+                settle::project(tx, &Caller::Runner, &card.project_id).await
+            })
+        })
+        .await
+    }
+}
+
+fn asked_tip(card: &Card) -> Option<&Sha> {
+    card.attention.as_ref().and_then(|attention| attention.tip.as_ref())
+}
+
+/// The person goes on with a card on which they were asked about a tip: they take the branch as it was shown to them.
+/// The caller records what happened to the card.
+pub(crate) async fn accept(tx: &mut Tx, card: &Card) -> Result<()> {
+    if let Some(tip) = asked_tip(card) {
+        sqlx::query("UPDATE projects SET accepted_tip = $2 WHERE id = $1")
+            .bind(card.project_id.as_str())
+            .bind(tip)
+            .execute(&mut tx.connection)
+            .await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn moved(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: &str, sha: &Sha) -> Result<()> {
+    read(&mut tx.connection, id).await?;
+    let changed = sqlx::query(
+        "UPDATE projects SET integration_branch = $2, integration_head = $3, accepted_tip = NULL, updated_at = $4
+         WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS NOT $3)",
+    )
+    .bind(id.as_str())
+    .bind(branch)
+    .bind(sha)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    if changed.rows_affected() == 0 {
+        tx.quiet(Quiet::NothingChanged);
+    } else {
+        tx.record_for_project(caller, id, Event::ProjectBranchMoved { sha: sha.clone() });
+    }
+    Ok(())
+}
