@@ -111,7 +111,7 @@ mod tests {
         }
         assert_eq!(for_bridge(None, db, reader(&[])).unwrap(), (None, None), "the person's own client needs none");
         assert_eq!(for_bridge(None, db, reader(&[("VIBE_RELAY_DB", "/data/board.db")])).unwrap(), (None, None));
-        insta::assert_snapshot!(CliError::NoAgentToken { variable: DB_PATH }, @"");
+        insta::assert_snapshot!(CliError::NoAgentToken { variable: DB_PATH }, @"DEAD_DROP_DB_PATH is set as for an agent, and no token says which: without one everything would be done in the person's name. Make one on the running board with `vibe-relay token new --agent NAME --role ROLE` and set it as VIBE_RELAY_TOKEN; for a client of the person's own, take DEAD_DROP_DB_PATH away");
     }
 
     #[test]

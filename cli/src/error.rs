@@ -22,6 +22,8 @@ pub(crate) enum CliError {
     NoHome,
     #[error(transparent)]
     Store(#[from] db::Error),
+    #[error("the part that runs agents broke off, which is a defect; agents at work go on, and `vibe-relay serve` takes them over")]
+    RunnerBrokeOff(#[source] tokio::task::JoinError),
     #[error("the board is running already: open {url}, or end it first")]
     AlreadyRunning { url: String, source: db::Error },
     #[error("port {port} is taken by another program; name another with --port, or leave it away to get the next free one")]

@@ -1,7 +1,8 @@
 //! `vibe-relay serve`: the composition root. Opens the store, puts HTTP, MCP and the runner on it, and ends them in order.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use api::{AppState, DemoHooks, SignIn};
@@ -11,6 +12,7 @@ use mcp::server_file::{self, ServerFile};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
@@ -67,14 +69,34 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let runner = tokio::spawn(runner::supervise(db, Arc::clone(&config), program, activity, shutdown.clone()));
     announce(&url, &sign_in, options);
 
-    api::serve(listener, router, shutdown.clone()).await.map_err(CliError::io("serve the board"))?;
-    shutdown.cancel();
-    match runner.await {
-        Ok(outcome) => outcome?,
-        Err(error) => tracing::error!(%error, "the runner broke off"),
-    }
-    server_file::remove(&config.db_path, &server)?;
-    Ok(())
+    let ended = both(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
+    let removed = server_file::remove(&config.db_path, &server);
+    ended?;
+    Ok(removed?)
+}
+
+/// Waits for the board and the runner to end. Neither goes on without the other: a board on which nothing is ever started looks alive.
+///
+/// # Errors
+/// With what ended the first of them before its time.
+async fn both(
+    board: impl Future<Output = io::Result<()>>,
+    mut runner: JoinHandle<db::Result<()>>,
+    shutdown: &CancellationToken,
+) -> Result<(), CliError> {
+    let mut board = pin!(board);
+    let (served, supervised) = tokio::select! {
+        served = &mut board => {
+            shutdown.cancel();
+            (served, runner.await)
+        }
+        supervised = &mut runner => {
+            shutdown.cancel();
+            (board.await, supervised)
+        }
+    };
+    supervised.map_err(CliError::RunnerBrokeOff)??;
+    served.map_err(CliError::io("serve the board"))
 }
 
 /// The repository of the current folder: what a new project begins with when nothing else is configured.
@@ -106,7 +128,7 @@ fn announce(url: &str, sign_in: &SignIn, options: &Serve) {
 }
 
 async fn listen(wanted: Option<u16>) -> Result<TcpListener, CliError> {
-    let taken = |error: &std::io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
+    let taken = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
     if let Some(port) = wanted {
         return TcpListener::bind(("127.0.0.1", port))
             .await
@@ -167,4 +189,45 @@ async fn find_demo_project(db: Db, hooks: Arc<DemoHooks>) {
 pub(crate) fn write_config(path: &Path, config: &Config) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(config).map_err(|error| CliError::Demo(error.to_string()))?;
     std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A board that serves until it is told to end.
+    async fn board(shutdown: CancellationToken) -> io::Result<()> {
+        shutdown.cancelled().await;
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_board_whose_runner_broke_off_ends_and_says_so() {
+        let shutdown = CancellationToken::new();
+        let failed = tokio::spawn(async { Err(db::Error::Closed) });
+        let ended = both(board(shutdown.clone()), failed, &shutdown).await;
+        assert!(matches!(ended, Err(CliError::Store(db::Error::Closed))), "{ended:?}");
+
+        let shutdown = CancellationToken::new();
+        let defect = tokio::spawn(async { panic!("a defect") });
+        let ended = both(board(shutdown.clone()), defect, &shutdown).await;
+        assert!(matches!(ended, Err(CliError::RunnerBrokeOff(_))), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn a_runner_ends_with_its_board() {
+        let runner = |shutdown: &CancellationToken| {
+            let shutdown = shutdown.clone();
+            tokio::spawn(async move {
+                shutdown.cancelled().await;
+                Ok(())
+            })
+        };
+        let shutdown = CancellationToken::new();
+        let ended = both(std::future::ready(Err(ErrorKind::AddrInUse.into())), runner(&shutdown), &shutdown).await;
+        assert!(matches!(ended, Err(CliError::Io { .. })), "{ended:?}");
+        let shutdown = CancellationToken::new();
+        shutdown.cancel();
+        assert!(both(board(shutdown.clone()), runner(&shutdown), &shutdown).await.is_ok());
+    }
 }

@@ -19,34 +19,15 @@ use crate::{output, setting};
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
     let config = setting::config(config)?;
     let client = Client::of(&config)?;
-    let room = matches!(command, Token::Room { .. });
-    let (project, token) = make(&client, command, git_dir_here().as_deref()).await?;
-    output::line(&token);
+    let (project, made) = make(&client, command, git_dir_here().as_deref()).await?;
+    output::line(&made.token);
     output::hint(format!("It opens {project} and is shown only now. With it as TOKEN, this connects Claude Code:"));
-    output::hint(connect(room, client.url(), &config.db_path));
+    output::hint(made.connect);
     Ok(())
 }
 
-/// The line that connects Claude Code, without the token itself, which stays out of terminals' and shells' histories. With a room's token
-/// that is the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room again. The bridge
-/// finds the board by its database, in whatever folder the agent is started.
-fn connect(room: bool, url: &str, db_path: &Path) -> String {
-    if room {
-        let database = quoted(&format!("VIBE_RELAY_DB={}", db_path.display()));
-        format!("claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -e {database} -- vibe-relay mcp")
-    } else {
-        format!("claude mcp add --transport http vibe-relay {url}/mcp --header \"Authorization: Bearer $TOKEN\"")
-    }
-}
-
-/// One word of a shell's command line.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-=+,:@%".contains(&byte);
-    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
 /// `here` is the common `.git` folder of the repository that the person stands in.
-async fn make(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, String), CliError> {
+async fn make(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, Made), CliError> {
     let (Token::New { project: named, .. } | Token::Room { project: named }) = &command;
     let project = match named {
         Some(named) => named.parse()?,
@@ -62,7 +43,7 @@ async fn make(client: &Client, command: Token, here: Option<&str>) -> Result<(Pr
         }
         Token::Room { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
     };
-    Ok((project, made.token))
+    Ok((project, made))
 }
 
 /// The project that is meant where none is named: the only one, or the only one of the repository that the person stands in.

@@ -9,7 +9,7 @@ mod packed;
 use std::path::PathBuf;
 
 use domain::evidence::Sha;
-use git2::{ErrorCode, Oid};
+use git2::{ErrorClass, ErrorCode, Oid};
 
 use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
@@ -170,25 +170,19 @@ fn first_below(handle: &git2::Repository, branch: &str) -> Result<Option<String>
 }
 
 /// Repeats `attempt` while the reference is locked, and names what went wrong otherwise.
-fn patiently(
-    handle: &git2::Repository,
-    name: &str,
-    expected: Option<Oid>,
-    attempt: impl Fn() -> Result<(), git2::Error>,
-) -> Result<(), RepoError> {
+fn patiently(handle: &git2::Repository, name: &str, expected: Option<Oid>, attempt: impl Fn() -> Result<(), git2::Error>) -> Result<(), RepoError> {
     let target = handle.commondir().join(name);
     let mut patience = Patience::new();
+    let mut repeats = 3;
     loop {
         let Err(reason) = attempt() else { return Ok(()) };
         match reason.code() {
             ErrorCode::Locked if lock::remove_left_over(&target)? || patience.wait() => {}
             ErrorCode::Locked => return Err(lock::locked(name, lock::lock_of(&target))),
+            // A folder that was made for it may be gone: whoever deleted a neighbour removed it, because it was empty.
+            _ if reason.class() == ErrorClass::Os && repeats > 0 => repeats -= 1,
             ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound => {
                 let found = reference_target(handle, name)?;
-                // Not the reference, but its folder is gone: whoever deleted a neighbour removed it.
-                if reason.code() == ErrorCode::NotFound && found == expected && patience.wait() {
-                    continue;
-                }
                 return Err(RepoError::Moved { name: name.to_owned(), expected: expected.map(sha), found: found.map(sha) });
             }
             _ => return Err(RepoError::Git { attempted: format!("move {name}"), reason }),

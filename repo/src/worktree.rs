@@ -63,7 +63,7 @@ impl Repository {
             return Err(RepoError::CheckoutName { name: name.to_owned(), why: "another checkout has it" });
         }
         let filled = holds_anything(path);
-        let index = admin.join("index").symlink_metadata().ok().filter(fs::Metadata::is_file);
+        let index = fs::metadata(admin.join("index")).ok().filter(fs::Metadata::is_file);
         let complete = filled && index.as_ref().is_some_and(|index| index.len() > 0);
         if filled && !complete && !links_to(path, &admin) {
             return Err(RepoError::PathOccupied { path: path.to_path_buf() });

@@ -57,13 +57,8 @@ mod tests {
         for (code, expected) in [(full, true), (quota, true), (denied, false)] {
             let repository = || RepoError::Io { attempted: "write".to_owned(), reason: io(code) };
             let run_dir = || RunDirError::Io { attempt: "write", path: "x".into(), source: io(code) };
-            let errors: [&(dyn Error + 'static); 5] = [
-                &io(code),
-                &repository(),
-                &CheckoutError::from(repository()),
-                &run_dir(),
-                &ProcessError::RunDir(run_dir()),
-            ];
+            let errors: [&(dyn Error + 'static); 5] =
+                [&io(code), &repository(), &CheckoutError::from(repository()), &run_dir(), &ProcessError::RunDir(run_dir())];
             assert_eq!(errors.map(is_full), [expected; 5], "{code}");
         }
     }

@@ -143,12 +143,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    async fn begin(
-        context: &'a Context,
-        run: &'a Run,
-        project: ProjectId,
-        run_dir: RunDir,
-    ) -> Result<Self, Unreadable> {
+    async fn begin(context: &'a Context, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, Unreadable> {
         let tail = Tail::open(&run_dir, 0).await.map_err(|error| Unreadable::new("", &error))?;
         let history = run_dir.file("stdout").metadata().map_err(|error| Unreadable::new("could not read the output: ", &error))?.len();
         let transcript = Transcript::open(run_dir.path()).map_err(|error| Unreadable::new("could not open the transcript: ", &error))?;

@@ -1,5 +1,7 @@
 //! Who takes part in a project, and the tokens by which the person lets agents in.
 
+use std::path::Path;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -26,7 +28,8 @@ pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectI
 pub(crate) async fn token(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(new): Body<NewToken>) -> Result<(StatusCode, Json<Token>)> {
     let who = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
     let token = state.db.make_agent_token(&Caller::Human, &project, who).await?;
-    Ok((StatusCode::CREATED, Json(Token { token })))
+    let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
+    Ok((StatusCode::CREATED, Json(Token { token, connect })))
 }
 
 /// Make the token with which agents join a project under names of their own
@@ -35,7 +38,20 @@ pub(crate) async fn token(State(state): State<AppState>, Id(project): Id<Project
 #[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = Token)))]
 pub(crate) async fn room_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<Token>)> {
     let token = state.db.make_room_token(&Caller::Human, &project).await?;
-    Ok((StatusCode::CREATED, Json(Token { token })))
+    Ok((StatusCode::CREATED, Json(Token { token, connect: through_bridge(&state.config.db_path) })))
+}
+
+/// A room's token is for the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room
+/// again. The bridge finds the board by its database, in whatever folder the agent is started.
+fn through_bridge(db_path: &Path) -> String {
+    let database = quoted(&format!("VIBE_RELAY_DB={}", db_path.display()));
+    format!("claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -e {database} -- vibe-relay mcp")
+}
+
+/// One word of a shell's command line.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-=+,:@%".contains(&byte);
+    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Take an agent out of a project; its tasks stay assigned to it
@@ -47,4 +63,19 @@ pub(crate) async fn remove(State(state): State<AppState>, Id(project): Id<Projec
     let name = resolve(&who.name, PERSON, &names)?;
     state.db.deregister(&Caller::Human, &project, name).await?;
     Ok(Json(state.db.agent(&project, name).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_for_the_shell() {
+        assert_eq!(
+            through_bridge(Path::new("/data/board.db")),
+            "claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=$TOKEN -e VIBE_RELAY_DB=/data/board.db -- vibe-relay mcp"
+        );
+        let line = through_bridge(Path::new("/home/mara's boards/$1/board.db"));
+        assert!(line.contains(r"-e 'VIBE_RELAY_DB=/home/mara'\''s boards/$1/board.db' -- "), "{line}");
+    }
 }

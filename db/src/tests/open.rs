@@ -100,7 +100,7 @@ async fn a_newer_schema_is_left_alone() {
     let Store { db, config, folder: _kept, .. } = store;
     drop(db);
     let outcome = open_again(&config).await;
-    assert!(matches!(outcome, Err(Error::Newer { found: 99, known: 2, .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::Newer { found: 99, known: 3, .. })), "{outcome:?}");
 }
 
 #[tokio::test]

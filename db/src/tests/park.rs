@@ -1,5 +1,7 @@
 //! Parking: told when it changes, remembered until it is lifted.
 
+use std::time::Duration;
+
 use domain::park::{ParkReason, Parking};
 use domain::time::Timestamp;
 
@@ -24,5 +26,34 @@ async fn parking_is_told_once_and_lifted_once() {
     store.db.resume(ParkReason::RateLimited).await.unwrap();
     assert_eq!(store.db.parkings().await.unwrap(), [signed_out]);
     assert_eq!(store.kinds_since(seq).await, ["agents_parked", "agents_parked", "agents_parked", "agents_resumed"]);
+    store.check_fold().await;
+}
+
+/// However long it lasts, and across restarts: what is stored is how often it was tried.
+#[tokio::test]
+async fn the_pause_grows_with_every_try_in_vain_and_begins_anew_when_it_was_lifted() {
+    let store = Store::board().await;
+    let reason = ParkReason::ServiceUnreachable;
+    let until = async || store.db.parkings().await.unwrap().remove(0).until;
+    let fail = async || {
+        let before = crate::now();
+        store.db.park_until_tried(reason, "Connection error".to_owned()).await.unwrap();
+        let pause = until().await.since(before);
+        assert!(pause <= reason.longest());
+        pause.as_secs()
+    };
+    let time_passes = async || {
+        let parking = Parking { until: crate::now().before(Duration::from_millis(1)), ..store.db.parkings().await.unwrap().remove(0) };
+        store.db.park(parking).await.unwrap();
+    };
+    for expected in [10, 20, 40, 80, 160, 300, 300] {
+        assert_eq!(fail().await, expected);
+        let told = (until().await, store.db.latest());
+        store.db.park_until_tried(reason, "another agent's".to_owned()).await.unwrap();
+        assert_eq!((until().await, store.db.latest()), told, "who fails during the pause began before it");
+        time_passes().await;
+    }
+    store.db.resume(reason).await.unwrap();
+    assert_eq!(fail().await, 10);
     store.check_fold().await;
 }

@@ -211,6 +211,23 @@ async fn what_is_not_the_tasks_fault_pays_no_attempt() {
     assert_eq!(failures().await, 0, "the card is finished however its process ends");
 }
 
+/// What was found out about its end was found out before they stopped it.
+#[tokio::test]
+async fn a_run_that_the_person_stopped_ended_as_stopped_and_pays_nothing() {
+    for class in [EndClass::Failed, EndClass::Parked, EndClass::Finished] {
+        let store = Store::board().await;
+        let task = store.task("One").await;
+        let agent = store.agent(&task, Phase::Coder).await;
+        store.db.stop_task(&Caller::Human, &task).await.unwrap();
+        store.end(&agent.run, class, Some(FailureClass::Crashed)).await;
+        let run = store.db.run(&agent.run).await.unwrap();
+        assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Stopped), None, None), "{class}");
+        let known = store.db.state().await.unwrap().tasks.remove(0);
+        assert_eq!((known.failures, known.task.card.attention), (0, None), "{class}");
+        store.check_fold().await;
+    }
+}
+
 #[tokio::test]
 async fn a_move_forgets_earlier_failures() {
     let store = Store::board().await;

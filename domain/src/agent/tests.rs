@@ -20,8 +20,21 @@ fn names_of_others_and_odd_names_are_refused() {
 
 #[test]
 fn kept_names_are_refused_in_any_case_and_as_teams() {
-    for bad in ["All", "global", "Global", "x/GLOBAL", "HUMAN", "Runner", "human/x", "RUNNER/x", "x/All", "Coder-task-012", "CODER-TASK-012", "coder-TASK-012/x", "x/Planner-Task-1"]
-    {
+    for bad in [
+        "All",
+        "global",
+        "Global",
+        "x/GLOBAL",
+        "HUMAN",
+        "Runner",
+        "human/x",
+        "RUNNER/x",
+        "x/All",
+        "Coder-task-012",
+        "CODER-TASK-012",
+        "coder-TASK-012/x",
+        "x/Planner-Task-1",
+    ] {
         assert_eq!(full_name(bad, None).map_err(|refusal| refusal.code()), Err("invalid"), "{bad}");
     }
     for good in ["humane", "allan", "globally", "runner-up", "coder", "coder-1"] {

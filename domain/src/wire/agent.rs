@@ -26,6 +26,8 @@ pub struct NewToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Token {
     pub token: String,
+    /// The command that connects Claude Code. It reads `$TOKEN` where the token belongs, which stays out of shells' histories that way.
+    pub connect: String,
 }
 
 /// `POST /api/projects/{id}/agents/remove`.

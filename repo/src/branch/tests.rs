@@ -1,8 +1,11 @@
 //! Branches move only from where they are expected to be, also under contention, and are deleted only when kept.
 
+use std::cell::Cell;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+
+use git2::{ErrorClass, ErrorCode};
 
 use crate::git_program::git;
 use crate::testing::Sample;
@@ -122,6 +125,25 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     assert!(repository.clear_lock("vr/TASK-001/work").unwrap());
     assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "by its whole name too, and as often as one likes");
     repository.move_ref("vr/TASK-001/work", Some(&next), &start, "moved back").unwrap();
+}
+
+#[test]
+fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
+    let sample = Sample::new();
+    let handle = sample.repository().handle().unwrap();
+    let gone = || git2::Error::new(ErrorCode::GenericError, ErrorClass::Os, "failed to make directory");
+    let attempts = Cell::new(0);
+    let vanishing = |times: u32| {
+        attempts.set(0);
+        super::patiently(&handle, "refs/heads/vr/TASK-001/work", None, || {
+            attempts.update(|number| number + 1);
+            if attempts.get() <= times { Err(gone()) } else { Ok(()) }
+        })
+    };
+    vanishing(2).unwrap();
+    assert_eq!(attempts.get(), 3);
+    assert_eq!(vanishing(u32::MAX).unwrap_err().code(), "git");
+    assert_eq!(attempts.get(), 4);
 }
 
 #[test]

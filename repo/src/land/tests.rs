@@ -313,7 +313,7 @@ fn what_a_killed_landing_left_beside_the_index_stops_nobody() {
     for (name, content) in [("index.lock", "vibe-relay\n"), ("index.vibe-relay", "DIRC"), ("index.vibe-relay.lock", "")] {
         fs::write(sample.git_dir().join(name), content).unwrap();
     }
-    sample.write("src/new.rs", "new\n");
+    sample.write("src/a.rs", "two\n");
     assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
     assert_landed(&sample, &head);
 }

@@ -38,8 +38,8 @@ pub(crate) struct Standing {
 pub(crate) struct Foreign {
     branch: String,
     pub(crate) tip: Sha,
-    /// Where we left the branch.
-    left: Sha,
+    /// Where we left the branch, unless the repository has lost that commit.
+    left: Option<Sha>,
     /// What it holds beyond that, the newest first, one more than is named at most.
     added: Vec<Commit>,
     /// What it lacks of that.
@@ -48,17 +48,25 @@ pub(crate) struct Foreign {
 
 impl Display for Foreign {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let Self { branch, left, .. } = self;
-        write!(formatter, "The project branch {branch} ")?;
-        match (self.added.is_empty(), self.lost.is_empty()) {
-            (true, true) => write!(formatter, "is not where it was left, and the repository does not have that commit any more.")?,
-            (false, true) => write!(formatter, "holds what nobody approved: {}.", listed(&self.added))?,
-            (true, false) => write!(formatter, "lacks what was merged: {}.", listed(&self.lost))?,
-            (false, false) => write!(formatter, "holds what nobody approved: {}; and lacks what was merged: {}.", listed(&self.added), listed(&self.lost))?,
+        let mut found = Vec::new();
+        if !self.added.is_empty() {
+            found.push(format!("holds what nobody approved: {}", listed(&self.added)));
         }
+        if !self.lost.is_empty() {
+            found.push(format!("lacks what was merged: {}", listed(&self.lost)));
+        }
+        let way_back = match &self.left {
+            Some(left) => format!(", or set it back with `git branch -f {} {left}`: work then goes on by itself", self.branch),
+            None => {
+                found.push("was left at a commit that the repository does not have any more".to_owned());
+                String::new()
+            }
+        };
+        let found = found.join("; and ");
         write!(
             formatter,
-            " Nothing is begun from it or merged into it. Press Retry to take it as it is, or set it back with `git branch -f {branch} {left}`: work then goes on by itself."
+            "The project branch {} {found}. Nothing is begun from it or merged into it. Press Retry to take it as it is{way_back}.",
+            self.branch
         )
     }
 }
@@ -158,7 +166,9 @@ fn judge(record: &BranchRecord, name: &str) -> Result<Standing, RepoError> {
     if record.accepted.as_ref() == Some(&tip) {
         return ours(tip);
     }
-    let base = || repository.ref_sha(&project.base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: project.base_branch.clone(), near: Vec::new() });
+    let base = || {
+        repository.ref_sha(&project.base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: project.base_branch.clone(), near: Vec::new() })
+    };
     let left = match &project.integration_head {
         Some(left) => left.clone(),
         None => base()?,
@@ -172,11 +182,11 @@ fn judge(record: &BranchRecord, name: &str) -> Result<Standing, RepoError> {
     if repository.tree_of(&left).is_err() {
         // Thrown away by `git gc` long after somebody took it from the branch.
         let added = repository.log(&base()?, &tip, NAMED + 1)?;
-        let foreign = Foreign { branch, tip: tip.clone(), left, added, lost: Vec::new() };
+        let foreign = Foreign { branch, tip: tip.clone(), left: None, added, lost: Vec::new() };
         return Ok(Standing { name: name.to_owned(), ours: tip, foreign: Some(foreign) });
     }
     let (added, lost) = (repository.log(&left, &tip, NAMED + 1)?, repository.log(&tip, &left, NAMED + 1)?);
-    let foreign = Foreign { branch, tip, left: left.clone(), added, lost };
+    let foreign = Foreign { branch, tip, left: Some(left.clone()), added, lost };
     Ok(Standing { name: name.to_owned(), ours: left, foreign: Some(foreign) })
 }
 
@@ -200,10 +210,8 @@ fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, left: &Sh
 
 /// Keeps what was taken from the branch, so that it can be set back however late the person looks.
 async fn keep(db: &Db, project: &Project, foreign: &Foreign) -> Result<(), CheckoutError> {
-    if foreign.lost.is_empty() {
-        return Ok(());
-    }
-    let (git_dir, left) = (PathBuf::from(&project.git_dir), foreign.left.clone());
+    let Some(left) = foreign.left.clone().filter(|_| !foreign.lost.is_empty()) else { return Ok(()) };
+    let git_dir = PathBuf::from(&project.git_dir);
     let name = format!("{RESCUE_PREFIX}{}/{}", project.id, left.get(..12).unwrap_or(&left));
     db.own_reference(&project.git_dir, &name, None).await?;
     blocking(move || Repository::open(&git_dir)?.rescue_tip(&name, &left)).await

@@ -1,8 +1,11 @@
 //! The rules of the plan, a table each: who starts, who waits and why, and what else is done.
 
+mod parking;
 mod property;
 mod scene;
 mod silence;
+
+use std::time::Duration;
 
 use domain::park::ParkReason;
 use domain::task::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
@@ -201,6 +204,9 @@ fn a_failed_task_is_tried_again_at_its_time() {
     );
     assert_eq!(board.plan().look_again, Some(at(12, 3)));
     assert_eq!(scene([task(1)]).plan().look_again, None);
+    // Reckoned by a clock that was hours ahead, and is not now.
+    let set_back = scene([task(1).status(InProgress).retry_at(at(15, 0))]);
+    assert_eq!(set_back.actions(), ["start coder TASK-001 in in_progress"]);
 }
 
 #[test]
@@ -214,7 +220,7 @@ fn a_parking_keeps_every_agent_from_starting() {
         task(6).status(Done).checkout(),
     ])
     .parked(ParkReason::RateLimited, at(12, 30))
-    .parked(ParkReason::SignedOut, at(12, 1));
+    .parked(ParkReason::SignedOut, noon().after(Duration::from_secs(20)));
     assert_eq!(board.actions(), ["clean TASK-006", "merge TASK-005"]);
     assert_eq!(
         board.whys(),
@@ -226,7 +232,7 @@ fn a_parking_keeps_every_agent_from_starting() {
             "TASK-003: rate limited until 12:30 UTC",
         ]
     );
-    assert_eq!(board.plan().look_again, Some(at(12, 1)));
+    assert_eq!(board.plan().look_again, Some(noon().after(Duration::from_secs(20))));
 }
 
 /// Whether its cause is gone is looked at when it is resumed, and the plan after that starts agents.

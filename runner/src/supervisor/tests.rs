@@ -2,6 +2,7 @@
 
 use db::Caller;
 use domain::agent::Registration;
+use domain::attention::AttentionKind;
 use domain::why::Why;
 
 use super::*;
@@ -91,10 +92,15 @@ async fn a_missing_program_parks_instead_of_starting() {
     assert_eq!(parkings.iter().map(|parking| parking.reason).collect::<Vec<_>>(), [ParkReason::ProgramMissing]);
     supervisor.look().await.unwrap();
     for task in [&one, &two] {
-        let why = board.read(task).await.card.why.unwrap().sentence();
-        assert!(why.starts_with("Claude Code was not found until"), "{why}");
+        assert_eq!(board.read(task).await.card.why.unwrap().sentence(), "Claude Code was not found");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
+    // Found again to be missing, it is no news for the cards.
+    let seq = board.db.latest();
+    supervisor.resume(ParkReason::ProgramMissing).await.unwrap();
+    supervisor.look().await.unwrap();
+    let news = board.db.events_after(seq, None, 100).await.unwrap();
+    assert_eq!(news.iter().map(|event| event.event.kind()).collect::<Vec<_>>(), ["agents_parked"]);
 }
 
 #[tokio::test]

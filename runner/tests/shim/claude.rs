@@ -121,7 +121,7 @@ async fn a_model_that_cannot_be_reached_is_an_api_error_and_the_session_is_taken
     let (end, _) = home.end(Session::New(id), &[JAILED, KEY, ADDRESS]).await;
     assert_eq!(end, RunEnd::SessionInUse);
     let (end, _) = home.end(Session::Resume(id), &[JAILED, KEY, ADDRESS]).await;
-    assert_eq!(end.failure(), Some(FailureClass::ApiError));
+    assert_eq!(end.failure(), Some(FailureClass::ServiceUnreachable));
     let (end, _) = home.end(Session::Resume(Uuid::new_v4()), &[JAILED, KEY, ADDRESS]).await;
     assert_eq!(end, RunEnd::NoConversation);
 }

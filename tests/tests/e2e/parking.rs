@@ -59,6 +59,33 @@ async fn a_rate_limit_parks_everybody_until_it_is_lifted() {
 }
 
 #[tokio::test]
+async fn an_outage_parks_everybody_and_one_agent_at_a_time_finds_out_that_it_is_over() {
+    let change = |setting: &mut tests::relay::Setting| {
+        setting.config.max_attempts = 1;
+        setting.environment.push(("CLAUDE_CODE_MAX_RETRIES".to_owned(), "0".to_owned()));
+    };
+    let relay = scene::scripted_with(SCENARIO, change).await;
+    let project = relay.project("Errands", None).await.unwrap().id;
+    let cut_off = add(&relay, &project, "Cut off").await;
+    let (card, _) = parked(&relay, &project, &cut_off, ParkReason::ServiceUnreachable).await;
+    assert_eq!((card.status, card.attention), (Status::InProgress, None), "with one attempt in all, and it is not spent");
+    let other = add(&relay, &project, "Other").await;
+    let (waiting, _) = parked(&relay, &project, &other, ParkReason::ServiceUnreachable).await;
+    nothing_began(&relay, &waiting).await;
+
+    done(&relay, &project, &cut_off).await;
+    done(&relay, &project, &other).await;
+    let runs = relay.runs(&cut_off).await.unwrap();
+    let told: Vec<_> = runs.iter().take(2).map(|run| (run.end_class, run.failure)).collect();
+    assert_eq!(told, [(Some(EndClass::Parked), Some(FailureClass::ServiceUnreachable)); 2], "the outage lasted for one more try");
+    let others = relay.runs(&other).await.unwrap();
+    assert!(others[0].started_at >= runs[2].started_at, "the other waited for the one that found out");
+    let events = relay.events(&project).await.unwrap();
+    let about = |wanted: &str| events.iter().filter(|envelope| envelope.event.kind() == wanted).count();
+    assert_eq!((about("agents_parked"), about("agents_resumed")), (2, 1));
+}
+
+#[tokio::test]
 async fn the_limit_of_a_subscription_parks_the_real_program_until_it_is_lifted() {
     let change = |setting: &mut tests::relay::Setting, _: &Path| {
         setting.config.max_attempts = 1;

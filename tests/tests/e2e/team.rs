@@ -3,6 +3,7 @@
 
 use domain::id::{ProjectId, TaskId};
 use domain::message::Unread;
+use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tests::browser::Browser;
 use tests::relay::Relay;
@@ -126,26 +127,58 @@ async fn a_person_writes_with_agents() {
     browser.press("Send").await;
     browser.shows(".said-by[data-own]", "We begin.").await;
 
-    // The filters are in the address: a reload keeps them, and the way back leads past each of them.
-    let address = "location.pathname + location.search";
-    browser.click("select[aria-label='Of or to whom'] option[value=ben]").await;
-    browser.until("ben's messages have an address", &format!("{address} === '/projects/{project}/messages?agent=ben'")).await;
-    browser.until("the broadcast is left out", "!document.querySelector('.messages').innerText.includes('We begin.')").await;
-    browser.shows(".said-by", "Which colour?").await;
-    browser.goto(&format!("{}/projects/{project}/messages?agent=ben", relay.url)).await;
-    browser.shows(".said-by", "Which colour?").await;
-    browser.until("ben is chosen", "document.querySelector(\"select[aria-label='Of or to whom']\").value === 'ben'").await;
-    browser.click("select[aria-label='Of or to whom'] option[value=lea]").await;
-    browser.shows(".empty", "Nothing like that was written").await;
-    browser.read("history.back()").await;
-    browser.shows(".said-by", "Which colour?").await;
-
     for (agent, is_cc) in [(&ben, false), (&lea, true)] {
         let said = inbox(&relay, agent).await;
         let said: Vec<_> =
             said.iter().map(|message| (message["from_agent"].as_str(), message["content"].as_str(), message["is_cc"] == true)).collect();
         assert_eq!(said, [(Some("human"), Some("Violet, and round."), is_cc), (Some("human"), Some("We begin."), false)]);
     }
+    same_page(&browser, &[]).await;
+}
+
+#[tokio::test]
+async fn what_is_filtered_is_in_the_address() {
+    let (relay, project, browser) = at_board().await;
+    let [ben, lea] = join(&relay, &project, [("ben", "builder"), ("lea", "tester")]).await;
+    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
+    text(&relay, &lea, "send", json!({"to_agent": "human", "message": "Which shape?"})).await;
+    let chosen = |value: &str| format!("document.querySelector(\"select[aria-label='Of or to whom']\").value === '{value}'");
+    let at = |address: &str| format!("location.pathname + location.search === '/projects/{project}/{address}'");
+
+    browser.press("Team").await;
+    browser.click("[aria-label='Write to ben']").await;
+    browser.until("ben's messages have an address", &at("messages?agent=ben")).await;
+    browser.shows(".said-by", "Which colour?").await;
+    browser.until("the rest is left out", "!document.body.innerText.includes('Which shape?')").await;
+    browser.click("select[aria-label='Of or to whom'] option[value=lea]").await;
+    browser.shows(".said-by", "Which shape?").await;
+    browser.read("history.back()").await;
+    browser.shows(".said-by", "Which colour?").await;
+    browser.until("ben is chosen again", &chosen("ben")).await;
+    same_page(&browser, &[]).await;
+
+    // A link that somebody was sent.
+    browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", relay.url)).await;
+    browser.shows(".empty", "Nothing like that was written").await;
+    browser.until("the person is chosen", &chosen("human")).await;
+    browser.press("All messages").await;
+    browser.until("nothing is filtered", &at("messages")).await;
+    browser.shows(".said-by", "Which shape?").await;
+}
+
+#[tokio::test]
+async fn a_dialog_has_every_key() {
+    let (_relay, _project, browser) = at_board().await;
+    browser.keys("4").await;
+    browser.shows("h1", "Goals").await;
+    browser.press("New goal").await;
+    // A click on the text takes the focus out of the dialog.
+    browser.click("dialog h1").await;
+    browser.keys("6").await;
+    browser.keys(&Key::Escape).await;
+    browser.lacks("dialog").await;
+    browser.shows("h1", "Goals").await;
+    browser.until("the focus is back", "document.activeElement.innerText.trim() === 'New goal'").await;
     same_page(&browser, &[]).await;
 }
 

@@ -32,12 +32,12 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let one = RwSignal::new(true);
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
-    let made = RwSignal::new(None::<(String, bool)>);
+    let made = RwSignal::new(None::<(Token, bool)>);
     let ready = Signal::derive(move || !one.get() || (written(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
         let for_one = one.get_untracked();
         let then = move |answer: Token| {
-            let _closed_meanwhile = made.try_set(Some((answer.token, for_one)));
+            let _closed_meanwhile = made.try_set(Some((answer, for_one)));
         };
         if for_one {
             let agent = name.get_untracked().trim().to_owned();
@@ -69,15 +69,16 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
         <Dialog title="Add an agent" close=close>
             {move || match made.get() {
                 None => form().into_any(),
-                Some((token, for_one)) => view! { <Made token=token for_one=for_one close=close /> }.into_any(),
+                Some((made, for_one)) => view! { <Made made=made for_one=for_one close=close /> }.into_any(),
             }}
         </Dialog>
     }
 }
 
 #[component]
-fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
-    let command = command(for_one, &window().location().origin().unwrap_or_default(), &token);
+fn Made(made: Token, for_one: bool, close: Callback<()>) -> impl IntoView {
+    let Token { token, connect } = made;
+    let command = connect.replace("$TOKEN", &token);
     view! {
         <p class="notice" data-tone="warn" role="status">"This is shown once. Only its fingerprint is kept."</p>
         <Copyable label="Token" text=token />
@@ -92,24 +93,5 @@ fn Made(token: String, for_one: bool, close: Callback<()>) -> impl IntoView {
         <footer>
             <button type="button" class="button primary" autofocus on:click=move |_| close.run(())>"Done"</button>
         </footer>
-    }
-}
-
-/// The line that connects Claude Code. With a room's token that is the bridge, which goes on with the token that `register` answers; over
-/// HTTP each call would come from the room again.
-fn command(for_one: bool, origin: &str, token: &str) -> String {
-    if !for_one {
-        return format!("claude mcp add vibe-relay -e VIBE_RELAY_TOKEN={token} -- vibe-relay mcp");
-    }
-    format!("claude mcp add --transport http vibe-relay {origin}/mcp --header \"Authorization: Bearer {token}\"")
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_command_names_server_and_token_and_is_the_bridges_for_a_room() {
-        let command = |for_one| super::command(for_one, "http://127.0.0.1:4000", "abc");
-        assert_eq!(command(true), "claude mcp add --transport http vibe-relay http://127.0.0.1:4000/mcp --header \"Authorization: Bearer abc\"");
-        assert_eq!(command(false), "claude mcp add vibe-relay -e VIBE_RELAY_TOKEN=abc -- vibe-relay mcp");
     }
 }

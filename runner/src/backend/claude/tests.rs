@@ -128,9 +128,18 @@ fn failed_turns_are_told_apart() {
     let bad_request = line(RESULTS, r#""api_error_status":400"#);
     assert_eq!(seen(1, bad_request, "").end(), RunEnd::ApiError { status: Some(400), text: "API Error: 400 scripted 400".to_owned() });
     assert_eq!(seen(1, &bad_request.replace("400", "401"), "").end(), RunEnd::SignedOut);
+    let class = |status: &str| seen(1, &bad_request.replace("400", status), "").end().failure();
+    for status in ["400", "403", "404", "413"] {
+        assert_eq!(class(status), Some(FailureClass::ApiError), "{status}: it refused what it was asked");
+    }
+    for status in ["500", "502", "503", "529", "null"] {
+        assert_eq!(class(status), Some(FailureClass::ServiceUnreachable), "{status}: another task would fare no better");
+    }
     let limited = Seen { limited_until: Some(7), ..seen(1, &bad_request.replace("400", "429"), "") };
     assert_eq!(limited.end(), RunEnd::RateLimited { until_unix: Some(7) });
     assert!(matches!(seen(1, line(FAILED, "ECONNREFUSED"), "").end(), RunEnd::ApiError { status: None, .. }));
+    let unreached = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: Connection error."}"#;
+    assert_eq!(seen(1, unreached, "").end().failure(), Some(FailureClass::ServiceUnreachable), "also when no reason is given");
     assert_eq!(seen(1, line(FAILED, r#""api_error_status":null,"result":"Not"#), "").end(), RunEnd::SignedOut);
     let translated = FAILED.lines().take(2).collect::<Vec<_>>().join("\n").replace("Not logged in", "Nicht angemeldet");
     assert_eq!(seen(1, &translated, "").end(), RunEnd::SignedOut);
@@ -145,6 +154,8 @@ fn ends_without_a_turn_are_told_from_stderr() {
     assert_eq!(seen(1, "", root).end(), RunEnd::RootRefused);
     assert_eq!(seen(1, "", "Error: Session ID 2222 is already in use.\n").end(), RunEnd::SessionInUse);
     assert_eq!(seen(1, "", "No conversation found with session ID: 3333\n").end(), RunEnd::NoConversation);
+    let full = "Error: ENOSPC: no space left on device, write\n";
+    assert_eq!(seen(1, INIT, full).end().failure(), Some(FailureClass::DiskFull));
     assert_eq!(seen(139, INIT, "oops\n").end(), RunEnd::Crashed { code: Some(139), signal: None, text: "oops".to_owned() });
 }
 
@@ -156,6 +167,15 @@ fn an_agent_without_our_tools_did_not_succeed() {
     assert_eq!(seen(0, &failed, "").end(), RunEnd::McpNotConnected { status: "failed".to_owned() });
     let missing = format!("{}\n{success}", INIT.replace("vibe-relay", "other"));
     assert_eq!(seen(0, &missing, "").end(), RunEnd::McpNotConnected { status: "missing".to_owned() });
+}
+
+#[test]
+fn the_service_was_reached_by_whoever_it_answered() {
+    let bad_request = line(RESULTS, r#""api_error_status":400"#);
+    let reached = |output: &str| seen(1, output, "").end().reached_service();
+    assert!(reached(line(RESULTS, r#""is_error":false"#)) && reached(line(RESULTS, "error_max_turns")));
+    assert!(reached(bad_request) && reached(&bad_request.replace("400", "429")));
+    assert!(!reached(&bad_request.replace("400", "500")) && !reached(line(FAILED, "ECONNREFUSED")) && !reached(INIT));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What holds for the plan of every board.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use domain::attention::{Attention, AttentionKind};
 use domain::id::TaskId;
-use domain::park::ParkReason;
+use domain::park::{ParkReason, Parking};
 use domain::task::{CancelReason, HeldBy, Phase, Status};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -69,9 +70,11 @@ fn boards() -> impl Strategy<Value = Scene> {
     let drafts = (1u64..12).map(draft).collect::<Vec<_>>();
     let limits = (1u32..5, 1u32..3);
     let busy = prop::collection::vec(1u64..12, 0..6);
-    let parkings = prop::collection::vec((select(ParkReason::ALL), 0i64..24), 0..2);
+    let near = (0u64..40).prop_map(|seconds| noon().before(Duration::from_secs(20)).after(Duration::from_secs(seconds)));
+    let until = prop_oneof![(0i64..24).prop_map(|hour| at(hour, 30)), near];
+    let parkings = prop::collection::vec((select(ParkReason::ALL), until), 0..3);
     (drafts, limits, busy, parkings).prop_map(|(drafts, (agents, reviewers), busy, parkings)| {
-        let parked = |scene: Scene, (reason, hour)| scene.parked(reason, at(hour, 30));
+        let parked = |scene: Scene, (reason, until)| scene.parked(reason, until);
         parkings.into_iter().fold(scene(drafts).slots(agents, reviewers).busy(&busy), parked)
     })
 }
@@ -102,7 +105,9 @@ proptest! {
         let reviews = plan.actions.iter().filter(|action| matches!(action, Action::Start { phase: Phase::Reviewer, .. })).count();
         let reviewing = board.state.live.iter().filter(|run| run.phase == Phase::Reviewer).count();
         prop_assert!(reviews == 0 || reviews + reviewing <= board.config.max_parallel_reviewers as usize);
-        prop_assert!(starts == 0 || board.state.parkings.is_empty());
+        let tried = |parking: &Parking| parking.reason.is_tried() && parking.until <= noon();
+        prop_assert!(starts == 0 || board.state.parkings.iter().all(tried));
+        prop_assert!(starts <= 1 || board.state.parkings.is_empty());
     }
 
     #[test]
