@@ -2,7 +2,7 @@
 
 mod agent;
 
-pub use agent::{Assign, LinkGoal, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, Token};
+pub use agent::{Assign, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, Token};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -4,7 +4,7 @@
 
 mod room;
 
-pub(crate) use room::{MessageView, Said};
+pub(crate) use room::Said;
 
 use std::future::Future;
 

@@ -3,8 +3,7 @@
 use domain::id::TaskId;
 use domain::message::Message;
 use domain::time::Timestamp;
-
-use crate::client::MessageView;
+use domain::wire::MessageView;
 
 /// What keeps messages together: a task, or else the message that the others reply to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

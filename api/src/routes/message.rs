@@ -7,12 +7,13 @@ use db::{Caller, Db, HistoryQuery};
 use domain::agent::{ALL, PERSON, RUNNER, resolve};
 use domain::id::{ProjectId, TaskId};
 use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
-use domain::wire::{List, ReadInbox};
+use domain::wire::{List, MessageView, ReadInbox};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::{Body, Id, Parameters};
+use crate::markdown;
 use crate::state::AppState;
 
 /// How many bytes of text a page holds at most, unless its only message is longer.
@@ -33,12 +34,12 @@ pub(crate) struct Part {
 }
 
 /// What was said in a project: the newest, oldest first, without carbon copies. A page ends early where it would hold over 1 MiB of text
-#[utoipa::path(get, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path), Part), responses((status = 200, body = List<Message>)))]
+#[utoipa::path(get, path = "/api/projects/{id}/messages", params(("id" = ProjectId, Path), Part), responses((status = 200, body = List<MessageView>)))]
 pub(crate) async fn list(
     State(state): State<AppState>,
     Id(project): Id<ProjectId>,
     Parameters(part): Parameters<Part>,
-) -> Result<Json<List<Message>>> {
+) -> Result<Json<List<MessageView>>> {
     state.db.project(&project).await?;
     let agent = match part.agent {
         Some(given) => Some(meant(&state.db, &project, &given).await?),
@@ -50,7 +51,9 @@ pub(crate) async fn list(
     let full = items.len() == count as usize;
     let cut = items.len() - newest_within(items.iter().map(|message| message.content.len()).rev(), PAGE_BYTES);
     items.drain(..cut);
-    Ok(Json(List { next: items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id), items }))
+    let next = items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id);
+    let view = |message: Message| MessageView { content_html: markdown::html(&message.content), message };
+    Ok(Json(List { items: items.into_iter().map(view).collect(), next }))
 }
 
 /// How many of `sizes` come to no more than `limit` together, but at least one.

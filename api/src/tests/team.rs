@@ -107,6 +107,19 @@ async fn a_message_that_cannot_arrive_is_refused() {
 }
 
 #[tokio::test]
+async fn a_message_is_rendered_as_a_comment_is() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder]).await;
+    let content = "**Mind** <b>it</b> ![a](https://x.y/z.png)".to_owned();
+    bench.state.db.send(&mara, &project, NewMessage { content: content.clone(), ..message("human") }).await.unwrap();
+    let page = bench.ask("get", "/api/projects/PROJ-001/messages", "").await.json();
+    let said = (page["items"][0]["content"].as_str(), page["items"][0]["content_html"].as_str());
+    let html = "<p><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
+    assert_eq!(said, (Some(content.as_str()), Some(html)));
+}
+
+#[tokio::test]
 async fn nobody_waits_for_the_person_to_read() {
     let bench = Bench::new().await;
     let project = bench.project().await;

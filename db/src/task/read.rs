@@ -31,8 +31,7 @@ const PLANNED: &str = "SELECT t.*, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
 
 /// What a settlement asks of cards, and nothing that is long or has to be looked up in another table.
-const SETTLED: &str =
-    "SELECT t.id, t.project_id, t.parent_task_id, '' AS title, t.phase, t.status, t.held_by, t.attention, NULL AS why, t.cancel_reason,
+const SETTLED: &str = "SELECT t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, NULL AS why, t.cancel_reason,
     CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
     0 AS priority, NULL AS approved_sha, t.assigned_to, NULL AS role_hat, NULL AS built_by, NULL AS approved_by, t.verified_by, t.goal_id,
     t.round_of, t.round, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, t.created_at, t.updated_at

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::agent::Role;
 use crate::id::GoalId;
+use crate::message::Message;
 
 /// `POST /api/projects/{id}/tokens`: an agent that the person vouches for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -20,6 +21,15 @@ pub struct NewToken {
     /// What it is there for.
     #[serde(default)]
     pub description: Option<String>,
+}
+
+/// A message with its text rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MessageView {
+    #[serde(flatten)]
+    pub message: Message,
+    /// The content as safe HTML.
+    pub content_html: String,
 }
 
 /// A token that was made. It is shown this once: only its hash is kept.

@@ -7,7 +7,8 @@ use crate::actor::Actor;
 use crate::comment::AuthorRole;
 use crate::event::Event;
 use crate::failure::FailureClass;
-use crate::id::{CommentId, QuestionId};
+use crate::id::{CommentId, ProjectId, QuestionId};
+use crate::message::Message;
 use crate::park::ParkReason;
 use crate::project::tests::card;
 use crate::refusal::Refusal;
@@ -125,6 +126,26 @@ fn a_comment_has_its_html_beside_it() {
     let view = CommentView { comment, content_html: "<p><em>no</em></p>".to_owned() };
     let list = List { items: vec![view], next: Some(1) };
     insta::assert_snapshot!(there_and_back(&list), @r#"{"items":[{"id":"NOTE-001","task_id":"TASK-001","author_role":"reviewer","run_id":"RUN-002","content":"*no*","created_at":"2026-01-31T09:05:00.000Z","content_html":"<p><em>no</em></p>"}],"next":1}"#);
+}
+
+#[test]
+fn a_message_has_its_html_beside_it() {
+    let message = Message {
+        id: 7,
+        project_id: ProjectId::new(1),
+        from_agent: "ben".to_owned(),
+        to_agent: "human".to_owned(),
+        content: "*no*".to_owned(),
+        is_cc: false,
+        cc_original_to: None,
+        cc: vec!["mara".to_owned()],
+        task_id: Some(TaskId::new(1)),
+        reply_to: None,
+        timestamp: at(),
+        read: true,
+    };
+    let view = MessageView { message, content_html: "<p><em>no</em></p>".to_owned() };
+    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":7,"project_id":"PROJ-001","from_agent":"ben","to_agent":"human","content":"*no*","is_cc":false,"cc":["mara"],"task_id":"TASK-001","timestamp":"2026-01-31T09:05:00.000Z","read":true,"content_html":"<p><em>no</em></p>"}"#);
 }
 
 #[test]

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use db::{Caller, Db, Move, RunCaller};
 use domain::config::{Config, Durability};
+use domain::event::Event;
 use domain::failure::{EndClass, FailureClass};
-use domain::id::{RunId, TaskId};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::output::{OutputKind, OutputLine};
+use domain::park::{ParkReason, Parking};
 use domain::run::Run;
 use domain::task::{Card, NewTask, Status};
 use domain::wire::NewProject;
@@ -197,6 +199,25 @@ async fn an_agent_that_handed_in_is_let_go_when_its_turn_ends() {
     assert_eq!((run.cost_micro_usd, run.turns), (500_000, 1));
     assert_eq!(bench.lines("told").len(), 1, "it was not reminded");
     assert_eq!(bench.card(&task).await.status, Status::InReview);
+    server.stop().await;
+}
+
+/// It has a checkout, so there is room; it came to the end of a turn, so the service answers.
+#[tokio::test]
+async fn who_gets_on_lifts_what_only_trying_can_lift() {
+    let bench = Bench::new().await;
+    let over = bench.db.project(&ProjectId::new(1)).await.unwrap().created_at;
+    for reason in [ParkReason::ServiceUnreachable, ParkReason::DiskFull] {
+        bench.db.park(Parking { reason, until: over, detail: "x".to_owned() }).await.unwrap();
+    }
+    let (server, task, agent) = bench.at_work().await;
+    bench.hand_in(&task, &agent).await;
+    bench.end_turn();
+    bench.end_of_the_run().await;
+    let events = bench.db.events_after(0, None, 100).await.unwrap();
+    let lifted = events.iter().filter_map(|event| if let Event::AgentsResumed { reason } = event.event { Some(reason) } else { None });
+    assert_eq!(lifted.collect::<Vec<_>>(), [ParkReason::DiskFull, ParkReason::ServiceUnreachable]);
+    assert_eq!(bench.db.parkings().await.unwrap(), []);
     server.stop().await;
 }
 

@@ -97,12 +97,14 @@ async fn a_person_writes_with_agents() {
     let (relay, project, browser) = at_board().await;
     let [_mara, ben, lea] = join(&relay, &project, [("mara", "lead"), ("ben", "builder"), ("lea", "tester")]).await;
     tabs_are(&browser, "Board Team").await;
-    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
+    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which **colour**? <img src=x onerror=alert(1)>"})).await;
     tabs_are(&browser, "Board Team Messages").await;
     browser.shows(".sections .bubble", "1").await;
 
     browser.click(".sections a[href$='/messages']").await;
-    browser.shows(".said-by[data-new]", "Which colour?").await;
+    browser.shows(".said-by[data-new] .prose strong", "colour").await;
+    browser.shows(".said-by[data-new]", "<img src=x onerror=alert(1)>").await;
+    browser.lacks(".said-by img").await;
     browser.shows(".said-by", "cc: mara").await;
     browser.lacks(".sections .bubble").await;
     let unread: Unread = relay.get(&format!("/api/projects/{project}/inbox")).await.unwrap();

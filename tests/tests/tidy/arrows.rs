@@ -25,7 +25,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("fantoccini", &["tests"]),
     ("git2", &["repo"]),
     ("leptos", &["ui"]),
-    ("nix", &["runner", "tests"]),
+    ("nix", &["repo", "runner", "tests"]),
     ("portpicker", &["runner"]),
     ("pulldown-cmark", &["api"]),
     ("rmcp", &["mcp", "tests"]),

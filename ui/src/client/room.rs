@@ -8,10 +8,9 @@ use domain::id::{GoalId, ProjectId, TaskId};
 use domain::message::{Inbox, Message, NewMessage, Unread};
 use domain::spawn::{Minion, SpawnPolicy};
 use domain::wire::{
-    Assign, LinkGoal, List, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
+    Assign, LinkGoal, List, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
 };
 use gloo_net::http::{Method, Request};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Client, Failure, empty, project_path, task_path};
@@ -21,16 +20,6 @@ use super::{Client, Failure, empty, project_path, task_path};
 pub(crate) struct Said {
     pub(crate) task: Option<TaskId>,
     pub(crate) agent: Option<String>,
-}
-
-/// A message with its text rendered.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct MessageView {
-    #[serde(flatten)]
-    pub(crate) message: Message,
-    /// The content as safe HTML; none from a server that does not render it.
-    #[serde(default)]
-    pub(crate) content_html: Option<String>,
 }
 
 impl Client {

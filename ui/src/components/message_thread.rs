@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use domain::agent::{ALL, PERSON, RUNNER};
 use domain::message::Message;
+use domain::wire::MessageView;
 use leptos::prelude::*;
 
-use crate::client::MessageView;
 use crate::components::badge::Tone;
 use crate::components::badge::among::{name_word, names_word};
 use crate::components::icon::{Icon, REPLY};
@@ -96,7 +96,7 @@ fn Said(
     // The runner says what happened and reads nothing.
     let answer = answer.filter(|_| message.from_agent != RUNNER);
     let answered = message.clone();
-    let (word, words) = parts(&message.content, content_html);
+    let (word, html) = parts(&message.content, content_html);
     let is_notice = word.is_some();
     view! {
         <article class="said-by" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
@@ -119,10 +119,7 @@ fn Said(
                 </div>
             </header>
             {quoted.map(|quoted| view! { <p class="quoted">{quoted}</p> })}
-            {match words {
-                Words::Html(html) => view! { <div class="said prose" inner_html=html></div> }.into_any(),
-                Words::Plain(text) => view! { <p class="said">{text}</p> }.into_any(),
-            }}
+            <div class="said prose" inner_html=html></div>
         </article>
     }
 }
@@ -137,24 +134,12 @@ fn waits_word(told: &Told) -> Option<String> {
     }
 }
 
-/// What was written, as the server rendered it or as it is.
-#[derive(Debug, PartialEq)]
-enum Words {
-    Html(String),
-    Plain(String),
-}
-
 /// The word of a notice, and what was written. What the gates tell is told by the dozen, and is read at a glance.
-fn parts(content: &str, html: Option<String>) -> (Option<String>, Words) {
-    let notice = notice(content);
-    match (html, notice) {
-        (None, None) => (None, Words::Plain(content.to_owned())),
-        (None, Some((word, rest))) => (Some(word.to_owned()), Words::Plain(rest.to_owned())),
-        (Some(html), None) => (None, Words::Html(html)),
-        (Some(html), Some((word, _))) => match without_word(&html, word) {
-            Some(rest) => (Some(word.to_owned()), Words::Html(rest)),
-            None => (None, Words::Html(html)),
-        },
+fn parts(content: &str, html: String) -> (Option<String>, String) {
+    let apart = notice(content).and_then(|(word, _)| Some((word.to_owned(), without_word(&html, word)?)));
+    match apart {
+        Some((word, rest)) => (Some(word), rest),
+        None => (None, html),
     }
 }
 
@@ -164,12 +149,11 @@ mod tests {
 
     #[test]
     fn a_notice_shows_its_word_once() {
-        let html = |html: &str| Some(html.to_owned());
-        let shown = |word: Option<&str>, rest: &str| (word.map(str::to_owned), Words::Html(rest.to_owned()));
-        assert_eq!(parts("[REVIEW] *Now*", html("<p>[REVIEW] <em>Now</em></p>\n")), shown(Some("REVIEW"), "<p><em>Now</em></p>\n"));
-        assert_eq!(parts("*Now*", html("<p><em>Now</em></p>\n")), shown(None, "<p><em>Now</em></p>\n"));
+        let parts = |content: &str, html: &str| parts(content, html.to_owned());
+        let shown = |word: Option<&str>, rest: &str| (word.map(str::to_owned), rest.to_owned());
+        assert_eq!(parts("[REVIEW] *Now*", "<p>[REVIEW] <em>Now</em></p>\n"), shown(Some("REVIEW"), "<p><em>Now</em></p>\n"));
+        assert_eq!(parts("*Now*", "<p><em>Now</em></p>\n"), shown(None, "<p><em>Now</em></p>\n"));
         let link = "<p><a href=\"https://x.y\">REVIEW</a> it</p>\n";
-        assert_eq!(parts("[REVIEW](https://x.y) it", html(link)), shown(None, link));
-        assert_eq!(parts("[REVIEW] it", None), (Some("REVIEW".to_owned()), Words::Plain("it".to_owned())));
+        assert_eq!(parts("[REVIEW](https://x.y) it", link), shown(None, link));
     }
 }

@@ -7,12 +7,13 @@ use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
 use domain::message::{Inbox, Message};
 use domain::task::Card;
+use domain::wire::MessageView;
 use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::client::{Client, MessageView, Said};
+use crate::client::{Client, Said};
 use crate::components::badge::among::name_word;
 use crate::components::coded::sentence;
 use crate::components::message_composer::MessageComposer;
