@@ -115,7 +115,8 @@ async fn a_message_is_rendered_as_a_comment_is() {
     bench.state.db.send(&mara, &project, NewMessage { content: content.clone(), ..message("human") }).await.unwrap();
     let page = bench.ask("get", "/api/projects/PROJ-001/messages", "").await.json();
     let said = (page["items"][0]["content"].as_str(), page["items"][0]["content_html"].as_str());
-    let html = "<p><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
+    let html =
+        "<p><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
     assert_eq!(said, (Some(content.as_str()), Some(html)));
 }
 
