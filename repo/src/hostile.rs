@@ -153,9 +153,12 @@ fn use_every_function(sample: &Sample) {
     repository.tree_of(&rescue.sha).unwrap();
 
     let other = sample.commit_on("other", &[("code.txt", Some("one\ntwo\nthree\nfour\n")), ("x.txt", Some("x\n"))], "other");
-    let merged = repository.merge(PROJECT, &rescue.sha, "merge", &identity).unwrap();
+    let merged = repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &rescue.sha, "merge", &identity).unwrap();
     assert!(matches!(merged, MergeOutcome::Merged { already: false, .. }));
-    assert!(matches!(repository.merge(PROJECT, &other, "merge", &identity).unwrap(), MergeOutcome::Conflict { .. }));
+    assert!(matches!(
+        repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &other, "merge", &identity).unwrap(),
+        MergeOutcome::Conflict { .. }
+    ));
     let landed = repository.land(PROJECT, "main", sample.top(), "land", &identity).unwrap();
     assert!(matches!(landed, LandOutcome::Landed { fast_forward: true, .. }), "{landed:?}");
 

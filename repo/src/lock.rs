@@ -1,7 +1,7 @@
 //! Lock files as git keeps them: whoever created `X.lock` may change `X`, everybody else waits.
 //!
 //! Knows neither references nor an index. A lock of ours that a killed process left is taken away by the next of us who
-//! wants it; that of another program never is.
+//! wants it; that of another program is not, unless somebody knows more (`Repository::clear_lock`).
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use domain::evidence::Sha;
 use git2::{Index, MergeOptions, Oid};
 
-use crate::branch::{contains, existing_tip};
+use crate::branch::contains;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
@@ -22,20 +22,18 @@ pub enum MergeOutcome {
 }
 
 impl Repository {
-    /// Merges `head` into `branch`: always a commit with two parents when there is something to merge. The branch moves
-    /// only from the tip that was merged, as [`Repository::advance`] does it. What is answered as merged is on the disk.
+    /// Merges `head` into `branch`, which is at `from`: always a commit with two parents when there is something to merge. The
+    /// branch moves from nowhere else, as [`Repository::advance`] does it. What is answered as merged is on the disk.
     ///
     /// # Errors
-    /// [`RepoError::Moved`] when the branch moved meanwhile; [`RepoError::CheckedOut`] when a person has it checked out
+    /// [`RepoError::Moved`] when the branch is elsewhere; [`RepoError::CheckedOut`] when a person has it checked out
     /// and changed; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
-    pub fn merge(&self, branch: &str, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
-        let handle = self.handle()?;
-        let old = existing_tip(&handle, branch)?;
-        let outcome = self.merge_commit(&sha(old), head, message, identity)?;
+    pub fn merge(&self, branch: &str, from: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
+        let outcome = self.merge_commit(from, head, message, identity)?;
         match &outcome {
             MergeOutcome::Merged { sha: new, already: false } => {
                 let subject = message.lines().next().unwrap_or_default();
-                self.advance(branch, &sha(old), new, &format!("vibe-relay: {subject}"))?;
+                self.advance(branch, from, new, &format!("vibe-relay: {subject}"))?;
             }
             // By somebody who may not have waited for the disk, or by us before a kill.
             MergeOutcome::Merged { already: true, .. } => self.sync_branch(branch)?,

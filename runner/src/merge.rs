@@ -84,13 +84,8 @@ async fn in_repository(project: &Project, task: &Task, into: &str, tip: Sha, sha
             return Ok(Outcome::Moved);
         }
         let identity = repository.identity("runner")?;
-        Ok(match repository.merge_commit(&tip, &sha, &message, &identity)? {
-            MergeOutcome::Merged { sha: head, already } => {
-                if !already {
-                    repository.advance(&into, &tip, &head, &format!("vibe-relay: {}", message.lines().next().unwrap_or_default()))?;
-                }
-                Outcome::Merged { head }
-            }
+        Ok(match repository.merge(&into, &tip, &sha, &message, &identity)? {
+            MergeOutcome::Merged { sha: head, .. } => Outcome::Merged { head },
             MergeOutcome::Conflict { paths } => Outcome::Conflict { paths },
         })
     })

@@ -29,7 +29,7 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), String> {
 /// Removes the checkout of a finished task, or tells the person why that cannot be.
 ///
 /// # Errors
-/// As [`merge`].
+/// As [`merge()`].
 pub(crate) async fn clean(db: &Db, id: &TaskId) -> Result<(), String> {
     let done = patiently(PAUSES, || clean_once(db, id)).await;
     settle(db, id, done, |error| format!("Its checkout could not be removed: {error}. Mend it and press Retry.")).await

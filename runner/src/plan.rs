@@ -266,7 +266,7 @@ impl<'a> Planner<'a> {
         too_often
     }
 
-    fn fill_slots(&mut self, candidates: Vec<Candidate<'a>>) {
+    fn fill_slots(&mut self, mut candidates: Vec<Candidate<'a>>) {
         let working: BTreeSet<&TaskId> = self.state.live.iter().map(|run| &run.task_id).chain(self.starting()).collect();
         let most = self.config.max_parallel_agents;
         let mut free = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(working.len());
@@ -277,10 +277,17 @@ impl<'a> Planner<'a> {
         // which stays the same when their times move.
         let mut parked = parked.into_iter().min_by_key(|parking| parking.reason);
         let trial = trials.iter().copied().max_by_key(|parking| parking.until);
+        // Whose turn it is changes from trial to trial: what fails for one card alone must not keep all others waiting.
+        if let Some(trial) = trial
+            && !candidates.is_empty()
+        {
+            let turn = usize::try_from(trial.until.milliseconds()).unwrap_or_default() % candidates.len();
+            candidates.rotate_left(turn);
+        }
         match trial.filter(|_| parked.is_none()) {
             Some(trial) if self.is_tried_since(trial.until) => parked = Some(trial),
             // Nobody waits for it.
-            Some(_) if candidates.is_empty() => {
+            Some(_) if candidates.is_empty() && self.busy.is_empty() => {
                 self.plan.actions.extend(trials.iter().map(|parking| Action::Resume { reason: parking.reason }));
             }
             _ => {}

@@ -12,7 +12,6 @@ use domain::config::Config;
 use domain::failure::FailureClass;
 use domain::id::TaskId;
 use domain::message::Inbox;
-use domain::park::ParkReason;
 use domain::project::Project;
 use domain::run::Run;
 use domain::task::{Phase, Status, Task};
@@ -26,7 +25,7 @@ use crate::preflight;
 use crate::process::start_shim;
 use crate::prompt::{self, Material};
 use crate::run_dir::{RunDir, Spec};
-use crate::{disk, env, parking, port};
+use crate::{disk, env, port};
 
 /// What every run needs.
 #[derive(Debug, Clone)]
@@ -81,10 +80,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         Err(error) => Err(checkout_failed(error)),
     };
     match prepared {
-        Ok(run_dir) => {
-            parking::works(db, ParkReason::DiskFull).await?;
-            crate::watch::watch(context, reserved.run, run_dir, poke).await
-        }
+        Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
         Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
     }
 }

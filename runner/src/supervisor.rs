@@ -203,7 +203,7 @@ impl Supervisor {
             return self.context.db.resume(reason).await;
         }
         let parkings = self.context.db.parkings().await?;
-        if parkings.iter().any(|parking| parking.reason == reason && parking.until > db::now()) {
+        if parkings.iter().any(|parking| parking.reason == reason && !parking.is_over(db::now())) {
             Ok(())
         } else {
             self.context.db.resume(reason).await

@@ -1,5 +1,6 @@
 //! Messages as a person reads them: in threads, and notices apart from what somebody wrote. Pure; must not know where messages come from.
 
+use domain::agent::{PERSON, RUNNER};
 use domain::id::TaskId;
 use domain::message::Message;
 use domain::time::Timestamp;
@@ -17,6 +18,8 @@ pub(crate) enum Key {
 pub(crate) struct Told {
     /// The first of its rows.
     pub(crate) view: MessageView,
+    /// All of its rows, in their order.
+    ids: Vec<i64>,
     pub(crate) to: Vec<String>,
     /// Those of them who were not given it yet.
     pub(crate) waiting: Vec<String>,
@@ -24,12 +27,13 @@ pub(crate) struct Told {
 
 impl Told {
     fn by(view: &MessageView) -> Self {
-        let mut told = Self { view: view.clone(), to: Vec::new(), waiting: Vec::new() };
+        let mut told = Self { view: view.clone(), ids: Vec::new(), to: Vec::new(), waiting: Vec::new() };
         told.add(&view.message);
         told
     }
 
     fn add(&mut self, row: &Message) {
+        self.ids.push(row.id);
         self.to.push(row.to_agent.clone());
         if !row.read {
             self.waiting.push(row.to_agent.clone());
@@ -38,6 +42,15 @@ impl Told {
 
     pub(crate) fn id(&self) -> i64 {
         self.view.message.id
+    }
+
+    /// Whether there is one to reply to: the runner reads nothing, and what the person told several has no one recipient.
+    pub(crate) fn is_answerable(&self) -> bool {
+        match self.view.message.from_agent.as_str() {
+            RUNNER => false,
+            PERSON => self.to.len() == 1,
+            _ => true,
+        }
     }
 }
 
@@ -51,9 +64,11 @@ pub(crate) struct Thread {
 impl Thread {
     /// What was told after the first `hidden`, each with what it answers, where that does not stand right above it.
     pub(crate) fn shown(&self, hidden: usize) -> Vec<(Told, Option<Message>)> {
-        let before = std::iter::once(None).chain(self.told.iter().map(|told| Some(told.id())));
-        let find = |id| self.told.iter().find(|told| told.id() == id).map(|told| told.view.message.clone());
-        let answered = |told: &Told, before| told.view.message.reply_to.filter(|id| before != Some(*id)).and_then(find);
+        let before = std::iter::once(None).chain(self.told.iter().map(Some));
+        let find = |id| self.told.iter().find(|told| told.ids.contains(&id)).map(|told| told.view.message.clone());
+        let answered = |told: &Told, before: Option<&Told>| {
+            told.view.message.reply_to.filter(|id| before.is_none_or(|before| !before.ids.contains(id))).and_then(find)
+        };
         self.told.iter().zip(before).skip(hidden).map(|(told, before)| (told.clone(), answered(told, before))).collect()
     }
 }

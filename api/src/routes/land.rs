@@ -21,6 +21,9 @@ use crate::state::AppState;
 /// Two landings at once could both write the files of the person's checkout.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
+/// As many commits that nobody approved are named.
+const NAMED: usize = 5;
+
 /// More new commits than this are not counted.
 const COUNTED: usize = 10_000;
 
@@ -57,6 +60,14 @@ fn bring(project: &Project) -> Result<Landing> {
     let Some(tip) = repository.ref_sha(branch)? else {
         return Err(Refusal::NothingToLand { detail: format!("{branch} does not exist yet") }.into());
     };
+    // What nobody approved does not reach the base by way of a click that means the approved.
+    if let Some(left) = project.integration_head.as_ref().filter(|left| **left != tip) {
+        let added = repository.log(left, &tip, NAMED)?;
+        let named = added.iter().map(|commit| format!("; {} “{}” was approved by nobody", commit.sha.get(..7).unwrap_or_default(), commit.subject));
+        let detail = format!("{branch} is not where the last merge left it{}; nothing was touched", named.collect::<String>());
+        let hint = format!("Set it back with `git branch -f {branch} {left}` and land again, or merge {branch} into {base_branch} by hand.");
+        return Err(refused("branch-foreign", detail, hint));
+    }
     let base = repository.ref_sha(base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: base_branch.clone(), near: Vec::new() })?;
     let commits = u32::try_from(repository.log(&base, &tip, COUNTED)?.len()).unwrap_or(u32::MAX);
     let identity = repository.identity("land")?;
@@ -72,7 +83,11 @@ fn bring(project: &Project) -> Result<Landing> {
         }
         LandOutcome::Conflict { paths } => {
             let detail = format!("{base_branch} and {branch} both changed {}; nothing was touched", paths.join(", "));
-            return Err(refused("land-conflict", detail, format!("Merge {base_branch} into {branch} by hand or by a new task, then land again.")));
+            return Err(refused(
+                "land-conflict",
+                detail,
+                format!("Let a new task merge {base_branch} into its work, then land again; or merge {branch} into {base_branch} by hand."),
+            ));
         }
         LandOutcome::CheckedOutElsewhere { path } => {
             let detail = format!("{base_branch} is checked out at {}, which is not the project's folder; nothing was touched", path.display());

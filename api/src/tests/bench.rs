@@ -148,7 +148,7 @@ impl Bench {
         db.checkout_planned(&task, &branch, "/nowhere").await.unwrap();
         db.move_task(&Caller::Human, &task, Move::to(Status::InProgress), Found::Nothing).await.unwrap();
         db.move_task(&Caller::Human, &task, Move::to(Status::Done), Found::Head(head.clone())).await.unwrap();
-        repository.merge(&target, &head, "Merge", &repository.identity("test").unwrap()).unwrap();
+        repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
         let tip = repository.ref_sha(&target).unwrap().unwrap();
         db.merged(&task, &head, &target, &tip).await.unwrap();
     }

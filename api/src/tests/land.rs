@@ -47,6 +47,25 @@ async fn a_conflict_with_the_base_is_named() {
 }
 
 #[tokio::test]
+async fn what_nobody_approved_is_not_landed() {
+    let bench = Bench::new().await;
+    let project = bench.project().await;
+    bench.merged(&project, "one.txt", "1").await;
+    let before = bench.sample.repository().ref_sha("main").unwrap();
+    let left = bench.state.db.project(&project).await.unwrap().integration_head.unwrap();
+    bench.sample.set_branch("side", &left);
+    let foreign = bench.sample.commit_on("side", &[("evil.txt", Some("evil"))], "not reviewed");
+    bench.sample.set_branch("vibe-relay/PROJ-001", &foreign);
+    let answer = land(&bench).await;
+    assert_eq!(refusal(&answer), (StatusCode::UNPROCESSABLE_ENTITY, "branch-foreign".into()));
+    let detail = answer.json()["detail"].as_str().unwrap().replace(&foreign[..7], "SHA");
+    insta::assert_snapshot!(detail, @"vibe-relay/PROJ-001 is not where the last merge left it; SHA “not reviewed” was approved by nobody; nothing was touched");
+    assert_eq!(bench.sample.repository().ref_sha("main").unwrap(), before);
+    bench.sample.set_branch("vibe-relay/PROJ-001", &left);
+    assert_eq!(land(&bench).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn two_clicks_land_once_and_a_landing_that_was_not_written_down_is_repeated() {
     let bench = Bench::new().await;
     let project = bench.project().await;

@@ -165,7 +165,15 @@ async fn run_and_diff(story: &mut Story) {
         (Some("A footer"), Some("in_review"), Some(head.as_str()))
     );
     assert_eq!(approved["note"], "approved: the merge is queued");
-    repository.merge("vibe-relay/PROJ-001", &head, "Merge TASK-004", &repository.identity("test").unwrap()).unwrap();
+    repository
+        .merge(
+            "vibe-relay/PROJ-001",
+            &repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap(),
+            &head,
+            "Merge TASK-004",
+            &repository.identity("test").unwrap(),
+        )
+        .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
     story.bench.state.db.merged(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
     story.bench.state.db.checkout_removed(&task, None).await.unwrap();

@@ -182,7 +182,7 @@ async fn a_move_that_stays_in_done_verifies_what_others_built_and_approved() {
     let repository = bench.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
     db.approve_task(&lena, &task, None, Found::Head(head.clone())).await.unwrap();
-    repository.merge(&target, &head, "Merge", &repository.identity("test").unwrap()).unwrap();
+    repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
     db.merged(&task, &head, &target, &tip).await.unwrap();
     let verified = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();

@@ -51,7 +51,7 @@ fn delete(git_dir: &Path, name: &str, old: Oid) -> Result<bool, RepoError> {
     let loose = git_dir.join(name);
     let _lock = LockFile::hold(&loose, name)?;
     // Also when the reference is not packed: nobody may pack it now.
-    let mut packed = PackedReferences::lock(git_dir, name)?;
+    let packed = PackedReferences::lock(git_dir, name)?;
     let found = loose_value(&loose, name)?.or_else(|| packed.value(name));
     if found.is_none() {
         return Ok(false);

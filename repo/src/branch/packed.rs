@@ -39,14 +39,12 @@ impl PackedReferences {
     }
 
     /// Writes the file without `name`; it stays locked. Nothing is written when `name` is not in it.
-    pub(super) fn remove(&mut self, name: &str) -> Result<(), RepoError> {
+    pub(super) fn remove(&self, name: &str) -> Result<(), RepoError> {
         let (Some(_), rest) = take_out(&self.text, name) else { return Ok(()) };
         // Not `packed-refs.new`: left by a kill, that one would stop every `git gc` from then on.
         let draft = self.path.with_extension("vibe-relay");
         let written = replace(&self.path, &draft, &rest);
-        written.inspect_err(|_| _ = fs::remove_file(&draft)).attempting(|| format!("write {}", self.path.display()))?;
-        self.text = rest;
-        Ok(())
+        written.inspect_err(|_| _ = fs::remove_file(&draft)).attempting(|| format!("write {}", self.path.display()))
     }
 }
 

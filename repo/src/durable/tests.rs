@@ -30,7 +30,7 @@ fn a_merge_waits_once_for_its_objects_and_then_for_its_branch() {
     repository.ensure_project_branch(PROJECT, "main").unwrap();
     let head = sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
     let identity = repository.identity("runner").unwrap();
-    let merge = |head| repository.merge(PROJECT, head, "Merge", &identity).unwrap();
+    let merge = |head| repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), head, "Merge", &identity).unwrap();
     let order = ["objects", "refs/heads/vibe-relay/PROJ-001"];
     assert_eq!(waited_for(|| merge(&head)).1, order);
     let (outcome, waits) = waited_for(|| merge(&head));

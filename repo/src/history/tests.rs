@@ -61,9 +61,9 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
     let one = sample.commit_on("one", &[("a", Some("a"))], "one");
     let two = sample.commit_on("two", &[("b", Some("b"))], "two");
     let identity = repository.identity("test").unwrap();
-    repository.merge("main", &one, "Merge one", &identity).unwrap();
+    repository.merge("main", &repository.ref_sha("main").unwrap().unwrap(), &one, "Merge one", &identity).unwrap();
     let between = repository.ref_sha("main").unwrap().unwrap();
-    repository.merge("main", &two, "Merge two", &identity).unwrap();
+    repository.merge("main", &repository.ref_sha("main").unwrap().unwrap(), &two, "Merge two", &identity).unwrap();
     assert_eq!(repository.before_merge("main", &one).unwrap(), Some(start));
     assert_eq!(repository.before_merge("main", &two).unwrap(), Some(between));
     let other = sample.commit_on("three", &[("c", Some("c"))], "three");
@@ -77,7 +77,7 @@ fn parents_are_told_in_their_order() {
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let work = sample.commit_on("work", &[("a", Some("a"))], "work");
-    repository.merge("main", &work, "Merge work", &repository.identity("test").unwrap()).unwrap();
+    repository.merge("main", &repository.ref_sha("main").unwrap().unwrap(), &work, "Merge work", &repository.identity("test").unwrap()).unwrap();
     let merged = repository.ref_sha("main").unwrap().unwrap();
     assert_eq!(repository.parents_of(&merged).unwrap(), [start.clone(), work]);
     assert_eq!(repository.parents_of(&start).unwrap(), [""; 0]);

@@ -232,14 +232,17 @@ fn a_project_branch_that_a_person_looks_at_moves_with_its_files() {
     let repository = sample.repository();
     let next = sample.commit_on("next", &[("next.txt", Some("next\n"))], "next");
     let identity = repository.identity("runner").unwrap();
-    repository.merge(PROJECT, &next, "merge", &identity).unwrap();
+    repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &next, "merge", &identity).unwrap();
     assert_eq!(git(sample.top(), &["status", "--porcelain"]), "");
     assert_eq!(sample.read("next.txt").as_deref(), Some("next\n"));
 
     sample.write("next.txt", "mine\n");
     let tip = repository.ref_sha(PROJECT).unwrap().unwrap();
     let later = sample.commit_on("later", &[("later.txt", Some("later\n"))], "later");
-    assert_eq!(repository.merge(PROJECT, &later, "merge", &identity).unwrap_err().code(), "branch-checked-out");
+    assert_eq!(
+        repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &later, "merge", &identity).unwrap_err().code(),
+        "branch-checked-out"
+    );
     assert_eq!(repository.ref_sha(PROJECT).unwrap(), Some(tip));
     assert_eq!(sample.read("next.txt").as_deref(), Some("mine\n"));
     assert_eq!(repository.advance(PROJECT, &head, &later, "stale").unwrap_err().code(), "branch-moved");

@@ -20,7 +20,16 @@ fn runner(sample: &Sample) -> Identity {
 }
 
 fn merge(sample: &Sample, head: &str) -> MergeOutcome {
-    sample.repository().merge(PROJECT, &head.to_owned(), "Merge TASK-001\n\nTask: TASK-001", &runner(sample)).unwrap()
+    sample
+        .repository()
+        .merge(
+            PROJECT,
+            &sample.repository().ref_sha(PROJECT).unwrap().unwrap(),
+            &head.to_owned(),
+            "Merge TASK-001\n\nTask: TASK-001",
+            &runner(sample),
+        )
+        .unwrap()
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn a_shallow_clone_can_be_merged_in() {
     let head = repository.ref_sha("work").unwrap().unwrap();
     repository.ensure_project_branch(PROJECT, "main").unwrap();
     let identity = repository.identity("runner").unwrap();
-    let merged = repository.merge(PROJECT, &head, "merge", &identity).unwrap();
+    let merged = repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &head, "merge", &identity).unwrap();
     assert!(matches!(merged, MergeOutcome::Merged { already: false, .. }));
 }
 

@@ -108,7 +108,15 @@ pub(crate) async fn ask(db: &Db, task: &TaskId, foreign: &Foreign) -> db::Result
 /// # Errors
 /// When the store fails.
 pub(crate) async fn look_again(db: &Db, task: &TaskId) -> db::Result<()> {
-    match standing(db, &db.card(task).await?.project_id).await {
+    let card = db.card(task).await?;
+    let project = db.project(&card.project_id).await?;
+    let (git_dir, branch) = (PathBuf::from(&project.git_dir), project.integration_branch);
+    let asked = card.attention.and_then(|attention| attention.tip);
+    // It was judged already, and this is looked at after every event.
+    if blocking(move || Repository::open(&git_dir)?.ref_sha(&branch)).await.is_ok_and(|tip| tip == asked) {
+        return Ok(());
+    }
+    match standing(db, &card.project_id).await {
         Ok(Standing { foreign: None, .. }) => db.tip_is_ours(task).await,
         Ok(Standing { foreign: Some(_), .. }) => Ok(()),
         Err(CheckoutError::Store(error)) => Err(error),

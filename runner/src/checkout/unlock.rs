@@ -2,6 +2,7 @@
 //!
 //! Touches nothing but names that the store knows as ours, and none on whose task an agent is at work: that agent may be committing.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use db::Db;
@@ -15,13 +16,23 @@ use super::{CheckoutError, blocking};
 /// # Errors
 /// When the store fails.
 pub(crate) async fn unlock(db: &Db) -> db::Result<()> {
+    let mut by_repository = BTreeMap::<String, Vec<String>>::new();
     for (git_dir, name) in db.references_at_rest().await? {
-        let named = name.clone();
-        let removed: Result<bool, CheckoutError> = blocking(move || Repository::open(Path::new(&git_dir))?.clear_lock(&named)).await;
-        match removed {
-            Ok(true) => tracing::info!(reference = name, "took away a lock that a killed server left"),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(reference = name, %error, "could not look for a left-over lock"),
+        by_repository.entry(git_dir).or_default().push(name);
+    }
+    for (git_dir, names) in by_repository {
+        let looked: Result<(), CheckoutError> = blocking(move || {
+            let repository = Repository::open(Path::new(&git_dir))?;
+            for name in names {
+                if repository.clear_lock(&name)? {
+                    tracing::info!(reference = name, "took away a lock that a killed server left");
+                }
+            }
+            Ok(())
+        })
+        .await;
+        if let Err(error) = looked {
+            tracing::warn!(%error, "could not look for left-over locks");
         }
     }
     Ok(())

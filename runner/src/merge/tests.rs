@@ -51,7 +51,7 @@ async fn a_merge_that_was_not_recorded_is_recorded_later() {
     let (_, sha) = board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
     let identity = board.repository().identity("runner").unwrap();
-    board.repository().merge(PROJECT_BRANCH, &sha, "Merge", &identity).unwrap();
+    board.repository().merge(PROJECT_BRANCH, &board.repository().ref_sha(PROJECT_BRANCH).unwrap().unwrap(), &sha, "Merge", &identity).unwrap();
     let head = board.tip(PROJECT_BRANCH);
     merge(&board.db, &task).await.unwrap();
     assert_eq!(board.tip(PROJECT_BRANCH), head, "no second merge commit");

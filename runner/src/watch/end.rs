@@ -51,6 +51,10 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
     if judged.reached_service() {
         parking::works(&context.db, ParkReason::ServiceUnreachable).await?;
     }
+    // A start proves little: its few small files fit on a disk on which no work does.
+    if failure.is_none() {
+        parking::works(&context.db, ParkReason::DiskFull).await?;
+    }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
         usage: Some(view.usage()),

@@ -21,12 +21,11 @@ impl Sending {
         Self { client: Client::here(), busy: RwSignal::new(false) }
     }
 
-    /// Carries out a request; `then` gets the answer, a refusal becomes a toast.
+    /// Carries out a request; `then` gets the answer while the form is open, a refusal becomes a toast.
     pub(crate) fn run<T: 'static>(self, request: impl Future<Output = Result<T, Failure>> + 'static, then: impl FnOnce(T) + 'static) {
         self.busy.set(true);
         self.client.watch(request, move |result| {
-            let _closed_meanwhile = self.busy.try_set(false);
-            if let Ok(answer) = result {
+            if let Some(answer) = awaited(self.busy, result) {
                 then(answer);
             }
         });
@@ -35,6 +34,12 @@ impl Sending {
     pub(crate) fn is_busy(self) -> bool {
         self.busy.get()
     }
+}
+
+/// Ends the wait for `result`: the answer, unless the form was closed meanwhile, as what it would close then is another one.
+fn awaited<T>(busy: RwSignal<bool>, result: Result<T, Failure>) -> Option<T> {
+    let open = busy.try_set(false).is_none();
+    result.ok().filter(|_| open)
 }
 
 #[component]
@@ -73,7 +78,14 @@ pub(crate) fn Form(
                 {also.map(|(verb, act)| view! {
                     <button type="button" class="button" disabled=move || !open() on:click=move |_| act.run(())>{verb}</button>
                 })}
-                <button type="submit" class=if danger { "button danger" } else { "button primary" } disabled=move || !open()>{verb}</button>
+                <button
+                    type="submit"
+                    class=if danger { "button danger" } else { "button primary" }
+                    disabled=move || !open()
+                    aria-busy=move || sending.is_busy().to_string()
+                >
+                    {verb}
+                </button>
             </footer>
         </form>
     }
@@ -162,5 +174,23 @@ pub(crate) fn Picks<T: Display + Clone + PartialEq + Send + Sync + 'static>(
             <div class="picks">{move || offered.get().into_iter().map(pick).collect_view()}</div>
             <p class="hint">{hint}</p>
         </fieldset>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_for_the_form_that_asked() {
+        let owner = Owner::new();
+        let busy = owner.with(|| RwSignal::new(true));
+        assert_eq!(awaited(busy, Ok(1)), Some(1));
+        assert!(!busy.get_untracked());
+        busy.set(true);
+        assert_eq!(awaited(busy, Err::<i32, _>(Failure::SignedOut)), None);
+        assert!(!busy.get_untracked(), "a refusal leaves it to be sent again");
+        owner.cleanup();
+        assert_eq!(awaited(busy, Ok(1)), None, "closed meanwhile");
     }
 }

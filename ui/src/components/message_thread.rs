@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON, RUNNER};
+use domain::agent::{ALL, PERSON};
 use domain::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
@@ -79,6 +79,7 @@ fn Said(
 ) -> impl IntoView {
     let clock = Clock::here();
     let waits = waits_word(&told);
+    let answer = answer.filter(|_| told.is_answerable());
     let Told { view: MessageView { message, content_html }, to, .. } = told;
     let (at, own_mark) = (message.timestamp, mark(&message));
     let own = message.from_agent == PERSON;
@@ -93,8 +94,6 @@ fn Said(
         format!("cc: {}", names.join(", "))
     });
     let label = format!("Reply to {}", name_word(&message.from_agent));
-    // The runner says what happened and reads nothing.
-    let answer = answer.filter(|_| message.from_agent != RUNNER);
     let answered = message.clone();
     let (word, html) = parts(&message.content, content_html);
     let is_notice = word.is_some();

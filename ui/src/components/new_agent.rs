@@ -36,9 +36,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let ready = Signal::derive(move || !one.get() || (written(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
         let for_one = one.get_untracked();
-        let then = move |answer: Token| {
-            let _closed_meanwhile = made.try_set(Some((answer, for_one)));
-        };
+        let then = move |answer: Token| made.set(Some((answer, for_one)));
         if for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = given(team).map(|team| team.trim().to_owned());

@@ -19,7 +19,7 @@ pub(crate) fn NewContractDialog(close: Callback<()>) -> impl IntoView {
         let name = name.get();
         room.contracts.value.with(|all| {
             let same = all.as_ref()?.iter().find(|contract| contract.name == name.trim() && contract.kind == kind.get())?;
-            Some((same.version, same.owner.clone()))
+            Some((same.version, same.declared_by.clone()))
         })
     });
     let submit = move |()| {
@@ -45,8 +45,8 @@ pub(crate) fn NewContractDialog(close: Callback<()>) -> impl IntoView {
                 </div>
                 <WordsField id="contract-spec" label="What it promises" value=spec mono=true />
                 <div role="status">
-                    {move || known.get().map(|(version, owner)| view! {
-                        <p class="hint" data-tone="warn">{format!("Declared by {}: this becomes version {}.", name_word(&owner), version + 1)}</p>
+                    {move || known.get().map(|(version, by)| view! {
+                        <p class="hint" data-tone="warn">{format!("Declared by {}: this becomes version {}.", name_word(&by), version + 1)}</p>
                     })}
                 </div>
             </Form>

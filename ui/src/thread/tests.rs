@@ -95,6 +95,26 @@ fn what_is_told_to_several_is_shown_once() {
 }
 
 #[test]
+fn an_answer_to_any_row_of_what_several_were_told_quotes_it() {
+    let first = message(1, "mara", "ben");
+    let row = |id, to: &str| Message { id, to_agent: to.to_owned(), ..first.clone() };
+    let threads = threads(&views(&[first.clone(), row(2, "ole"), row(3, "jon"), reply(4, 3), reply(5, 2)]));
+    let quoted: Vec<_> = threads[0].shown(0).into_iter().map(|(told, answered)| (told.id(), answered.map(|first| first.id))).collect();
+    assert_eq!(quoted, [(1, None), (4, None), (5, Some(1))]);
+}
+
+#[test]
+fn a_reply_is_offered_where_it_is_plain_to_whom() {
+    let offered = |from: &str, to: &[&str]| {
+        let first = message(1, from, to[0]);
+        let rows: Vec<_> = (1..).zip(to).map(|(id, to)| Message { id, to_agent: (*to).to_owned(), ..first.clone() }).collect();
+        threads(&views(&rows))[0].told[0].is_answerable()
+    };
+    assert!(offered(PERSON, &["jon"]) && offered("mara", &["jon", PERSON]));
+    assert!(!offered(PERSON, &["jon", "mara"]) && !offered(RUNNER, &[PERSON]));
+}
+
+#[test]
 fn the_word_of_a_notice_is_taken_from_its_beginning_alone() {
     assert_eq!(without_word("<p>[REVIEW] It <em>stands</em></p>", "REVIEW").as_deref(), Some("<p>It <em>stands</em></p>"));
     for other in ["<p><a>REVIEW</a> it</p>", "<ul><li>[REVIEW] it</li></ul>", ""] {

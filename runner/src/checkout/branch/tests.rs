@@ -147,7 +147,7 @@ async fn a_merge_of_the_approved_commit_counts_as_ours_only_with_what_ours_would
 
     board.sample.set_branch(BRANCH, &left);
     look_again(&board.db, &task).await.unwrap();
-    repository.merge(BRANCH, &sha, "Merged by hand", &identity).unwrap();
+    repository.merge(BRANCH, &repository.ref_sha(BRANCH).unwrap().unwrap(), &sha, "Merged by hand", &identity).unwrap();
     let head = board.tip(BRANCH);
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap().1, head.clone().unwrap(), "also for another card");
     merge(&board.db, &task).await.unwrap();
@@ -261,7 +261,7 @@ async fn work_that_only_foreign_commits_hold_is_kept() {
     let task = board.task("Add a").await;
     let (path, sha) = board.work(&task, &[("a", "a")]).await;
     let identity = board.repository().identity("runner").unwrap();
-    board.repository().merge(BRANCH, &sha, "Merged by its own agent", &identity).unwrap();
+    board.repository().merge(BRANCH, &board.repository().ref_sha(BRANCH).unwrap().unwrap(), &sha, "Merged by its own agent", &identity).unwrap();
     board.cancel(&task).await;
     let rescue = clean(&board.db, &board.project().await, &board.read(&task).await).await.unwrap().unwrap();
     assert_eq!(rescue, format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]));

@@ -1,5 +1,6 @@
 //! Reasons that keep every agent from starting: what cards say of them, and how they end.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use domain::park::ParkReason::{self, DiskFull, McpNotConnected, ProgramMissing, RateLimited, RootRefused, ServiceUnreachable, SignedOut};
@@ -61,6 +62,18 @@ fn one_agent_finds_out_for_all_whether_the_service_or_the_disk_is_back() {
         assert!(trial.actions().is_empty());
         assert_eq!(trial.whys(), [format!("TASK-001: {}", reason.sentence())]);
     }
+}
+
+/// What fails for one card alone, however often, must not keep all others waiting.
+#[test]
+fn whose_turn_it_is_to_find_out_changes() {
+    let turn = |late| {
+        let until = noon().before(Duration::from_millis(late));
+        scene([task(1), task(2), task(3)]).parked(ServiceUnreachable, until).slots(9, 9).actions()
+    };
+    let turns: BTreeSet<Vec<String>> = (0..3).map(turn).collect();
+    let coder = |id| vec![format!("start coder TASK-00{id} in backlog")];
+    assert_eq!(turns, [1, 2, 3].map(coder).into());
 }
 
 /// It may wait in a long command, and say nothing about the service for an hour.
