@@ -80,7 +80,7 @@ impl Caller {
         }
     }
 
-    /// Names the request, so that a repeated one gets the stored answer. The person and the runner repeat nothing.
+    /// Names the request, so that a repeated one gets the stored answer. Of what the person and the runner ask nothing is kept.
     pub fn with_call_id(mut self, call_id: Option<String>) -> Self {
         match &mut self {
             Self::Run(run) => run.call_id = call_id,

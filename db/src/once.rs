@@ -14,7 +14,7 @@ impl Db {
     /// may not write any more.
     ///
     /// # Errors
-    /// When the run that calls is not the current one of its task, the request's id named another one before, or the use-case refuses.
+    /// When the run that calls is not the current one of its task, the stored answer is of another version, or the use-case refuses.
     pub(crate) async fn once<T, F>(&self, caller: &Caller, work: F) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + Sync + 'static,

@@ -145,8 +145,8 @@ impl Tx {
             .bind(call)
             .fetch_optional(&mut self.connection)
             .await?;
-        let other_request = |_| Refusal::invalid("call_id", "it named another request before", "Give every request an id of its own.");
-        Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_request)).transpose()?)
+        let other_version = |_| Refusal::invalid("call_id", "its stored answer is of another version", "Look what was done, then call anew.");
+        Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_version)).transpose()?)
     }
 
     /// Keeps the answer for when the call is repeated, for a day.

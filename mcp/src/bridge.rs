@@ -127,7 +127,7 @@ impl ServerHandler for Bridge {
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let asked = self.ask("tools/list", None, json!({"_meta": self.meta(&context)}), LIST_WAIT);
+        let asked = self.ask("tools/list", None, json!({"_meta": self.meta()}), LIST_WAIT);
         let answer = tokio::select! {
             answer = asked => answer.map_err(|away| ErrorData::internal_error(format!("{away} {}", away.hint()), None))?,
             () = context.ct.cancelled() => return Err(cancelled()),
@@ -144,7 +144,7 @@ impl ServerHandler for Bridge {
         let parameters = json!({
             "name": request.name,
             "arguments": request.arguments.unwrap_or_default(),
-            "_meta": self.meta(&context),
+            "_meta": self.meta(),
         });
         let asked = self.ask("tools/call", Some(&request.name), parameters, CALL_WAIT);
         let answer = tokio::select! {
@@ -190,12 +190,9 @@ impl Bridge {
         true
     }
 
-    /// What every request for the client carries: the era, and a name by which a repetition of it is known.
-    fn meta(&self, context: &RequestContext<RoleServer>) -> Value {
+    /// What every request for the client carries: the era, a name of the bridge's own by which a repetition of it is known, and the task.
+    fn meta(&self) -> Value {
         let mut values = basics(&db::new_uuid());
-        if let Some(id) = meta::text(&context.meta, meta::TOOL_USE_ID) {
-            values[meta::TOOL_USE_ID] = id.into();
-        }
         if let Some(task) = &self.task_id {
             values[meta::TASK_ID] = task.as_str().into();
         }

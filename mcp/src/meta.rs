@@ -13,9 +13,10 @@ pub(crate) const TASK_ID: &str = "vibe-relay/taskId";
 /// The longest call id that is taken, in bytes; a longer one counts as none.
 const CALL_ID_BYTES: usize = 200;
 
-/// What the client calls this request.
+/// What the client calls this request. A bridge's name comes first, because no two calls have the same; clients that count anew in each turn
+/// give one name to many.
 pub(crate) fn call_id(meta: &RequestMetaObject) -> Option<&str> {
-    text(meta, TOOL_USE_ID).or_else(|| text(meta, CALL_ID)).filter(|id| !id.is_empty() && id.len() <= CALL_ID_BYTES)
+    text(meta, CALL_ID).or_else(|| text(meta, TOOL_USE_ID)).filter(|id| !id.is_empty() && id.len() <= CALL_ID_BYTES)
 }
 
 pub(crate) fn text<'a>(meta: &'a RequestMetaObject, key: &str) -> Option<&'a str> {

@@ -190,7 +190,9 @@ fn unknown_session() -> Response {
 }
 
 fn unavailable() -> Response {
-    let hint = "Send the same request again in a second: a request that was carried out already is answered from memory.".to_owned();
+    let hint = "Send the same request again in a second: an agent's call with an id is answered from memory if it was carried out already. With \
+                any other, look first what it did."
+        .to_owned();
     let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, "shutting-down", "the server is shutting down".to_owned(), hint);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response

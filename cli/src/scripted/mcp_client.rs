@@ -115,7 +115,7 @@ impl McpServer {
         &self.tools
     }
 
-    /// Calls a tool by its full name. `id` is the id of the tool call in the stream, by which the server knows a repeated call.
+    /// Calls a tool by its full name. `id` is the id of the tool call in the stream; a bridge on the way puts its own in its place.
     pub(super) async fn call(&mut self, tool: &str, input: &Map<String, Value>, id: &str) -> Outcome {
         let prefix = format!("mcp__{}__", self.name);
         let Some(name) = tool.strip_prefix(&prefix).filter(|_| self.tools.iter().any(|known| known == tool)) else {

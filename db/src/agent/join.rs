@@ -140,14 +140,17 @@ struct Joined {
     at: Timestamp,
 }
 
-/// The name that the very same call took before. In a room its token is made anew, unless somebody was heard of under the name since: then
-/// the answer arrived, or the name is another's by now.
+/// The name that the very same call took before; none when its agent left since, and joins anew. In a room its token is made anew, unless
+/// somebody was heard of under the name since: then the answer arrived, or the name is another's by now.
 async fn joined_before(tx: &mut Tx, caller: &Caller, project: &ProjectId, Joined { name, at }: Joined) -> Result<Option<String>> {
+    let Some(mut known) = read(&mut tx.connection, project, &name).await? else { return Ok(None) };
     if !matches!(caller, Caller::Room(_)) {
+        if known.left_at.is_some() {
+            return Ok(None);
+        }
         tx.quiet(Quiet::NothingChanged);
         return Ok(Some(name));
     }
-    let Some(mut known) = read(&mut tx.connection, project, &name).await? else { return Ok(None) };
     tx.presence.animate(&mut known, tx.now);
     if !unheard_since(&known, at) {
         return Ok(None);

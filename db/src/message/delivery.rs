@@ -120,13 +120,13 @@ struct Arrived {
     to: Seq,
 }
 
-/// Marks as read what `name` was given in such answers, up to a message, and says what that was. What is on its way in a line waits for
-/// its echo.
+/// Marks as read what `name` was given in such answers, up to a message, and says what that was, by the numbers that the history shows: a
+/// copy is not in it. What is on its way in a line waits for its echo.
 async fn arrived(tx: &mut Tx, project: &ProjectId, name: &str, up_to: i64, Arrived { from, last, to }: Arrived) -> Result<Vec<Confirmed>> {
     // The last statement holds only where the one before it changed something.
     let rows = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
-           AND answer BETWEEN {from} AND $6 AND line IS NULL RETURNING id, from_agent;
+           AND answer BETWEEN {from} AND $6 AND line IS NULL RETURNING COALESCE(copy_of, id) AS id, from_agent;
          UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
            AND answer BETWEEN {from} AND $6 AND line IS NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1)
            RETURNING message_id AS id, (SELECT m.from_agent FROM messages m WHERE m.id = message_id) AS from_agent;

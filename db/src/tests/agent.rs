@@ -107,6 +107,10 @@ async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_ou
     let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
     let again = store.db.register(&repeated, &store.project, say(Some("Twice"), &[]), None).await.unwrap();
     assert_eq!((first.agent.description.as_deref(), again.agent.description.as_deref()), (Some("Once"), Some("Once")));
+    // Who left since is not told that it is there.
+    store.db.deregister(&lead, &store.project, "platform/mara").await.unwrap();
+    let back = store.db.register(&repeated, &store.project, say(None, &[]), None).await.unwrap().agent;
+    assert_eq!(back.left_at, None);
 }
 
 #[tokio::test]

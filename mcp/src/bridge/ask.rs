@@ -47,7 +47,8 @@ impl Away {
 }
 
 impl Bridge {
-    /// One request to the server, sent again while the server is away. The server carries it out once: it knows the call id.
+    /// One request to the server, sent again while the server is away. By its call id an agent's is carried out once; the person's, of whose
+    /// calls nothing is kept, is carried out again where only its answer was lost.
     pub(super) async fn ask(&self, method: &str, name: Option<&str>, parameters: Value, wait: Duration) -> Result<Value, Away> {
         let body: Bytes = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).to_string().into();
         let deadline = Instant::now() + wait;

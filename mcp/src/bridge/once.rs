@@ -19,7 +19,7 @@ pub enum CallError {
 }
 
 /// Calls `tool` of the board of `db_path` in the name that `token` gives, and answers what the tool says. The board is waited for while it
-/// restarts, for `wait` in all; a call that is repeated under the same `call_id` has its effect once.
+/// restarts, for `wait` in all; an agent's call that is repeated under the same `call_id` has its effect once.
 ///
 /// # Errors
 /// When the board refuses, or is not there.

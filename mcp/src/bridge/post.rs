@@ -50,8 +50,8 @@ pub(super) struct Kept(Mutex<Option<Connection>>);
 impl Kept {
     /// Sends `body` and returns the JSON-RPC message that answers it.
     ///
-    /// The server may have ended since the last call. Then `body` is sent a second time, over a new connection; by its call id it is
-    /// carried out once, however far the first one came.
+    /// The server may have ended since the last call. Then `body` is sent a second time, over a new connection; by its call id an agent's is
+    /// carried out once, however far the first one came. The person's is carried out each time that it arrives.
     ///
     /// # Errors
     /// When nothing, something else, or a refusal came back.

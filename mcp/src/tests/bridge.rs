@@ -7,7 +7,9 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::serve::ListenerExt;
+use domain::agent::Role;
 use domain::id::TaskId;
+use domain::stage::Stage;
 use domain::task::Phase;
 use rmcp::ClientServiceExt;
 use serde_json::json;
@@ -16,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::ear::{Heard, Listening};
-use super::fixture::{Board, Client, Era, PERSON, Server, call, done, refused};
+use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
 use super::table::run;
 use crate::server_file::{self, ServerFile};
 use crate::{BridgeError, BridgeOptions, router, tools};
@@ -107,6 +109,30 @@ async fn a_call_whose_answer_was_lost_has_its_effect_once() {
         });
         assert!(created.text.contains("TASK-002 Page") && created.text.contains("TASK-003 Style"), "{}", created.text);
         assert_eq!(board.db.board(&board.project.id).await.unwrap().cards.len(), 3);
+    }
+}
+
+/// The bridge knows which calls are repeated, because it repeats them itself.
+#[tokio::test]
+async fn who_counts_anew_in_each_turn_hands_in_anew_in_the_same_words() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let server = board.serve().await;
+        let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
+        let mara = board.agent("mara", &[Role::Builder]).await;
+        board.announce(&server);
+        let (mara, _bridge) = board.bridge(&mara, era).await;
+        done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara", "role_hat": "builder"})).await;
+        done(&mara, "check_inbox", json!({})).await;
+        done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
+        for _ in 0..2 {
+            let handed = named_call(&mara, "submit_for_review", json!({"task_id": "TASK-002", "summary": "Done."}), "call_0").await;
+            assert!(!handed.is_error, "{}", handed.text);
+            assert_eq!(Stage::of(&board.db.card(&TaskId::new(2)).await.unwrap()), Stage::Review, "{era:?}");
+            done(&lena, "check_inbox", json!({})).await;
+            done(&lena, "reject_task", json!({"task_id": "TASK-002", "reason": "search.rs:3: umlauts"})).await;
+            done(&mara, "check_inbox", json!({})).await;
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Calls that come twice under one id: because their answer was lost, or because their client counts anew in each turn.
 
 use domain::agent::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::fixture::{Board, Era, call, done, named_call};
+use super::fixture::{Board, Client, Era, Outcome, call, done, named_call};
 
 const ID: &str = "call_0";
 
@@ -75,15 +75,41 @@ async fn sending_says_what_it_counts_as_read() {
     drop(call(&mara, "check_inbox", json!({})).await);
     let sent = done(&mara, "send", json!({"to_agent": "human", "message": "What now?"})).await;
     let told: Vec<&str> = sent.text.lines().take(2).collect();
-    let all = sent.data["counted_as_read"].as_array().unwrap().iter().map(|id| id.as_i64().unwrap()).collect::<Vec<_>>();
     insta::assert_snapshot!(told.join("\n"), @r"
     Message sent to human (#14). Copies: lena.
-    Counted as read: #13 from lena, #11 from kim, #9 from kim, #7 from kim, #5 from kim and 2 more. If you have not seen them, call get_history with before=14.
+    Counted as read: #13 from lena, #11 from kim, #9 from kim, #7 from kim, #5 from kim and 2 more. If you have not seen them, call get_history with before=14 and count=13.
     ");
-    // What it names is found where it says.
-    let history = done(&mara, "get_history", json!({"before": all[all.len() - 1] + 1})).await;
-    let shown: Vec<i64> = history.data["messages"].as_array().unwrap().iter().map(|message| message["id"].as_i64().unwrap()).collect();
-    assert!(all.len() == 7 && all.iter().all(|id| shown.contains(id)), "{all:?} {shown:?}");
+    assert_eq!(found_where_it_says(&mara, &sent).await, 7);
     let next = done(&mara, "send", json!({"to_agent": "human", "message": "And?"})).await;
     assert!(!next.text.contains("Counted as read") && next.data.get("counted_as_read").is_none(), "{}", next.text);
+}
+
+/// What others say meanwhile, and copies, which the history leaves out, hide nothing.
+#[tokio::test]
+async fn what_counts_as_read_is_found_amid_the_talk_of_others() {
+    for (roles, read) in [(&[][..], 2), (&[Role::Lead][..], 17)] {
+        let board = Board::new().await;
+        let server = board.serve().await;
+        let mara = server.modern(&board.agent("mara", roles).await).await;
+        let kim = server.modern(&board.agent("kim", &[]).await).await;
+        board.agent("ole", &[]).await;
+        for to in ["mara"].into_iter().chain(["ole"; 15]).chain(["mara"]) {
+            done(&kim, "send", json!({"to_agent": to, "message": "A word"})).await;
+        }
+        drop(call(&mara, "check_inbox", json!({})).await);
+        let sent = done(&mara, "send", json!({"to_agent": "human", "message": "What now?"})).await;
+        assert_eq!(found_where_it_says(&mara, &sent).await, read, "{roles:?}");
+    }
+}
+
+/// Looks what counts as read up in the history, as the answer says, and counts it.
+async fn found_where_it_says(reader: &Client, sent: &Outcome) -> usize {
+    let told = sent.text.lines().find_map(|line| line.split_once("get_history with before=")).unwrap().1;
+    let (before, count) = told.trim_end_matches('.').split_once(" and count=").unwrap();
+    let asked = json!({"before": before.parse::<i64>().unwrap(), "count": count.parse::<i64>().unwrap()});
+    let history = done(reader, "get_history", asked).await;
+    let shown: Vec<&Value> = history.data["messages"].as_array().unwrap().iter().map(|message| &message["id"]).collect();
+    let read = sent.data["counted_as_read"].as_array().unwrap();
+    assert!(read.iter().all(|id| shown.contains(&id)), "{read:?} {shown:?}");
+    read.len()
 }

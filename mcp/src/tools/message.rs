@@ -2,7 +2,7 @@
 
 use db::{Confirmed, HistoryQuery, Sent};
 use domain::id::TaskId;
-use domain::message::{HISTORY_DEFAULT, NewMessage};
+use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,12 +74,14 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
 
 /// What sending confirmed, and how whoever never saw it comes to see it.
 fn counted_as_read(confirmed: &[Confirmed]) -> String {
-    let Some(last) = confirmed.last() else { return String::new() };
+    let (Some(first), Some(last)) = (confirmed.first(), confirmed.last()) else { return String::new() };
     let named: Vec<String> = confirmed.iter().rev().take(NAMED).map(|read| format!("#{} from {}", read.id, read.from_agent)).collect();
     let more = confirmed.len() - named.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let before = last.id + 1;
-    format!("\nCounted as read: {}{more}. If you have not seen them, call get_history with before={before}.", named.join(", "))
+    // Others talked in between.
+    let count = (before - first.id).clamp(HISTORY_DEFAULT.into(), HISTORY_PAGE.into());
+    format!("\nCounted as read: {}{more}. If you have not seen them, call get_history with before={before} and count={count}.", named.join(", "))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
