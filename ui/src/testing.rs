@@ -1,11 +1,11 @@
-//! Cards and agents for tests. Must not be part of the board.
+//! Cards and agents for tests. Must not be part of the product.
 
 use domain::agent::{Agent, Health, Role};
 use domain::id::{ProjectId, TaskId};
 use domain::task::{Card, Hands, Phase, Status};
 use domain::time::Timestamp;
 
-/// A coder's card about which nothing else is known.
+/// A coder's card with empty optional fields.
 pub(crate) fn card(number: u64, status: Status) -> Card {
     Card {
         id: TaskId::new(number),
@@ -34,7 +34,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
     }
 }
 
-/// A verified builder from outside who was never heard of.
+/// A trusted external builder without any heartbeat.
 pub(crate) fn agent(name: &str) -> Agent {
     Agent {
         project_id: ProjectId::new(1),
