@@ -194,9 +194,9 @@ impl Store {
         self.derive(&added.iter().map(|card| card.status).collect::<Vec<_>>());
     }
 
-    /// Every loaded card, in the order of ids, without tracking them.
-    pub(crate) fn cards_now(self) -> Vec<Card> {
-        self.with_cards(<[Card]>::to_vec)
+    /// The first `limit` loaded cards that `accepts`, in the order of ids, without tracking them.
+    pub(crate) fn cards_where(self, accepts: impl FnMut(&&Card) -> bool, limit: usize) -> Vec<Card> {
+        self.with_cards(|cards| cards.iter().filter(accepts).take(limit).cloned().collect())
     }
 
     /// Reads every loaded card, in the order of ids, and tracks all of them.

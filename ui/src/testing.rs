@@ -1,9 +1,12 @@
-//! Cards and agents for tests. Must not be part of the product.
+//! Cards, boards and agents for tests. Must not be part of the product.
 
 use domain::agent::{Agent, Health, Role};
+use domain::board::Board;
 use domain::id::{ProjectId, TaskId};
+use domain::project::{PlanApproval, Project, ProjectStatus};
 use domain::task::{Card, Hands, Phase, Status};
 use domain::time::Timestamp;
+use domain::wire::{BoardView, FinishedCards};
 
 /// A coder's card with empty optional fields.
 pub(crate) fn card(number: u64, status: Status) -> Card {
@@ -54,4 +57,24 @@ pub(crate) fn agent(name: &str) -> Agent {
         last_inbox_check: None,
         left_at: None,
     }
+}
+
+/// The board of a project with these cards.
+pub(crate) fn board(cards: Vec<Card>) -> BoardView {
+    let project = Project {
+        id: ProjectId::new(1),
+        title: "Project".to_owned(),
+        description: None,
+        status: ProjectStatus::Active,
+        repo_path: String::new(),
+        git_dir: String::new(),
+        base_branch: "main".to_owned(),
+        integration_branch: "vibe-relay/PROJ-001".to_owned(),
+        integration_head: None,
+        landed_sha: None,
+        plan_approval: PlanApproval::Auto,
+        created_at: Timestamp::from_milliseconds(0),
+        updated_at: Timestamp::from_milliseconds(0),
+    };
+    BoardView { board: Board { project, cards, seq: 10, epoch: "e".to_owned() }, finished: FinishedCards::default() }
 }

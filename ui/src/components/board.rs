@@ -18,4 +18,5 @@ pub(crate) mod task_details;
 pub(crate) mod task_form;
 pub(crate) mod task_link;
 pub(crate) mod task_messages;
+pub(crate) mod task_options;
 pub(crate) mod task_panel;

@@ -3,7 +3,6 @@
 use domain::actor::Actor;
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::project::{PlanApproval, ProjectStatus};
 use domain::task::HeldBy;
 use domain::time::Timestamp;
 use std::sync::Arc;
@@ -12,26 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use domain::wire::FinishedColumn;
 
 use super::*;
-use crate::testing::card;
-
-fn board(cards: Vec<Card>) -> BoardView {
-    let project = Project {
-        id: ProjectId::new(1),
-        title: "Project".to_owned(),
-        description: None,
-        status: ProjectStatus::Active,
-        repo_path: String::new(),
-        git_dir: String::new(),
-        base_branch: "main".to_owned(),
-        integration_branch: "vibe-relay/PROJ-001".to_owned(),
-        integration_head: None,
-        landed_sha: None,
-        plan_approval: PlanApproval::Auto,
-        created_at: Timestamp::from_milliseconds(0),
-        updated_at: Timestamp::from_milliseconds(0),
-    };
-    BoardView { board: Board { project, cards, seq: 10, epoch: "e".to_owned() }, finished: FinishedCards::default() }
-}
+use crate::testing::{board, card};
 
 fn moved(seq: Seq, card: Card) -> Envelope {
     Envelope {

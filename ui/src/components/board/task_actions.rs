@@ -2,7 +2,6 @@
 //!
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
-use domain::attention::AttentionKind;
 use domain::id::TaskId;
 use domain::task::{CancelReason, Card};
 use domain::transition::{Mover, columns};
@@ -36,14 +35,8 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let task = StoredValue::new(task);
 
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
-    // An answer settles a question.
-    let asked = Memo::new(move |_| view.with(|view| view.as_ref().is_some_and(|view| view.question.is_some())));
-    // A lost dependency is settled by dropping it, by taking it up again, or by giving this task up too; a silence by its end, or by
-    // another assignee.
-    let stuck = Memo::new(move |_| {
-        let stays = |kind| matches!(kind, AttentionKind::DependencyCancelled | AttentionKind::Silent);
-        !asked.get() && card.with(|card| card.attention.as_ref().is_some_and(|attention| !stays(attention.kind)))
-    });
+    // Retry settles only attention that ends with a new start.
+    let can_retry = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| !attention.kind.survives_release())));
     let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
     let movable = Memo::new(move |_| card.with(|card| !columns(card.phase, card.status, Mover::Human).is_empty()));
@@ -64,7 +57,7 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
             <Show when=move || held.get()>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
             </Show>
-            <Show when=move || stuck.get()>
+            <Show when=move || can_retry.get()>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>{retry_label}</button>
             </Show>
             {move || run.get().map(|(run, stopping)| view! {

@@ -3,13 +3,13 @@
 use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
 use domain::message::{Message, NewMessage};
-use domain::task::Card;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};
 
 use crate::client::Client;
 use crate::components::badge::team::{name_label, names_label};
+use crate::components::board::task_options::task_options;
 use crate::components::cc_picker::CcPicker;
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, Icon};
@@ -108,9 +108,12 @@ pub(crate) fn MessageComposer(
             .map(|name| view! { <option value=name.clone() selected=to.with_untracked(|to| *to == name)>{name_label(&name)}</option> })
             .collect_view()
     };
-    let tasks =
-        Memo::new(move |_| store.follow_cards(|cards| cards.iter().filter(|card| is_offered(card, &task.get())).map(option).collect::<Vec<_>>()));
-    let task_options = move || {
+    // A chosen task stays on offer when it is finished.
+    let tasks = Memo::new(move |_| {
+        let chosen = task.get();
+        task_options(store, |card| card.status.is_open() || chosen.as_ref() == Some(&card.id))
+    });
+    let options = move || {
         let option = |(id, title): (TaskId, String)| {
             let chosen = task.with_untracked(|task| task.as_ref() == Some(&id));
             view! { <option value=id.to_string() selected=chosen>{title}</option> }
@@ -147,7 +150,7 @@ pub(crate) fn MessageComposer(
                         on:change:target=move |event| task.set(event.target().value().parse().ok())
                     >
                         <option value="">"No task"</option>
-                        {task_options}
+                        {options}
                     </select>
                 </Show>
             </div>
@@ -170,13 +173,4 @@ pub(crate) fn MessageComposer(
             </div>
         </form>
     }
-}
-
-/// Whether the list of tasks offers the card: it is open or already chosen.
-fn is_offered(card: &Card, chosen: &Option<TaskId>) -> bool {
-    card.status.is_open() || chosen.as_ref() == Some(&card.id)
-}
-
-fn option(card: &Card) -> (TaskId, String) {
-    (card.id.clone(), format!("{} {}", card.id, domain::text::excerpt(&card.title, 60)))
 }

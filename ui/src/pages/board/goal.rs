@@ -10,6 +10,7 @@ use crate::components::badge::team::name_label;
 use crate::components::badge::{Badge, card_badge, goal_badge, progress_label};
 use crate::components::board::goal_bar::{GoalBar, progress_of};
 use crate::components::board::task_link::TaskLink;
+use crate::components::board::task_options::task_options;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, non_empty};
 use crate::components::icon::{CLOSE, Icon};
@@ -120,12 +121,8 @@ fn LinkedTask(task: TaskId) -> impl IntoView {
 #[component]
 fn LinkTask(goal: GoalId) -> impl IntoView {
     let (client, store) = (Client::from_context(), Store::from_context());
-    let free = Memo::new(move |_| {
-        store.follow_cards(|cards| {
-            let free = |card: &&Card| card.goal_id.is_none() && card.round_of.is_none();
-            cards.iter().filter(free).map(|card| (card.id.clone(), card.title.clone())).collect::<Vec<_>>()
-        })
-    });
+    // The panel of a task offers the goal too, so a limited list is enough.
+    let free = Memo::new(move |_| task_options(store, |card| card.goal_id.is_none() && card.round_of.is_none()));
     let link = move |id: &str| {
         if let Ok(task) = id.parse::<TaskId>() {
             client.act(client.link_goal(task, Some(goal.clone())), |_| {});
@@ -143,7 +140,7 @@ fn LinkTask(goal: GoalId) -> impl IntoView {
                 {move || {
                     free.get()
                         .into_iter()
-                        .map(|(id, title)| view! { <option value=id.to_string()>{format!("{id} {}", domain::text::excerpt(&title, 60))}</option> })
+                        .map(|(id, label)| view! { <option value=id.to_string()>{label}</option> })
                         .collect_view()
                 }}
             </select>

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
 use domain::message::{Inbox, Message};
-use domain::task::Card;
 use domain::wire::MessageView;
 use leptos::ev;
 use leptos::html::Div;
@@ -14,6 +13,7 @@ use leptos::task::spawn_local;
 
 use crate::client::{Client, MessageFilter};
 use crate::components::badge::team::name_label;
+use crate::components::board::task_options::task_options;
 use crate::components::inline_code::sentence;
 use crate::components::team::message_composer::MessageComposer;
 use crate::components::team::message_thread::MessageThread;
@@ -241,11 +241,7 @@ fn Filters() -> impl IntoView {
         let names = agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]);
         with_chosen(names.map(|name| (name.clone(), name_label(&name))).collect(), data.message_filter.get().agent, |name| name_label(name))
     });
-    let tasks = Memo::new(move |_| {
-        let label = |card: &Card| (card.id.clone(), format!("{} {}", card.id, domain::text::excerpt(&card.title, 50)));
-        let cards = store.follow_cards(|cards| cards.iter().map(label).collect());
-        with_chosen(cards, data.message_filter.get().task, TaskId::to_string)
-    });
+    let tasks = Memo::new(move |_| with_chosen(task_options(store, |_| true), data.message_filter.get().task, TaskId::to_string));
     let agent_options = move || options(names.get(), data.message_filter.with_untracked(|filter| filter.agent.clone()));
     let task_options = move || options(tasks.get(), data.message_filter.with_untracked(|filter| filter.task.clone()));
     view! {
