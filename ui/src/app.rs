@@ -11,7 +11,7 @@ use crate::pages::sign_in::SignInPage;
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
-/// What the server reports about itself.
+/// The status that the server reports about itself.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerStatus {
     client: Client,

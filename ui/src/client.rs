@@ -159,10 +159,7 @@ fn empty() -> Value {
 mod tests {
     #[test]
     fn refusal_addresses_the_human_as_you() {
-        assert_eq!(
-            super::refusal_text("human approved TASK-002, so somebody else must verify it"),
-            "you approved TASK-002, so somebody else must verify it"
-        );
+        assert_eq!(super::refusal_text("human approved TASK-002 and cannot verify it"), "you approved TASK-002 and cannot verify it");
         assert_eq!(super::refusal_text("TASK-002 has no commit"), "TASK-002 has no commit");
         assert_eq!(super::refusal_text("human"), "human");
     }

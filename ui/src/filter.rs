@@ -1,4 +1,4 @@
-//! The text filter of the board. Each word must occur in a card's id, title, role, badge or goal, or in the name of a contributor.
+//! The text filter of the board. A card must contain each word in its id, title, role, badge, goal or contributors.
 
 use domain::id::GoalId;
 use domain::task::Card;

@@ -1,4 +1,4 @@
-//! Maps each event to the lists that it makes stale. Must not request anything: whoever shows a list requests it again.
+//! Maps each event to the lists that it makes stale. Must not request anything: `live_list` does.
 
 use domain::event::Event;
 

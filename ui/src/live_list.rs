@@ -47,7 +47,7 @@ impl<T> Clone for LiveList<T> {
 impl<T> Copy for LiveList<T> {}
 
 impl<T: Send + Sync + 'static> LiveList<T> {
-    /// Requests the list once `revision` is above zero, and again after each change. A change only marks the list as stale when nobody
+    /// Requests the list once `revision` is above zero, and again after each change. A change only marks the list as stale when no page
     /// watches it and `is_settled` accepts its last answer.
     pub(crate) fn new<F>(revision: RwSignal<u32>, is_settled: fn(&T) -> bool, request: impl Fn() -> F + 'static) -> Self
     where

@@ -41,7 +41,7 @@ pub(crate) struct ProjectData {
     /// Whether the project has any message.
     has_messages: LiveList<bool>,
     pub(crate) dialog: RwSignal<OpenDialog>,
-    /// What the page of messages shows, as its address says.
+    /// The filter of the page of messages, from its address.
     pub(crate) message_filter: Memo<MessageFilter>,
 }
 
