@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::id::ProjectId;
 use domain::project::Project;
-use domain::wire::{List, NewToken, Token as Made};
+use domain::wire::{List, NewToken, CreatedToken as Made};
 use serde_json::json;
 
 use crate::args::Token;

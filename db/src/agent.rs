@@ -4,9 +4,9 @@ mod join;
 mod roster;
 mod take;
 
-pub use join::Registered;
+pub use join::RegistrationResult;
 pub(crate) use join::{join_run, leave_runs_of};
-pub(crate) use roster::{Entry, Roster};
+pub(crate) use roster::{RosterEntry, Roster};
 
 use domain::agent::{Agent, Health, Role};
 use domain::event::Event;
@@ -21,16 +21,16 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::now;
 use crate::open::Db;
-use crate::presence::Connected;
+use crate::presence::ConnectionGuard;
 use crate::task::read::{count, optional, parsed};
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 use crate::{handshake, spawn, task, token, voice};
 
 /// With what it works on and what it has not been given.
 const SELECT: &str = "SELECT a.*,
     (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
     + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
-         AND m.id > a.broadcasts_after AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
     COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
       (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name AND t.status IN ('in_progress', 'in_review')
          ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
@@ -46,19 +46,19 @@ impl Db {
             .bind(project.as_str())
             .fetch_all(&self.readers)
             .await?;
-        rows.iter().map(|row| Ok(self.alive(agent_of(row)?))).collect()
+        rows.iter().map(|row| Ok(self.with_presence(agent_of(row)?))).collect()
     }
 
     /// # Errors
     /// When nobody of this name takes or took part in the project.
     pub async fn agent(&self, project: &ProjectId, name: &str) -> Result<Agent> {
         let found = read(&mut *self.readers.acquire().await?, project, name).await?;
-        found.map(|agent| self.alive(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
+        found.map(|agent| self.with_presence(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
     }
 
     /// Adds what only memory knows: signs of life since the last stored one.
-    fn alive(&self, mut agent: Agent) -> Agent {
-        self.presence.animate(&mut agent, now());
+    fn with_presence(&self, mut agent: Agent) -> Agent {
+        self.presence.apply_to(&mut agent, now());
         agent
     }
 
@@ -66,14 +66,14 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn beat(&self, caller: &Caller) -> Result<Timestamp> {
+    pub async fn record_heartbeat(&self, caller: &Caller) -> Result<Timestamp> {
         let now = now();
         let (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) = (caller, caller.project(), caller.name()) else { return Ok(now) };
-        if self.presence.beat(project, &name, now) {
+        if self.presence.record_heartbeat(project, &name, now) {
             let project = project.clone();
             self.write(move |tx| {
                 Box::pin(async move {
-                    tx.quiet(Quiet::SignsOfLife);
+                    tx.skip_event(NoEventReason::Heartbeat);
                     sqlx::query("UPDATE agents SET heartbeat_at = $3, last_seen = $3 WHERE project_id = $1 AND name = $2")
                         .bind(project.as_str())
                         .bind(name)
@@ -89,7 +89,7 @@ impl Db {
     }
 
     /// Counts the caller as connected for as long as the answer is kept. Nothing for those who are no agents.
-    pub fn connect(&self, caller: &Caller) -> Option<Connected> {
+    pub fn connect(&self, caller: &Caller) -> Option<ConnectionGuard> {
         match (caller, caller.project(), caller.name()) {
             (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => Some(self.presence.connect(project, &name)),
             _ => None,
@@ -104,12 +104,12 @@ impl Db {
         let (project, status) = (project.clone(), status.to_owned());
         let name = caller.name().ok_or(Refusal::NotRegistered)?;
         let (own, of) = (name.clone(), project.clone());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = voice::of(&mut tx.connection, caller, &project).await?;
+                let voice = voice::load(&mut tx.connection, caller, &project).await?;
                 let status = match status.trim() {
                     "" => None,
-                    said => Some(text::title("status", said)?),
+                    said => Some(text::validate_title("status", said)?),
                 };
                 let changed = sqlx::query("UPDATE agents SET status = $3 WHERE project_id = $1 AND name = $2")
                     .bind(project.as_str())
@@ -120,7 +120,7 @@ impl Db {
                 if changed.rows_affected() == 0 {
                     return Err(Refusal::NotRegistered.into());
                 }
-                tx.record_among_agents(caller, &project, None, Event::AgentStatus { agent: voice.name, status });
+                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: voice.name, status });
                 Ok(())
             })
         })
@@ -135,17 +135,17 @@ impl Db {
     /// When nobody of this name is there, or the caller may not speak for it.
     pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
         let (project, name) = (project.clone(), name.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = voice::of(&mut tx.connection, caller, &project).await?;
-                let names = present(&mut tx.connection, &project).await?;
+                let voice = voice::load(&mut tx.connection, caller, &project).await?;
+                let names = active_names(&mut tx.connection, &project).await?;
                 let name = domain::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
                 if name != voice.name {
-                    voice.lead_only(&format!("taking {name} out"))?;
+                    voice.require_lead(&format!("taking {name} out"))?;
                     // Whom others take out does not come back with the token that it has.
-                    token::forget_agent(tx, &project, &name).await?;
+                    token::revoke_agent_token(tx, &project, &name).await?;
                 }
-                leave(tx, caller, &project, &name).await
+                mark_left(tx, caller, &project, &name).await
             })
         })
         .await
@@ -153,16 +153,16 @@ impl Db {
 }
 
 /// Marks an agent as gone. Nobody waits for it any more, nor for its minions; what it was to do is put before the person.
-pub(crate) async fn leave(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
         .bind(project.as_str())
         .bind(name)
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_among_agents(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
-    spawn::ended_with_pilot(tx, project, name).await?;
-    handshake::left(tx, project, name).await?;
+    tx.record_without_card(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
+    spawn::fail_minions_of_agent(tx, project, name).await?;
+    handshake::drop_departed_target(tx, project, name).await?;
     task::assignee_left(tx, project, name).await
 }
 
@@ -176,7 +176,7 @@ pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId,
 }
 
 /// The names of those who have not left, by name.
-pub(crate) async fn present(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
+pub(crate) async fn active_names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
     Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
         .bind(project.as_str())
         .fetch_all(connection)
@@ -193,7 +193,7 @@ fn agent_of(row: &SqliteRow) -> Result<Agent> {
         roles,
         description: row.try_get("description")?,
         status: row.try_get("status")?,
-        verified: row.try_get("verified")?,
+        trusted: row.try_get("trusted")?,
         run_id: optional(row, "run_id")?,
         task_id: optional::<TaskId>(row, "task_id")?,
         health: Health::Unknown,

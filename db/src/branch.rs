@@ -17,7 +17,7 @@ use crate::open::Db;
 use crate::project::{project_of, read};
 use crate::task::read::json;
 use crate::task::{read as tasks, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 
 /// What the tip of a project branch is compared with, as it was at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub struct BranchRecord {
     /// Commits that are approved and not merged by the record. A server that is killed in between leaves such a merge.
     pub approved: Vec<Sha>,
     /// A tip that was not ours and that the person took as it is.
-    pub accepted: Option<Sha>,
+    pub accepted_tip: Option<Sha>,
 }
 
 impl Db {
@@ -44,22 +44,22 @@ impl Db {
         .await?;
         let row = row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?;
         let approved = json(&row, "approved")?.unwrap_or_default();
-        Ok(BranchRecord { project: project_of(&row)?, approved, accepted: row.try_get("accepted_tip")? })
+        Ok(BranchRecord { project: project_of(&row)?, approved, accepted_tip: row.try_get("accepted_sha")? })
     }
 
     /// Remembers what the project branch is called and where it points, unless it was recorded elsewhere than at `from` meanwhile.
     ///
     /// # Errors
     /// When there is no such project.
-    pub async fn project_branch_moved(&self, id: &ProjectId, branch: &str, from: Option<&Sha>, sha: &Sha) -> Result<()> {
+    pub async fn record_branch_tip(&self, id: &ProjectId, branch: &str, from: Option<&Sha>, sha: &Sha) -> Result<()> {
         let (id, branch, from, sha) = (id.clone(), branch.to_owned(), from.cloned(), sha.clone());
         self.write(move |tx| {
             Box::pin(async move {
                 if read(&mut tx.connection, &id).await?.integration_head != from {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                moved(tx, &Caller::Runner, &id, &branch, &sha).await
+                record_tip(tx, &Caller::Runner, &id, &branch, &sha).await
             })
         })
         .await
@@ -70,8 +70,8 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn ask_about_tip(&self, id: &TaskId, tip: &Sha, detail: &str) -> Result<()> {
-        let (id, attention) = (id.clone(), Attention::foreign_tip(tip.clone(), detail));
+    pub async fn request_branch_decision(&self, id: &TaskId, tip: &Sha, detail: &str) -> Result<()> {
+        let (id, attention) = (id.clone(), Attention::unapproved_commits(tip.clone(), detail));
         self.write(move |tx| {
             Box::pin(async move {
                 let card = tasks::card(&mut tx.connection, &id).await?;
@@ -81,11 +81,11 @@ impl Db {
                         .fetch_optional(&mut tx.connection)
                         .await?;
                 if asked.is_some() || card.attention.is_some() || !card.status.is_open() {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                settle::project(tx, &Caller::Runner, &card.project_id).await
+                settle::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::after_project_change(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
@@ -95,32 +95,32 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn tip_is_ours(&self, id: &TaskId) -> Result<()> {
+    pub async fn clear_branch_decision(&self, id: &TaskId) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let card = tasks::card(&mut tx.connection, &id).await?;
-                if asked_tip(&card).is_none() {
-                    tx.quiet(Quiet::NothingChanged);
+                if disputed_tip(&card).is_none() {
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                settle::need_nobody(tx, &Caller::Runner, &card.project_id, &id).await?;
-                settle::project(tx, &Caller::Runner, &card.project_id).await
+                settle::clear_attention(tx, &Caller::Runner, &card.project_id, &id).await?;
+                settle::after_project_change(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
     }
 }
 
-fn asked_tip(card: &Card) -> Option<&Sha> {
+fn disputed_tip(card: &Card) -> Option<&Sha> {
     card.attention.as_ref().and_then(|attention| attention.tip.as_ref())
 }
 
 /// The person goes on with a card on which they were asked about a tip: they take the branch as it was shown to them.
 /// The caller records what happened to the card.
-pub(crate) async fn accept(tx: &mut Tx, card: &Card) -> Result<()> {
-    if let Some(tip) = asked_tip(card) {
-        sqlx::query("UPDATE projects SET accepted_tip = $2 WHERE id = $1")
+pub(crate) async fn accept_tip(tx: &mut Tx, card: &Card) -> Result<()> {
+    if let Some(tip) = disputed_tip(card) {
+        sqlx::query("UPDATE projects SET accepted_sha = $2 WHERE id = $1")
             .bind(card.project_id.as_str())
             .bind(tip)
             .execute(&mut tx.connection)
@@ -129,10 +129,10 @@ pub(crate) async fn accept(tx: &mut Tx, card: &Card) -> Result<()> {
     Ok(())
 }
 
-pub(crate) async fn moved(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: &str, sha: &Sha) -> Result<()> {
+pub(crate) async fn record_tip(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: &str, sha: &Sha) -> Result<()> {
     read(&mut tx.connection, id).await?;
     let changed = sqlx::query(
-        "UPDATE projects SET integration_branch = $2, integration_head = $3, accepted_tip = NULL, updated_at = $4
+        "UPDATE projects SET integration_branch = $2, integration_head = $3, accepted_sha = NULL, updated_at = $4
          WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS NOT $3)",
     )
     .bind(id.as_str())
@@ -142,7 +142,7 @@ pub(crate) async fn moved(tx: &mut Tx, caller: &Caller, id: &ProjectId, branch: 
     .execute(&mut tx.connection)
     .await?;
     if changed.rows_affected() == 0 {
-        tx.quiet(Quiet::NothingChanged);
+        tx.skip_event(NoEventReason::NothingChanged);
     } else {
         tx.record_for_project(caller, id, Event::ProjectBranchMoved { sha: sha.clone() });
     }

@@ -4,7 +4,7 @@ use domain::comment::{AuthorRole, Comment};
 use domain::event::Event;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::Phase;
+use domain::task::AgentKind;
 use domain::text;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -23,23 +23,23 @@ impl Db {
     /// When the content is not acceptable, the role is not the caller's, or an agent speaks on a task of another project.
     pub async fn add_comment(&self, caller: &Caller, task: &TaskId, content: &str, claimed: Option<AuthorRole>) -> Result<Comment> {
         let (task, content) = (task.clone(), content.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let own = role(caller);
                 if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
-                    return Err(Refusal::NotYou { own: own.to_string(), claimed: claimed.to_string() }.into());
+                    return Err(Refusal::WrongIdentity { own: own.to_string(), claimed: claimed.to_string() }.into());
                 }
                 let card = read::card(&mut tx.connection, &task).await?;
                 if let Caller::Run(run) = caller {
                     if run.project_id != card.project_id {
                         return Err(Refusal::not_found("task", &task).into());
                     }
-                    let only_own = matches!(run.phase, Phase::Coder | Phase::Reviewer);
+                    let only_own = matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer);
                     if only_own && run.task_id != task {
-                        return Err(Refusal::NotYourTask { task, own: run.task_id.clone() }.into());
+                        return Err(Refusal::WrongTask { task, own: run.task_id.clone() }.into());
                     }
                 } else {
-                    voice::of(&mut tx.connection, caller, &card.project_id).await?;
+                    voice::load(&mut tx.connection, caller, &card.project_id).await?;
                 }
                 insert(tx, caller, &card.project_id, &task, &content).await
             })
@@ -88,12 +88,12 @@ fn role(caller: &Caller) -> AuthorRole {
         Caller::Human => AuthorRole::Human,
         Caller::Runner => AuthorRole::Runner,
         Caller::Run(run) => match run.phase {
-            Phase::Planner => AuthorRole::Planner,
-            Phase::Coder => AuthorRole::Coder,
-            Phase::Reviewer => AuthorRole::Reviewer,
-            Phase::Orchestrator => AuthorRole::Orchestrator,
+            AgentKind::Planner => AuthorRole::Planner,
+            AgentKind::Coder => AuthorRole::Coder,
+            AgentKind::Reviewer => AuthorRole::Reviewer,
+            AgentKind::Orchestrator => AuthorRole::Orchestrator,
         },
-        Caller::Agent(_) | Caller::Room(_) => AuthorRole::Agent,
+        Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         author_role: role(caller),
         author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
         run_id: caller.run().cloned(),
-        content: text::body("content", content)?,
+        content: text::validate_body("content", content)?,
         created_at: tx.now,
     };
     sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")

@@ -2,7 +2,7 @@
 //!
 //! Nobody's unread messages keep a promise from being told.
 
-use domain::agent::ALL;
+use domain::agent::EVERYONE;
 use domain::contract::{Contract, ContractVersion, NewContract};
 use domain::event::Event;
 use domain::id::ProjectId;
@@ -13,11 +13,11 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::message::{Post, post};
+use crate::message::{OutgoingMessage, post};
 use crate::open::Db;
 use crate::task::read::{count, parsed};
-use crate::tx::{Quiet, Tx};
-use crate::voice::{self, Voice};
+use crate::tx::{NoEventReason, Tx};
+use crate::voice::{self, Participant};
 
 /// With who declared the version in force.
 const SELECT: &str = "SELECT c.*, v.declared_by FROM contracts c JOIN contract_versions v ON v.contract_id = c.id AND v.version = c.version";
@@ -30,10 +30,10 @@ impl Db {
     /// When the name or the specification is not acceptable, or the caller has not registered.
     pub async fn declare_contract(&self, caller: &Caller, project: &ProjectId, new: NewContract) -> Result<Contract> {
         let project = project.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = voice::of(&mut tx.connection, caller, &project).await?;
-                let (name, spec) = (text::title("name", &new.name)?, text::body("spec", &new.spec)?);
+                let voice = voice::load(&mut tx.connection, caller, &project).await?;
+                let (name, spec) = (text::validate_title("name", &new.name)?, text::validate_body("spec", &new.spec)?);
                 let known = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE c.project_id = $1 AND c.name = $2 AND c.type = $3")))
                     .bind(project.as_str())
                     .bind(&name)
@@ -42,11 +42,11 @@ impl Db {
                     .await?;
                 let known = known.as_ref().map(contract_of).transpose()?;
                 if let Some(known) = known.filter(|known| known.spec == spec) {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(known);
                 }
                 let contract = write(tx, &voice, &NewContract { name, spec, ..new }).await?;
-                tell(tx, caller, &voice, &contract).await?;
+                notify(tx, caller, &voice, &contract).await?;
                 Ok(contract)
             })
         })
@@ -94,7 +94,7 @@ impl Db {
 }
 
 /// The first version, or the next one. Whoever declared it first stays its owner.
-async fn write(tx: &mut Tx, voice: &Voice, new: &NewContract) -> Result<Contract> {
+async fn write(tx: &mut Tx, voice: &Participant, new: &NewContract) -> Result<Contract> {
     let row = sqlx::query(
         "INSERT INTO contracts (project_id, name, type, owner, spec, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $6)
          ON CONFLICT (project_id, name, type) DO UPDATE SET spec = $5, version = version + 1, updated_at = $6 RETURNING *, $4 AS declared_by",
@@ -120,12 +120,12 @@ async fn write(tx: &mut Tx, voice: &Voice, new: &NewContract) -> Result<Contract
 }
 
 /// The log, and the word to everybody else. It names the contract and holds its specification.
-async fn tell(tx: &mut Tx, caller: &Caller, voice: &Voice, contract: &Contract) -> Result<()> {
+async fn notify(tx: &mut Tx, caller: &Caller, voice: &Participant, contract: &Contract) -> Result<()> {
     let Contract { id, name, kind, version, .. } = contract;
     let event = Event::ContractDeclared { contract: *id, name: name.clone(), contract_type: *kind, version: *version };
-    tx.record_among_agents(caller, &contract.project_id, None, event);
+    tx.record_without_card(caller, &contract.project_id, None, event);
     let content = format!("[CONTRACT v{version}] {name} ({kind}): {}", contract.spec);
-    post(tx, caller, Post { project: &contract.project_id, from: &voice.name, to: ALL, content: &content, task: None, reply_to: None }).await?;
+    post(tx, caller, OutgoingMessage { project: &contract.project_id, from: &voice.name, to: EVERYONE, content: &content, task: None, reply_to: None }).await?;
     Ok(())
 }
 

@@ -51,7 +51,7 @@ impl Db {
     }
 
     /// How many events follow `seq`.
-    pub fn behind(&self, seq: Seq) -> Seq {
+    pub fn lag(&self, seq: Seq) -> Seq {
         self.latest() - seq
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::{PERSON, RUNNER};
+use domain::agent::{HUMAN, RUNNER};
 use domain::event::Event;
 use domain::goal::{Goal, GoalStatus, NewGoal, Progress};
 use domain::id::{GoalId, ProjectId, TaskId};
@@ -16,12 +16,12 @@ use sqlx::{Row, SqliteConnection};
 use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::message::{Post, post};
+use crate::message::{OutgoingMessage, post};
 use crate::open::Db;
 use crate::task::read as tasks;
 use crate::task::read::{optional, parsed};
 use crate::task::settle;
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 use crate::voice;
 
 impl Db {
@@ -31,11 +31,11 @@ impl Db {
     /// When a text is not acceptable or the caller has not registered.
     pub async fn create_goal(&self, caller: &Caller, project: &ProjectId, new: NewGoal) -> Result<Goal> {
         let project = project.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = voice::of(&mut tx.connection, caller, &project).await?;
-                let title = text::title("title", &new.title)?;
-                let description = text::optional_body("description", new.description.as_deref())?;
+                let voice = voice::load(&mut tx.connection, caller, &project).await?;
+                let title = text::validate_title("title", &new.title)?;
+                let description = text::validate_optional_body("description", new.description.as_deref())?;
                 let id = GoalId::new(tx.next_number(GoalId::PREFIX).await?);
                 sqlx::query("INSERT INTO goals (id, project_id, title, description, creator, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
                     .bind(id.as_str())
@@ -46,7 +46,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_among_agents(caller, &project, None, Event::GoalCreated { goal: id.clone() });
+                tx.record_without_card(caller, &project, None, Event::GoalCreated { goal: id.clone() });
                 read(&mut tx.connection, &id).await
             })
         })
@@ -59,18 +59,18 @@ impl Db {
     /// When the caller is no lead, the goal is none of the task's project, or the task is of a kind that nobody verifies.
     pub async fn link_task(&self, caller: &Caller, task: &TaskId, goal: Option<&GoalId>) -> Result<Task> {
         let (task, goal) = (task.clone(), goal.cloned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let card = tasks::card(&mut tx.connection, &task).await?;
                 if caller.project().is_some_and(|own| *own != card.project_id) {
                     return Err(Refusal::not_found("task", &task).into());
                 }
-                voice::of(&mut tx.connection, caller, &card.project_id).await?.lead_only("linking tasks to goals")?;
+                voice::load(&mut tx.connection, caller, &card.project_id).await?.require_lead("linking tasks to goals")?;
                 if card.goal_id == goal {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                 } else {
                     link(tx, caller, &card, goal.as_ref()).await?;
-                    settle::project(tx, caller, &card.project_id).await?;
+                    settle::after_project_change(tx, caller, &card.project_id).await?;
                 }
                 tasks::task(&mut tx.connection, &task).await
             })
@@ -107,15 +107,15 @@ impl Db {
     /// When the caller is no lead, the goal is signed off already, has no task, or one that is not verified.
     pub async fn verify_goal(&self, caller: &Caller, id: &GoalId, notes: Option<&str>) -> Result<Goal> {
         let (id, notes) = (id.clone(), notes.map(str::to_owned));
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let goal = read(&mut tx.connection, &id).await?;
                 if caller.project().is_some_and(|own| *own != goal.project_id) {
                     return Err(Refusal::not_found("goal", &id).into());
                 }
-                let voice = voice::of(&mut tx.connection, caller, &goal.project_id).await?;
-                voice.lead_only("signing goals off")?;
-                let notes = text::optional_body("notes", notes.as_deref())?;
+                let voice = voice::load(&mut tx.connection, caller, &goal.project_id).await?;
+                voice.require_lead("signing goals off")?;
+                let notes = text::validate_optional_body("notes", notes.as_deref())?;
                 let cards = linked(tx, &goal).await?;
                 may_be_verified(&goal, &cards)?;
                 sqlx::query("UPDATE goals SET status = 'verified', verified_by = $2, notes = $3, verified_at = $4 WHERE id = $1")
@@ -130,7 +130,7 @@ impl Db {
                     Some(notes) => format!("verified.\n\n{notes}"),
                     None => "verified.".to_owned(),
                 };
-                tell(tx, caller, &voice.name, &goal, &cards, &words).await?;
+                notify(tx, caller, &voice.name, &goal, &cards, &words).await?;
                 read(&mut tx.connection, &id).await
             })
         })
@@ -147,13 +147,13 @@ fn may_be_verified(goal: &Goal, cards: &[Card]) -> Result<(), Refusal> {
     if goal.progress.linked == 0 {
         return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal, and have them verified."));
     }
-    let open: Vec<TaskId> = cards.iter().filter(|card| is_open(card)).map(|card| card.id.clone()).collect();
-    if open.is_empty() { Ok(()) } else { Err(Refusal::GoalOpen { goal: goal.id.clone(), open }) }
+    let open: Vec<TaskId> = cards.iter().filter(|card| blocks_sign_off(card)).map(|card| card.id.clone()).collect();
+    if open.is_empty() { Ok(()) } else { Err(Refusal::GoalUnfinished { goal: goal.id.clone(), open }) }
 }
 
 /// Whether a linked task keeps its goal from being signed off.
-fn is_open(card: &Card) -> bool {
-    card.hands.verified_by.is_none() && (card.status == Status::Done || !card.satisfies_dependents())
+fn blocks_sign_off(card: &Card) -> bool {
+    card.contributors.verified_by.is_none() && (card.status == Status::Done || !card.satisfies_dependents())
 }
 
 /// Puts a task under a goal of its project. The caller settles what follows.
@@ -181,12 +181,12 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option
 }
 
 /// Lets the goals of a project follow its `cards`, forwards and back.
-pub(crate) async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
+pub(crate) async fn sync_goal_statuses(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
     let rows =
         sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id").bind(project.as_str()).fetch_all(&mut tx.connection).await?;
     for row in &rows {
         let goal = goal_of(row, cards)?;
-        let to = goal.status.follows(goal.progress);
+        let to = goal.status.after_progress(goal.progress);
         if to == goal.status {
             continue;
         }
@@ -200,10 +200,10 @@ pub(crate) async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, ca
         let linked: Vec<Card> = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id)).cloned().collect();
         match (goal.status, to) {
             (_, GoalStatus::PendingVerify) => {
-                tell(tx, &Caller::Runner, RUNNER, &goal, &[], "every task is verified. A lead signs it off with verify_goal.").await?;
+                notify(tx, &Caller::Runner, RUNNER, &goal, &[], "every task is verified. A lead signs it off with verify_goal.").await?;
             }
             (GoalStatus::PendingVerify | GoalStatus::Verified, _) => {
-                tell(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not every task is verified any more.").await?;
+                notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not every task is verified any more.").await?;
             }
             _ => {}
         }
@@ -213,21 +213,21 @@ pub(crate) async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, ca
 
 fn moved(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
     let event = Event::GoalMoved { goal: goal.id.clone(), from: goal.status, to };
-    tx.record_among_agents(caller, &goal.project_id, None, event);
+    tx.record_without_card(caller, &goal.project_id, None, event);
 }
 
 /// Tells the leads, the person where nobody from outside leads who could answer, and whoever is assigned to one of `cards`.
-async fn tell(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[Card], words: &str) -> Result<()> {
+async fn notify(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[Card], words: &str) -> Result<()> {
     let mut content = format!("[GOAL] {}: {} is {words}", goal.id, goal.title);
     content.truncate(content.floor_char_boundary(text::BODY_BYTES));
-    let roster = Roster::read(tx, &goal.project_id).await?;
+    let roster = Roster::load(tx, &goal.project_id).await?;
     let mut told: BTreeSet<&str> = roster.leads().collect();
-    if !roster.is_led() {
-        told.insert(PERSON);
+    if !roster.has_external_lead() {
+        told.insert(HUMAN);
     }
-    told.extend(cards.iter().filter_map(|card| card.hands.assigned_to.as_deref()));
+    told.extend(cards.iter().filter_map(|card| card.contributors.assigned_to.as_deref()));
     for to in told.into_iter().filter(|to| *to != from) {
-        post(tx, caller, Post { project: &goal.project_id, from, to, content: &content, task: None, reply_to: None }).await?;
+        post(tx, caller, OutgoingMessage { project: &goal.project_id, from, to, content: &content, task: None, reply_to: None }).await?;
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ use crate::tx::Tx;
 
 /// What somebody did for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum Contribution {
     Built,
     Approved,
     Verified,
 }
 
-impl Part {
+impl Contribution {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Built => "built",
@@ -26,8 +26,8 @@ impl Part {
 }
 
 /// Writes down that `name` had a part in the task. It is never taken back.
-pub(crate) async fn lend(tx: &mut Tx, task: &TaskId, name: &str, part: Part) -> Result<()> {
-    sqlx::query("INSERT OR IGNORE INTO hands (task_id, agent_name, part, created_at) VALUES ($1, $2, $3, $4)")
+pub(crate) async fn record(tx: &mut Tx, task: &TaskId, name: &str, part: Contribution) -> Result<()> {
+    sqlx::query("INSERT INTO contributions (task_id, agent_name, kind, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
         .bind(task.as_str())
         .bind(name)
         .bind(part.as_str())
@@ -38,13 +38,13 @@ pub(crate) async fn lend(tx: &mut Tx, task: &TaskId, name: &str, part: Part) -> 
 }
 
 /// Refuses somebody who had one of `parts` in the task, or has it now, from doing `action` to it.
-pub(crate) async fn independent(tx: &mut Tx, card: &Card, name: &str, parts: &[Part], action: &'static str) -> Result<()> {
+pub(crate) async fn require_independent(tx: &mut Tx, card: &Card, name: &str, parts: &[Contribution], action: &'static str) -> Result<()> {
     let own = |part: &'static str| Refusal::NotIndependent { task: card.id.clone(), agent: name.to_owned(), part, action };
     for part in parts {
-        if *part == Part::Built && card.hands.assigned_to.as_deref() == Some(name) {
+        if *part == Contribution::Built && card.contributors.assigned_to.as_deref() == Some(name) {
             return Err(own(part.as_str()).into());
         }
-        let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM hands WHERE task_id = $1 AND agent_name = $2 AND part = $3")
+        let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM contributions WHERE task_id = $1 AND agent_name = $2 AND kind = $3")
             .bind(card.id.as_str())
             .bind(name)
             .bind(part.as_str())

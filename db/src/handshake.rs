@@ -1,8 +1,8 @@
 //! Handshakes: a lead's plan, and who of those it was told to has acknowledged it.
 
-use domain::agent::{ALL, PERSON, RUNNER};
+use domain::agent::{EVERYONE, HUMAN, RUNNER};
 use domain::event::Event;
-use domain::handshake::{Handshake, Target};
+use domain::handshake::{Handshake, HandshakeTarget};
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::text;
@@ -12,11 +12,11 @@ use sqlx::{Row, SqliteConnection};
 use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::message::{Post, post};
+use crate::message::{OutgoingMessage, post};
 use crate::open::Db;
 use crate::presence::Presence;
 use crate::task::read::{optional, parsed};
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 use crate::voice;
 
 impl Db {
@@ -24,23 +24,23 @@ impl Db {
     ///
     /// # Errors
     /// When the caller does not lead, the words are not acceptable, a name is unknown or gone, or nobody is there to be asked.
-    pub async fn begin_handshake(&self, caller: &Caller, project: &ProjectId, words: &str, targets: Vec<String>) -> Result<Handshake> {
+    pub async fn initiate_handshake(&self, caller: &Caller, project: &ProjectId, words: &str, targets: Vec<String>) -> Result<Handshake> {
         let (project, words) = (project.clone(), words.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let roster = Roster::read(tx, &project).await?;
-                let voice = voice::among(tx, caller, &roster).await?;
-                voice.lead_only("beginning a handshake")?;
-                let words = text::body("message", &words)?;
+                let roster = Roster::load(tx, &project).await?;
+                let voice = voice::from_roster(tx, caller, &roster).await?;
+                voice.require_lead("beginning a handshake")?;
+                let words = text::validate_body("message", &words)?;
                 let mut names: Vec<String> = Vec::new();
                 for given in &targets {
                     match roster.recipient(tx, &voice.name, given).await? {
-                        all if all == ALL => names.extend(roster.others().map(str::to_owned)),
+                        all if all == EVERYONE => names.extend(roster.active_non_leads().map(str::to_owned)),
                         name => names.push(name),
                     }
                 }
                 if targets.is_empty() {
-                    names.extend(roster.others().map(str::to_owned));
+                    names.extend(roster.active_non_leads().map(str::to_owned));
                 }
                 names.sort_unstable();
                 names.dedup();
@@ -64,10 +64,10 @@ impl Db {
                         .bind(name)
                         .execute(&mut tx.connection)
                         .await?;
-                    let told = Post { project: &project, from: &voice.name, to: name, content: &content, task: None, reply_to: None };
+                    let told = OutgoingMessage { project: &project, from: &voice.name, to: name, content: &content, task: None, reply_to: None };
                     post(tx, caller, told).await?;
                 }
-                tx.record_among_agents(caller, &project, None, Event::HandshakeBegun { handshake: id });
+                tx.record_without_card(caller, &project, None, Event::HandshakeInitiated { handshake: id });
                 read(&mut tx.connection, id).await
             })
         })
@@ -79,19 +79,19 @@ impl Db {
     /// # Errors
     /// When the caller was not asked, or has acknowledged before.
     pub async fn acknowledge(&self, caller: &Caller, id: i64) -> Result<Handshake> {
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let known = read(&mut tx.connection, id).await?;
                 let foreign = caller.project().is_some_and(|own| *own != known.project_id);
                 if foreign {
                     return Err(Refusal::not_found("handshake", id).into());
                 }
-                let agent = voice::of(&mut tx.connection, caller, &known.project_id).await?.name;
+                let agent = voice::load(&mut tx.connection, caller, &known.project_id).await?.name;
                 let Some(target) = known.targets.iter().find(|target| target.agent_name == agent) else {
-                    return Err(Refusal::NotAsked { handshake: id, agent }.into());
+                    return Err(Refusal::NotATarget { handshake: id, agent }.into());
                 };
                 if target.acked_at.is_some() {
-                    return Err(Refusal::AcknowledgedBefore { handshake: id, agent }.into());
+                    return Err(Refusal::AlreadyAcknowledged { handshake: id, agent }.into());
                 }
                 sqlx::query("UPDATE handshake_acks SET acked_at = $3, left_at = NULL WHERE handshake_id = $1 AND agent_name = $2")
                     .bind(id)
@@ -99,8 +99,8 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_among_agents(caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
-                complete(tx, caller, id).await?;
+                tx.record_without_card(caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
+                complete_if_answered(tx, caller, id).await?;
                 read(&mut tx.connection, id).await
             })
         })
@@ -114,8 +114,8 @@ impl Db {
     pub async fn complete_handshake(&self, id: i64) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::NothingChanged);
-                complete(tx, &Caller::Runner, id).await
+                tx.skip_event(NoEventReason::NothingChanged);
+                complete_if_answered(tx, &Caller::Runner, id).await
             })
         })
         .await
@@ -146,7 +146,7 @@ impl Db {
 }
 
 /// The handshakes of all projects for which only such are waited who do not listen, and when the last of these is given up.
-pub(crate) async fn unanswered(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
+pub(crate) async fn pending_with_deadline(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
     let pending: Vec<i64> =
         sqlx::query_scalar("SELECT id FROM handshakes WHERE status = 'pending' ORDER BY project_id, id").fetch_all(&mut *connection).await?;
     let (mut unanswered, mut known) = (Vec::new(), None::<Roster>);
@@ -154,7 +154,7 @@ pub(crate) async fn unanswered(connection: &mut SqliteConnection, presence: &Pre
         let handshake = read(connection, id).await?;
         let roster = match known.take().filter(|roster| roster.project == handshake.project_id) {
             Some(roster) => roster,
-            None => Roster::at(connection, presence, &handshake.project_id, now).await?,
+            None => Roster::load_at(connection, presence, &handshake.project_id, now).await?,
         };
         unanswered.extend(lost_at(&handshake, &roster).map(|at| (id, at)));
         known = Some(roster);
@@ -165,24 +165,24 @@ pub(crate) async fn unanswered(connection: &mut SqliteConnection, presence: &Pre
 /// When the last of those who are waited for is given up; none while somebody is among them who listens.
 fn lost_at(handshake: &Handshake, roster: &Roster) -> Option<Timestamp> {
     let asked = handshake.created_at;
-    handshake.pending().try_fold(asked, |latest, name| Some(latest.max(roster.lost_at(name, asked)?)))
+    handshake.pending().try_fold(asked, |latest, name| Some(latest.max(roster.unresponsive_at(name, asked)?)))
 }
 
 /// Nobody waits for somebody who left, nor, where only such are left, for those who fell silent.
-pub(crate) async fn left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+pub(crate) async fn drop_departed_target(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let pending: Vec<i64> = sqlx::query_scalar("SELECT id FROM handshakes WHERE project_id = $1 AND status = 'pending' ORDER BY id")
         .bind(project.as_str())
         .fetch_all(&mut tx.connection)
         .await?;
     for id in pending {
-        gone(tx, id, name).await?;
-        complete(tx, &Caller::Runner, id).await?;
+        mark_target_gone(tx, id, name).await?;
+        complete_if_answered(tx, &Caller::Runner, id).await?;
     }
     Ok(())
 }
 
 /// Notes that a handshake is not to wait for somebody who did not acknowledge it.
-async fn gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
+async fn mark_target_gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
     sqlx::query("UPDATE handshake_acks SET left_at = $3 WHERE handshake_id = $1 AND agent_name = $2 AND acked_at IS NULL AND left_at IS NULL")
         .bind(id)
         .bind(name)
@@ -193,18 +193,18 @@ async fn gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
 }
 
 /// Completes a handshake for which nobody is waited any more who could still answer.
-async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
+async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
     let mut handshake = read(&mut tx.connection, id).await?;
     if handshake.completed_at.is_some() {
         return Ok(());
     }
-    let roster = Roster::read(tx, &handshake.project_id).await?;
+    let roster = Roster::load(tx, &handshake.project_id).await?;
     if lost_at(&handshake, &roster).is_none_or(|at| at > tx.now) {
         return Ok(());
     }
     let how = if handshake.pending().next().is_some() { "left or fell silent" } else { "left" };
     for target in handshake.targets.iter_mut().filter(|target| target.acked_at.is_none() && !target.left) {
-        gone(tx, id, &target.agent_name).await?;
+        mark_target_gone(tx, id, &target.agent_name).await?;
         target.left = true;
     }
     sqlx::query("UPDATE handshakes SET status = 'completed', completed_at = $2 WHERE id = $1")
@@ -213,15 +213,15 @@ async fn complete(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
         .execute(&mut tx.connection)
         .await?;
     let project = &handshake.project_id;
-    tx.record_among_agents(caller, project, None, Event::HandshakeCompleted { handshake: id });
+    tx.record_without_card(caller, project, None, Event::HandshakeCompleted { handshake: id });
     let mut told: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
     told.sort_unstable();
     told.dedup();
     let left: Vec<&str> = handshake.targets.iter().filter(|target| target.left).map(|target| target.agent_name.as_str()).collect();
     let without = if left.is_empty() { String::new() } else { format!(" without {}, who {how}", left.join(", ")) };
     let content = format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED{without}");
-    for name in told.into_iter().filter(|name| *name == PERSON || roster.entry(name).is_some()) {
-        let words = Post { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
+    for name in told.into_iter().filter(|name| *name == HUMAN || roster.entry(name).is_some()) {
+        let words = OutgoingMessage { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
         post(tx, &Caller::Runner, words).await?;
     }
     Ok(())
@@ -232,7 +232,7 @@ async fn read(connection: &mut SqliteConnection, id: i64) -> Result<Handshake> {
     let row = row.ok_or_else(|| Refusal::not_found("handshake", id))?;
     let acks = sqlx::query("SELECT * FROM handshake_acks WHERE handshake_id = $1 ORDER BY agent_name").bind(id).fetch_all(connection).await?;
     let targets = acks.iter().map(|ack| {
-        Ok(Target {
+        Ok(HandshakeTarget {
             agent_name: ack.try_get("agent_name")?,
             acked_at: optional(ack, "acked_at")?,
             left: ack.try_get::<Option<&str>, _>("left_at")?.is_some(),

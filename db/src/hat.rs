@@ -2,7 +2,7 @@
 
 use domain::agent::Role;
 use domain::event::Event;
-use domain::hat::{HatWorn, conflict};
+use domain::hat::{HatAssignment, hats_conflict};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use sqlx::Row;
@@ -18,7 +18,7 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn hats(&self, project: &ProjectId) -> Result<Vec<HatWorn>> {
+    pub async fn hats(&self, project: &ProjectId) -> Result<Vec<HatAssignment>> {
         let rows = sqlx::query(
             "SELECT h.agent_name, h.hat, h.task_id, h.created_at, t.title, t.status FROM hats h JOIN tasks t ON t.id = h.task_id
              WHERE h.project_id = $1 ORDER BY h.created_at, h.rowid",
@@ -28,7 +28,7 @@ impl Db {
         .await?;
         rows.iter()
             .map(|row| {
-                Ok(HatWorn {
+                Ok(HatAssignment {
                     agent_name: row.try_get("agent_name")?,
                     role_hat: parsed(row, "hat")?,
                     task_id: parsed(row, "task_id")?,
@@ -42,15 +42,15 @@ impl Db {
 }
 
 /// Refuses a hat that goes with none of those that `agent` wore in the project, over all its tasks.
-pub(crate) async fn fits(tx: &mut Tx, project: &ProjectId, agent: &str, hat: Role) -> Result<()> {
-    let rows = sqlx::query("SELECT hat, task_id FROM hats WHERE project_id = $1 AND agent_name = $2 ORDER BY created_at, rowid")
+pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent: &str, hat: Role) -> Result<()> {
+    let rows = sqlx::query("SELECT hat, task_id FROM hats WHERE project_id = $1 AND agent_name = $2 ORDER BY created_at, id")
         .bind(project.as_str())
         .bind(agent)
         .fetch_all(&mut tx.connection)
         .await?;
     for row in &rows {
         let worn: Role = parsed(row, "hat")?;
-        if conflict(hat, worn) {
+        if hats_conflict(hat, worn) {
             return Err(Refusal::HatConflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
         }
     }
@@ -58,7 +58,7 @@ pub(crate) async fn fits(tx: &mut Tx, project: &ProjectId, agent: &str, hat: Rol
 }
 
 /// Writes down that `agent` wears `hat` for a task, which was checked to fit.
-pub(crate) async fn put_on(tx: &mut Tx, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
+pub(crate) async fn record(tx: &mut Tx, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
     sqlx::query("INSERT OR IGNORE INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5)")
         .bind(task.as_str())
         .bind(agent)
@@ -72,8 +72,8 @@ pub(crate) async fn put_on(tx: &mut Tx, project: &ProjectId, task: &TaskId, agen
 
 /// Gives the assignee of a task a hat, where it fits.
 pub(crate) async fn assign(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
-    fits(tx, project, agent, hat).await?;
-    put_on(tx, project, task, agent, hat).await?;
+    require_no_conflict(tx, project, agent, hat).await?;
+    record(tx, project, task, agent, hat).await?;
     sqlx::query("UPDATE tasks SET role_hat = $2, updated_at = $3 WHERE id = $1")
         .bind(task.as_str())
         .bind(hat.as_str())

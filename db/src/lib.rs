@@ -38,16 +38,16 @@ mod tx;
 mod voice;
 mod writer;
 
-pub use agent::Registered;
+pub use agent::RegistrationResult;
 pub use branch::BranchRecord;
-pub use caller::{AgentCaller, Caller, RoomCaller, RunCaller};
+pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
 pub use error::{Error, Result};
-pub use message::{Confirmed, HistoryQuery, Sent};
+pub use message::{AcknowledgedMessage, HistoryQuery, Sent};
 pub use open::Db;
-pub use presence::Connected;
-pub use run::{NewRun, Reserved, RunEnd, RunMessage};
-pub use state::{Assignee, State, TaskState};
-pub use task::Move;
+pub use presence::ConnectionGuard;
+pub use run::{NewRun, ReservedRun, RunEnd, RunMessage};
+pub use state::{AssigneePresence, Snapshot, TaskSnapshot};
+pub use task::MoveRequest;
 pub use token::new_token;
 
 use domain::time::Timestamp;

@@ -2,7 +2,7 @@
 
 use domain::attention::{Attention, AttentionKind};
 use domain::event::Event;
-use domain::evidence::Found;
+use domain::evidence::EvidenceResult;
 use domain::id::TaskId;
 use domain::task::{Status, Task};
 
@@ -10,25 +10,25 @@ use crate::branch;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::{Move, apply, not_now, read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::task::{MoveRequest, apply, wrong_status, read, settle};
+use crate::tx::{NoEventReason, Tx};
 
 impl Db {
     /// The approved commit is in the project branch, which now points to `head`: the task is done.
     ///
     /// # Errors
     /// When the task is no longer approved at `sha`.
-    pub async fn merged(&self, id: &TaskId, sha: &str, branch: &str, head: &str) -> Result<Task> {
+    pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str) -> Result<Task> {
         let (id, sha, name, head) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                let task = approved_at(tx, &id, &sha).await?;
+                let task = require_approved(tx, &id, &sha).await?;
                 let project = task.card.project_id.clone();
-                branch::moved(tx, &Caller::Runner, &project, &name, &head).await?;
+                branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
-                apply(tx, &Caller::Runner, &task, &Move::to(Status::Done), &Found::Nothing).await?;
-                settle::all(tx, &Caller::Runner, &project).await?;
+                apply(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
+                settle::after_task_change(tx, &Caller::Runner, &project).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -39,14 +39,14 @@ impl Db {
     ///
     /// # Errors
     /// When the task is no longer approved at `sha`.
-    pub async fn merge_failed(&self, id: &TaskId, sha: &str, reason: &str) -> Result<Task> {
+    pub async fn record_merge_failure(&self, id: &TaskId, sha: &str, reason: &str) -> Result<Task> {
         let (id, sha, reason) = (id.clone(), sha.to_owned(), reason.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                let task = approved_at(tx, &id, &sha).await?;
-                let back = Move { to: Status::InProgress, reason: Some(reason), merge: false };
-                apply(tx, &Caller::Runner, &task, &back, &Found::Nothing).await?;
-                settle::project(tx, &Caller::Runner, &task.card.project_id).await?;
+                let task = require_approved(tx, &id, &sha).await?;
+                let back = MoveRequest { to: Status::InProgress, reason: Some(reason), merge: false };
+                apply(tx, &Caller::Runner, &task, &back, &EvidenceResult::Nothing).await?;
+                settle::after_project_change(tx, &Caller::Runner, &task.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -57,7 +57,7 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn void_approval(&self, id: &TaskId, sha: &str) -> Result<()> {
+    pub async fn revoke_approval(&self, id: &TaskId, sha: &str) -> Result<()> {
         let (id, sha) = (id.clone(), sha.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
@@ -69,7 +69,7 @@ impl Db {
                         .execute(&mut tx.connection)
                         .await?;
                 if changed.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 let project = read::card(&mut tx.connection, &id).await?.project_id;
@@ -84,27 +84,27 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn need_person(&self, id: &TaskId, kind: AttentionKind, detail: &str) -> Result<()> {
+    pub async fn request_attention(&self, id: &TaskId, kind: AttentionKind, detail: &str) -> Result<()> {
         let (id, attention) = (id.clone(), Attention::new(kind, detail));
         self.write(move |tx| {
             Box::pin(async move {
                 let card = read::card(&mut tx.connection, &id).await?;
                 if card.attention.as_ref() == Some(&attention) {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                settle::project(tx, &Caller::Runner, &card.project_id).await
+                settle::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::after_project_change(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
     }
 }
 
-async fn approved_at(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
+async fn require_approved(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
     let task = read::task(&mut tx.connection, id).await?;
     if task.card.is_approved() && task.card.approved_sha.as_deref() == Some(sha) {
         return Ok(task);
     }
-    Err(not_now(&task.card, "it is not approved at this commit any more", "Look at it again.").into())
+    Err(wrong_status(&task.card, "it is not approved at this commit any more", "Look at it again.").into())
 }

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::tx::{Quiet, Tx};
-use crate::writer::Work;
+use crate::tx::{NoEventReason, Tx};
+use crate::writer::UseCase;
 
 impl Db {
     /// Runs a use-case, unless the caller's very request was carried out before: then its stored answer is given again, even to a run that
@@ -15,21 +15,21 @@ impl Db {
     ///
     /// # Errors
     /// When the run that calls is not the current one of its task, the stored answer is of another version, or the use-case refuses.
-    pub(crate) async fn once<T, F>(&self, caller: &Caller, work: F) -> Result<T>
+    pub(crate) async fn run_once<T, F>(&self, caller: &Caller, work: F) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + Sync + 'static,
-        F: for<'t> FnOnce(&'t mut Tx, &'t Caller) -> Work<'t, T> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx, &'t Caller) -> UseCase<'t, T> + Send + 'static,
     {
         let caller = caller.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                if let Some(answer) = tx.replayed(&caller).await? {
-                    tx.quiet(Quiet::NothingChanged);
+                if let Some(answer) = tx.stored_answer(&caller).await? {
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(answer);
                 }
-                tx.admit(&caller).await?;
+                tx.require_current_run(&caller).await?;
                 let answer = work(tx, &caller).await?;
-                tx.remember(&caller, &answer).await?;
+                tx.store_answer(&caller, &answer).await?;
                 Ok(answer)
             })
         })

@@ -15,13 +15,13 @@ use tokio::sync::watch;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 use crate::presence::Presence;
-use crate::token::Known;
+use crate::token::CallerCache;
 use crate::tx::Tx;
-use crate::writer::{Work, Writer};
+use crate::writer::{UseCase, Writer};
 use crate::{new_uuid, now};
 
 /// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
-const SQLITE_FLOOR: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
+const MIN_SQLITE_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
 
 /// Tables that tell a database of ours from another program's.
 const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
@@ -38,7 +38,7 @@ pub struct Db {
     pub(crate) writer: Writer,
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
-    pub(crate) known: Known,
+    pub(crate) known: CallerCache,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
@@ -50,7 +50,7 @@ impl Db {
     /// When another process has it, a newer vibe-relay or another program wrote it, or the file cannot be used.
     pub async fn open(config: &Config) -> Result<Self> {
         let path = config.db_path.as_path();
-        not_foreign(path).await?;
+        reject_foreign_database(path).await?;
         if let Some(folder) = path.parent() {
             make_private_folder(folder)?;
         }
@@ -82,7 +82,7 @@ impl Db {
             .connect_with(options.read_only(true).create_if_missing(false))
             .await?;
         let (sender, committed) = watch::channel(seq);
-        let (presence, known) = (Presence::new(now()), Known::default());
+        let (presence, known) = (Presence::new(now()), CallerCache::default());
         Ok(Self {
             readers,
             writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), known.clone(), now()), sender, lock),
@@ -112,14 +112,14 @@ impl Db {
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T> + Send + 'static,
     {
         self.writer.write(work).await
     }
 }
 
 /// Refuses a file that another program wrote, which may be using it: looked at only, before anything is made or changed.
-async fn not_foreign(path: &Path) -> Result<()> {
+async fn reject_foreign_database(path: &Path) -> Result<()> {
     if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }
@@ -133,7 +133,7 @@ async fn not_foreign(path: &Path) -> Result<()> {
         connection.close().await?;
         Ok(tables)
     };
-    let foreign = || Error::Foreign { path: path.to_owned() };
+    let foreign = || Error::NotOurDatabase { path: path.to_owned() };
     match tables.await {
         // A first start that was cut short made no table, or only the one about migrations.
         Ok(tables) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => Ok(()),
@@ -147,8 +147,8 @@ async fn not_foreign(path: &Path) -> Result<()> {
 async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
     let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
     let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
-    if numbers.as_slice() < SQLITE_FLOOR.1.as_slice() {
-        return Err(Error::OldSqlite { found, needed: SQLITE_FLOOR.0 });
+    if numbers.as_slice() < MIN_SQLITE_VERSION.1.as_slice() {
+        return Err(Error::OldSqlite { found, needed: MIN_SQLITE_VERSION.0 });
     }
     Ok(())
 }
@@ -160,7 +160,7 @@ async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     if migrated.is_some() {
         let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *connection).await?;
         if let Some(found) = found.filter(|found| *found > known) {
-            return Err(Error::Newer { path: path.to_owned(), found, known });
+            return Err(Error::NewerSchema { path: path.to_owned(), found, known });
         }
     }
     MIGRATIONS.run(connection).await.map_err(|error| Error::Storage(Box::new(error)))

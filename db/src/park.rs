@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::{count, parsed};
-use crate::tx::Quiet;
+use crate::tx::NoEventReason;
 
 impl Db {
     /// Parks every agent until `until`, or moves the time when they are parked for this reason already.
@@ -31,7 +31,7 @@ impl Db {
                 .execute(&mut tx.connection)
                 .await?;
                 if changed.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                 } else {
                     tx.record(&Caller::Runner, Event::AgentsParked { parking });
                 }
@@ -46,20 +46,20 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn park_until_tried(&self, reason: ParkReason, detail: String) -> Result<()> {
+    pub async fn park_with_backoff(&self, reason: ParkReason, detail: String) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
                 let known = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
                 let mut tries = 1;
                 if let Some(row) = known {
-                    if !parking_of(&row)?.is_over(tx.now) {
-                        tx.quiet(Quiet::NothingChanged);
+                    if !parking_of(&row)?.has_expired(tx.now) {
+                        tx.skip_event(NoEventReason::NothingChanged);
                         return Ok(());
                     }
-                    tries = count(&row, "tries")?.saturating_add(1);
+                    tries = count(&row, "failed_probes")?.saturating_add(1);
                 }
                 let parking = Parking { reason, until: tx.now.after(backoff(tries, 0)), detail };
-                sqlx::query("INSERT OR REPLACE INTO parkings (reason, until, detail, tries) VALUES ($1, $2, $3, $4)")
+                sqlx::query("INSERT OR REPLACE INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)")
                     .bind(reason.as_str())
                     .bind(parking.until.to_string())
                     .bind(&parking.detail)
@@ -82,7 +82,7 @@ impl Db {
             Box::pin(async move {
                 let gone = sqlx::query("DELETE FROM parkings WHERE reason = $1").bind(reason.as_str()).execute(&mut tx.connection).await?;
                 if gone.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                 } else {
                     tx.record(&Caller::Runner, Event::AgentsResumed { reason });
                 }

@@ -1,7 +1,7 @@
 //! A plan that waits for the person: approved, or sent back to its planner with words.
 
 use domain::event::Event;
-use domain::evidence::Found;
+use domain::evidence::EvidenceResult;
 use domain::id::ProjectId;
 use domain::project::Project;
 use domain::refusal::Refusal;
@@ -11,7 +11,7 @@ use domain::text;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::{Move, apply, read, release, settle};
+use crate::task::{MoveRequest, apply, read, release, settle};
 use crate::tx::Tx;
 use crate::{comment, project};
 
@@ -24,8 +24,8 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("approving plans")?;
-                let waiting = waiting(tx, &id).await?;
+                caller.require_human("approving plans")?;
+                let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanApproved {});
                 for card in waiting {
                     let task = read::task(&mut tx.connection, &card.id).await?;
@@ -45,28 +45,28 @@ impl Db {
         let (caller, id, words) = (caller.clone(), id.clone(), words.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("revising plans")?;
-                let words = text::body("content", &words)?;
-                let waiting = waiting(tx, &id).await?;
+                caller.require_human("revising plans")?;
+                let words = text::validate_body("content", &words)?;
+                let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanRevised {});
                 let mut planners: Vec<_> = waiting.iter().filter_map(|card| card.parent_task_id.clone()).collect();
                 planners.sort();
                 planners.dedup();
-                let obsolete = Move { to: Status::Cancelled, reason: Some("obsolete".to_owned()), merge: false };
+                let obsolete = MoveRequest { to: Status::Cancelled, reason: Some("obsolete".to_owned()), merge: false };
                 for card in &waiting {
                     let task = read::task(&mut tx.connection, &card.id).await?;
-                    apply(tx, &caller, &task, &obsolete, &Found::Nothing).await?;
+                    apply(tx, &caller, &task, &obsolete, &EvidenceResult::Nothing).await?;
                 }
-                let again = Move { to: Status::InProgress, reason: Some(words.clone()), merge: false };
+                let again = MoveRequest { to: Status::InProgress, reason: Some(words.clone()), merge: false };
                 for planner in planners {
                     let task = read::task(&mut tx.connection, &planner).await?;
                     if task.card.status == Status::Done {
-                        apply(tx, &caller, &task, &again, &Found::Nothing).await?;
+                        apply(tx, &caller, &task, &again, &EvidenceResult::Nothing).await?;
                     } else {
                         comment::insert(tx, &caller, &id, &planner, &words).await?;
                     }
                 }
-                settle::project(tx, &caller, &id).await?;
+                settle::after_project_change(tx, &caller, &id).await?;
                 project::read(&mut tx.connection, &id).await
             })
         })
@@ -74,9 +74,9 @@ impl Db {
     }
 }
 
-async fn waiting(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
+async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
     project::read(&mut tx.connection, id).await?;
     let mut cards = read::cards_of_project(&mut tx.connection, id).await?;
     cards.retain(|card| card.held_by == Some(HeldBy::Plan) && card.status == Status::Backlog);
-    if cards.is_empty() { Err(Refusal::NoPlanWaiting.into()) } else { Ok(cards) }
+    if cards.is_empty() { Err(Refusal::NoPendingPlan.into()) } else { Ok(cards) }
 }

@@ -13,19 +13,19 @@ use domain::time::Timestamp;
 use crate::now;
 
 /// How old the stored sign of life of somebody who is there may become.
-const STORED_EVERY: Duration = Duration::from_secs(30);
+const STORE_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
-pub(crate) struct Presence(Arc<Mutex<Heard>>);
+pub(crate) struct Presence(Arc<Mutex<PresenceMap>>);
 
 #[derive(Debug)]
-struct Heard {
+struct PresenceMap {
     listening_since: Timestamp,
-    signs: BTreeMap<(ProjectId, String), Signs>,
+    signs: BTreeMap<(ProjectId, String), AgentPresence>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Signs {
+pub(crate) struct AgentPresence {
     pub(crate) last: Option<Timestamp>,
     pub(crate) connections: u32,
     stored: Option<Timestamp>,
@@ -33,35 +33,35 @@ pub(crate) struct Signs {
 
 /// Somebody who can be told something this moment, for as long as this is kept.
 #[derive(Debug)]
-pub struct Connected {
+pub struct ConnectionGuard {
     presence: Presence,
     key: (ProjectId, String),
 }
 
 impl Presence {
     pub(crate) fn new(listening_since: Timestamp) -> Self {
-        Self(Arc::new(Mutex::new(Heard { listening_since, signs: BTreeMap::new() })))
+        Self(Arc::new(Mutex::new(PresenceMap { listening_since, signs: BTreeMap::new() })))
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn lock(&self) -> MutexGuard<'_, PresenceMap> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn of(&self, project: &ProjectId, name: &str) -> Signs {
-        self.heard().signs.get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
+    pub(crate) fn of(&self, project: &ProjectId, name: &str) -> AgentPresence {
+        self.lock().signs.get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
     }
 
     /// Since when signs of life are heard at all: whoever was connected to an earlier process may not be back yet.
-    pub(crate) fn listening_since(&self) -> Timestamp {
-        self.heard().listening_since
+    pub(crate) fn tracking_since(&self) -> Timestamp {
+        self.lock().listening_since
     }
 
     /// Notes a sign of life; true when it is time to store it.
-    pub(crate) fn beat(&self, project: &ProjectId, name: &str, now: Timestamp) -> bool {
-        let mut heard = self.heard();
+    pub(crate) fn record_heartbeat(&self, project: &ProjectId, name: &str, now: Timestamp) -> bool {
+        let mut heard = self.lock();
         let signs = heard.signs.entry((project.clone(), name.to_owned())).or_default();
         signs.last = Some(now);
-        let due = signs.stored.is_none_or(|stored| now.since(stored) >= STORED_EVERY);
+        let due = signs.stored.is_none_or(|stored| now.since(stored) >= STORE_INTERVAL);
         if due {
             signs.stored = Some(now);
         }
@@ -69,7 +69,7 @@ impl Presence {
     }
 
     /// Puts what is known only here onto what the store knows of an agent.
-    pub(crate) fn animate(&self, agent: &mut Agent, now: Timestamp) {
+    pub(crate) fn apply_to(&self, agent: &mut Agent, now: Timestamp) {
         let signs = self.of(&agent.project_id, &agent.name);
         agent.last_seen = agent.last_seen.max(signs.last);
         agent.connected = signs.connections > 0 && agent.left_at.is_none();
@@ -78,22 +78,22 @@ impl Presence {
     }
 
     /// Forgets when an agent was last heard of, because somebody else has its name now.
-    pub(crate) fn forget(&self, project: &ProjectId, name: &str) {
-        if let Some(signs) = self.heard().signs.get_mut(&(project.clone(), name.to_owned())) {
+    pub(crate) fn reset(&self, project: &ProjectId, name: &str) {
+        if let Some(signs) = self.lock().signs.get_mut(&(project.clone(), name.to_owned())) {
             (signs.last, signs.stored) = (None, None);
         }
     }
 
-    pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> Connected {
+    pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> ConnectionGuard {
         let key = (project.clone(), name.to_owned());
-        self.heard().signs.entry(key.clone()).or_default().connections += 1;
-        Connected { presence: self.clone(), key }
+        self.lock().signs.entry(key.clone()).or_default().connections += 1;
+        ConnectionGuard { presence: self.clone(), key }
     }
 }
 
-impl Drop for Connected {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        if let Some(signs) = self.presence.heard().signs.get_mut(&self.key) {
+        if let Some(signs) = self.presence.lock().signs.get_mut(&self.key) {
             signs.connections = signs.connections.saturating_sub(1);
             // It was there until now, however little it said.
             signs.last = signs.last.max(Some(now()));
@@ -108,7 +108,7 @@ mod tests {
     impl Presence {
         /// As if the process were older.
         pub(crate) fn listen_since(&self, at: Timestamp) {
-            self.heard().listening_since = at;
+            self.lock().listening_since = at;
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
     fn a_sign_of_life_is_stored_now_and_then() {
         let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let start = Timestamp::from_milliseconds(1_000);
-        let at = |seconds| presence.beat(&project, "mara", start.after(Duration::from_secs(seconds)));
+        let at = |seconds| presence.record_heartbeat(&project, "mara", start.after(Duration::from_secs(seconds)));
         assert_eq!([at(0), at(1), at(29), at(30), at(31)], [true, false, false, true, false]);
         assert_eq!(presence.of(&project, "mara").last, Some(start.after(Duration::from_secs(31))));
     }

@@ -1,11 +1,11 @@
 //! Projects: made with their planning task, edited, landed.
 
 use domain::event::Event;
-use domain::evidence::Probe;
+use domain::evidence::RepositoryInfo;
 use domain::id::ProjectId;
 use domain::project::{PlanApproval, Project, project_branch};
 use domain::refusal::Refusal;
-use domain::task::{Phase, Status};
+use domain::task::{AgentKind, Status};
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
 use sqlx::sqlite::SqliteRow;
@@ -15,21 +15,21 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::open::Db;
 use crate::task::read::parsed;
-use crate::task::{Row, insert};
-use crate::tx::Quiet;
+use crate::task::{NewTaskRow, insert};
+use crate::tx::NoEventReason;
 
 impl Db {
     /// Makes a project on a repository that was looked at, and its planning task where a plan is wanted.
     ///
     /// # Errors
     /// When a text is not acceptable or a plan is wanted without a goal.
-    pub async fn create_project(&self, caller: &Caller, new: NewProject, probe: Probe) -> Result<Project> {
+    pub async fn create_project(&self, caller: &Caller, new: NewProject, probe: RepositoryInfo) -> Result<Project> {
         let caller = caller.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("creating projects")?;
-                let title = text::title("title", &new.title)?;
-                let description = text::optional_body("description", new.description.as_deref())?;
+                caller.require_human("creating projects")?;
+                let title = text::validate_title("title", &new.title)?;
+                let description = text::validate_optional_body("description", new.description.as_deref())?;
                 let plan = new.plan.unwrap_or(description.is_some());
                 if plan && description.is_none() {
                     return Err(Refusal::invalid("description", "a planner needs a goal", "Say what is to be reached, or make an empty board.").into());
@@ -52,12 +52,12 @@ impl Db {
                 .await?;
                 tx.record_for_project(&caller, &id, Event::ProjectCreated {});
                 if plan {
-                    let row = Row {
+                    let row = NewTaskRow {
                         project: id.clone(),
                         parent: None,
                         title,
                         description,
-                        phase: Phase::Planner,
+                        phase: AgentKind::Planner,
                         status: Status::InProgress,
                         held_by: None,
                         priority: 0,
@@ -95,16 +95,16 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("editing projects")?;
+                caller.require_human("editing projects")?;
                 let before = read(&mut tx.connection, &id).await?;
-                let title = patch.title.as_deref().map(|title| text::title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());
+                let title = patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());
                 let description = match &patch.description {
-                    Some(given) => text::optional_body("description", Some(given))?,
+                    Some(given) => text::validate_optional_body("description", Some(given))?,
                     None => before.description.clone(),
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 if title == before.title && description == before.description && approval == before.plan_approval {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
                 sqlx::query("UPDATE projects SET title = $2, description = $3, plan_approval = $4, updated_at = $5 WHERE id = $1")
@@ -126,11 +126,11 @@ impl Db {
     ///
     /// # Errors
     /// When the caller is not the person.
-    pub async fn project_landed(&self, caller: &Caller, id: &ProjectId, sha: &str) -> Result<Project> {
+    pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str) -> Result<Project> {
         let (caller, id, sha) = (caller.clone(), id.clone(), sha.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("landing")?;
+                caller.require_human("landing")?;
                 sqlx::query("UPDATE projects SET landed_sha = $2, updated_at = $3 WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)

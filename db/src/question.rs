@@ -5,7 +5,7 @@ use domain::event::Event;
 use domain::id::{QuestionId, RunId, TaskId};
 use domain::question::Question;
 use domain::refusal::Refusal;
-use domain::task::{Phase, Status, Task};
+use domain::task::{AgentKind, Status, Task};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -25,19 +25,19 @@ impl Db {
     /// When the caller is no agent that may ask, a text is not acceptable, or a question of the task is open already.
     pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
         let question = question.to_owned();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let Caller::Run(run) = caller else {
                     return Err(Refusal::invalid("question", "only a running agent asks the person", "Add a comment instead.").into());
                 };
-                if run.phase == Phase::Reviewer {
+                if run.phase == AgentKind::Reviewer {
                     let hint = "Judge what is there: approve it, or send it back with a comment.".to_owned();
-                    return Err(Refusal::NotYourRole { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
+                    return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
                 }
                 let card = read::card(&mut tx.connection, &run.task_id).await?;
                 if card.status != Status::InProgress {
                     let (problem, hint) = ("its work is handed in".to_owned(), "End your turn; add a comment instead.".to_owned());
-                    return Err(Refusal::NotNow { task: card.id, status: card.status, problem, hint }.into());
+                    return Err(Refusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
                 }
                 if open(&mut tx.connection, &run.task_id).await?.is_some() {
                     return Err(Refusal::invalid(
@@ -47,12 +47,12 @@ impl Db {
                     )
                     .into());
                 }
-                let question = text::body("question", &question)?;
+                let question = text::validate_body("question", &question)?;
                 if options.len() > 8 {
                     return Err(Refusal::invalid("options", format!("{} options were given", options.len()), "Give at most 8.").into());
                 }
-                let options = options.iter().map(|option| text::title("options", option)).collect::<std::result::Result<Vec<_>, _>>()?;
-                let default = text::optional_body("default", default.as_deref())?;
+                let options = options.iter().map(|option| text::validate_title("options", option)).collect::<std::result::Result<Vec<_>, _>>()?;
+                let default = text::validate_optional_body("default", default.as_deref())?;
                 let id = QuestionId::new(tx.next_number(QuestionId::PREFIX).await?);
                 sqlx::query(
                     "INSERT INTO questions (id, task_id, run_id, question, options, default_answer, asked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -68,7 +68,7 @@ impl Db {
                 .await?;
                 tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
                 let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
-                settle::need_person(tx, caller, &run.project_id, &run.task_id, attention).await?;
+                settle::request_attention(tx, caller, &run.project_id, &run.task_id, attention).await?;
                 let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
                 question_of(&row)
             })
@@ -84,8 +84,8 @@ impl Db {
         let (caller, task, answer) = (caller.clone(), task.clone(), answer.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("answering")?;
-                let answer = text::body("content", &answer)?;
+                caller.require_human("answering")?;
+                let answer = text::validate_body("content", &answer)?;
                 let card = read::card(&mut tx.connection, &task).await?;
                 let Some(question) = open(&mut tx.connection, &task).await? else { return Err(Refusal::NoQuestion { task }.into()) };
                 sqlx::query("UPDATE questions SET answer = $2, answered_at = $3 WHERE id = $1")
@@ -95,9 +95,9 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
-                comment::insert(tx, &caller, &card.project_id, &task, &in_thread(&answer, &question.question)).await?;
-                settle::need_nobody(tx, &caller, &card.project_id, &task).await?;
-                settle::project(tx, &caller, &card.project_id).await?;
+                comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
+                settle::clear_attention(tx, &caller, &card.project_id, &task).await?;
+                settle::after_project_change(tx, &caller, &card.project_id).await?;
                 read::task(&mut tx.connection, &task).await
             })
         })
@@ -108,7 +108,7 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn asked(&self, run: &RunId) -> Result<bool> {
+    pub async fn has_asked(&self, run: &RunId) -> Result<bool> {
         let found: Option<i64> =
             sqlx::query_scalar("SELECT 1 FROM questions WHERE run_id = $1 LIMIT 1").bind(run.as_str()).fetch_optional(&self.readers).await?;
         Ok(found.is_some())
@@ -125,7 +125,7 @@ impl Db {
 }
 
 /// The answer first: it is what a person and the next agent look for. A question that would not fit beside it is shortened.
-fn in_thread(answer: &str, question: &str) -> String {
+fn thread_entry(answer: &str, question: &str) -> String {
     let whole = format!("{answer}\n\n(answer to: {question})");
     if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
 }

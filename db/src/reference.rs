@@ -4,25 +4,25 @@ use domain::id::TaskId;
 
 use crate::error::Result;
 use crate::open::Db;
-use crate::tx::Quiet;
+use crate::tx::NoEventReason;
 
 impl Db {
     /// Writes down that the reference `name` of the repository is ours, before it is made.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn own_reference(&self, git_dir: &str, name: &str, task: Option<&TaskId>) -> Result<()> {
+    pub async fn claim_reference(&self, git_dir: &str, name: &str, task: Option<&TaskId>) -> Result<()> {
         let (git_dir, name, task) = (git_dir.to_owned(), name.to_owned(), task.cloned());
         self.write(move |tx| {
             Box::pin(async move {
-                sqlx::query("INSERT INTO refs (git_dir, name, task_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
+                sqlx::query("INSERT INTO owned_refs (git_dir, name, task_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
                     .bind(git_dir)
                     .bind(name)
                     .bind(task.as_ref().map(TaskId::as_str))
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.quiet(Quiet::References);
+                tx.skip_event(NoEventReason::References);
                 Ok(())
             })
         })
@@ -35,7 +35,7 @@ impl Db {
     /// When the store fails.
     pub async fn owns_reference(&self, git_dir: &str, name: &str) -> Result<bool> {
         let found: Option<i64> =
-            sqlx::query_scalar("SELECT 1 FROM refs WHERE git_dir = $1 AND name = $2").bind(git_dir).bind(name).fetch_optional(&self.readers).await?;
+            sqlx::query_scalar("SELECT 1 FROM owned_refs WHERE git_dir = $1 AND name = $2").bind(git_dir).bind(name).fetch_optional(&self.readers).await?;
         Ok(found.is_some())
     }
 
@@ -43,9 +43,9 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn references_at_rest(&self) -> Result<Vec<(String, String)>> {
+    pub async fn idle_references(&self) -> Result<Vec<(String, String)>> {
         let found = sqlx::query_as(
-            "SELECT git_dir, name FROM refs
+            "SELECT git_dir, name FROM owned_refs
              WHERE task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL)
              ORDER BY git_dir, name",
         );

@@ -10,11 +10,11 @@ pub use message::RunMessage;
 use std::path::{Path, PathBuf};
 
 use domain::event::Event;
-use domain::evidence::{Found, Sha};
+use domain::evidence::{EvidenceResult, Sha};
 use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Run;
-use domain::task::{Card, Phase, Status, Task};
+use domain::task::{Card, AgentKind, Status, Task};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -22,31 +22,31 @@ use crate::agent;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::goal;
-use crate::hand::{self, Part};
+use crate::hand::{self, Contribution};
 use crate::open::Db;
 use crate::task::read::{self, count, optional, parsed};
-use crate::task::{Move, apply, not_now};
-use crate::token::{self, Owner};
+use crate::task::{MoveRequest, apply, wrong_status};
+use crate::token::{self, TokenOwner};
 use crate::tx::Tx;
 
 /// A run that the plan decided on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRun {
     pub task: TaskId,
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// Where the plan saw the task; if it stands elsewhere by now, nothing is reserved.
     pub status: Status,
     /// The commit to work from, or to judge.
     pub sha: Option<Sha>,
     pub worktree_path: Option<String>,
     /// The folder that holds the folders of all runs.
-    pub run_dirs: PathBuf,
+    pub runs_root: PathBuf,
     pub port: Option<u16>,
 }
 
 /// A run that may be started now, by nobody else.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reserved {
+pub struct ReservedRun {
     pub run: Run,
     pub run_dir: PathBuf,
     /// What the agent shows as its own. Known nowhere else.
@@ -59,7 +59,7 @@ impl Db {
     /// # Errors
     /// When the task moved since the plan looked, is held or needs the person, has a live run already, or is not where an agent of the
     /// phase works; when the port is taken.
-    pub async fn reserve_run(&self, new: NewRun) -> Result<Reserved> {
+    pub async fn reserve_run(&self, new: NewRun) -> Result<ReservedRun> {
         let token = token::new_token();
         self.write(move |tx| {
             Box::pin(async move {
@@ -69,39 +69,39 @@ impl Db {
                     return Err(Refusal::RunEnding { task: card.id.clone(), run: live.id.clone() }.into());
                 }
                 if card.status != new.status || card.held_by.is_some() || card.attention.is_some() {
-                    return Err(not_now(card, "it changed since the runner looked", "The runner looks again.").into());
+                    return Err(wrong_status(card, "it changed since the runner looked", "The runner looks again.").into());
                 }
                 let works = match card.status {
                     // Whoever it is assigned to does it.
-                    _ if card.hands.assigned_to.is_some() => None,
+                    _ if card.contributors.assigned_to.is_some() => None,
                     Status::Backlog | Status::InProgress => Some(card.phase),
-                    Status::InReview if card.approved_sha.is_none() => Some(Phase::Reviewer),
+                    Status::InReview if card.approved_sha.is_none() => Some(AgentKind::Reviewer),
                     Status::InReview | Status::Done | Status::Cancelled => None,
                 };
                 if works != Some(new.phase) {
-                    return Err(not_now(card, &format!("no {} works on it there", new.phase), "The runner looks again.").into());
+                    return Err(wrong_status(card, &format!("no {} works on it there", new.phase), "The runner looks again.").into());
                 }
                 if let Some(port) = new.port {
                     port_is_free(tx, port).await?;
                 }
                 if card.status == Status::Backlog {
-                    apply(tx, &Caller::Runner, &task, &Move::to(Status::InProgress), &Found::Nothing).await?;
+                    apply(tx, &Caller::Runner, &task, &MoveRequest::to(Status::InProgress), &EvidenceResult::Nothing).await?;
                 }
                 let (id, run_dir) = insert(tx, &new).await?;
-                token::insert(tx, &token::hash(&token), Owner::Run(&id)).await?;
-                sqlx::query("UPDATE tasks SET why = NULL WHERE id = $1").bind(card.id.as_str()).execute(&mut tx.connection).await?;
+                token::insert(tx, &token::hash(&token), TokenOwner::Run(&id)).await?;
+                sqlx::query("UPDATE tasks SET wait_reason = NULL WHERE id = $1").bind(card.id.as_str()).execute(&mut tx.connection).await?;
                 let run = read(&mut tx.connection, &id).await?;
                 agent::join_run(tx, card, &run).await?;
-                if run.phase == Phase::Coder {
-                    hand::lend(tx, &card.id, &Run::agent_name(run.phase, &card.id), Part::Built).await?;
+                if run.phase == AgentKind::Coder {
+                    hand::record(tx, &card.id, &Run::agent_name(run.phase, &card.id), Contribution::Built).await?;
                 }
                 let event = Event::RunStarted { phase: run.phase, attempt: run.attempt };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 if card.goal_id.is_some() {
                     let cards = read::cards_of_project(&mut tx.connection, &card.project_id).await?;
-                    goal::follow(tx, &Caller::Runner, &card.project_id, &cards).await?;
+                    goal::sync_goal_statuses(tx, &Caller::Runner, &card.project_id, &cards).await?;
                 }
-                Ok(Reserved { run_dir, run, token })
+                Ok(ReservedRun { run_dir, run, token })
             })
         })
         .await
@@ -151,7 +151,7 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn last_session(&self, task: &TaskId, phase: Phase) -> Result<Option<String>> {
+    pub async fn last_session(&self, task: &TaskId, phase: AgentKind) -> Result<Option<String>> {
         let found: Option<Option<String>> = sqlx::query_scalar(
             "SELECT session_id FROM agent_runs WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL ORDER BY length(id) DESC, id DESC LIMIT 1",
         )
@@ -175,7 +175,7 @@ async fn port_is_free(tx: &mut Tx, port: u16) -> Result<()> {
 }
 
 /// Whether the session of `run` is one of those that worked on `task` itself.
-pub(crate) async fn wrote(tx: &mut Tx, task: &Task, run: &Run) -> Result<bool> {
+pub(crate) async fn is_author_session(tx: &mut Tx, task: &Task, run: &Run) -> Result<bool> {
     let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE task_id = $1 AND phase = $2 AND session_id = $3 LIMIT 1")
         .bind(task.card.id.as_str())
         .bind(task.card.phase.as_str())
@@ -199,7 +199,7 @@ fn free_folder(folder: &Path, id: &RunId) -> PathBuf {
 
 async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
-    let run_dir = free_folder(&new.run_dirs, &id);
+    let run_dir = free_folder(&new.runs_root, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at)
          VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS NOT 'parked'), $4, $5, $6, $7, $8)",
@@ -218,7 +218,7 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
 }
 
 /// Takes the right to write from a card's live run, because a person stepped in. Its process is ended by the runner.
-pub(crate) async fn fence(tx: &mut Tx, caller: &Caller, card: &Card) -> Result<()> {
+pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Result<()> {
     let Some(live) = card.run.as_ref().filter(|live| !live.stopping) else { return Ok(()) };
     sqlx::query("UPDATE agent_runs SET stop_requested_at = $2 WHERE id = $1")
         .bind(live.id.as_str())

@@ -5,12 +5,12 @@
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
-use domain::spawn::{Allowance, GLOBAL, MOST_MINIONS, Minion, MinionStatus, SpawnPolicy};
+use domain::spawn::{MinionQuota, GLOBAL, MAX_MINIONS, Minion, MinionStatus, SpawnPolicy};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::agent::present;
+use crate::agent::active_names;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
@@ -28,24 +28,24 @@ impl Db {
     /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
     pub async fn set_spawn_policy(&self, caller: &Caller, project: &ProjectId, scope: &str, enabled: bool, max_minions: u32) -> Result<SpawnPolicy> {
         let (project, scope) = (project.clone(), scope.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = voice::of(&mut tx.connection, caller, &project).await?;
-                voice.lead_only("setting a spawn policy")?;
-                if max_minions > MOST_MINIONS {
+                let voice = voice::load(&mut tx.connection, caller, &project).await?;
+                voice.require_lead("setting a spawn policy")?;
+                if max_minions > MAX_MINIONS {
                     let problem = format!("{max_minions} are too many");
-                    return Err(Refusal::invalid("max_minions", problem, format!("Allow at most {MOST_MINIONS}.")).into());
+                    return Err(Refusal::invalid("max_minions", problem, format!("Allow at most {MAX_MINIONS}.")).into());
                 }
                 let scope = match scope.trim() {
                     GLOBAL => GLOBAL.to_owned(),
                     name => {
-                        let names = present(&mut tx.connection, &project).await?;
+                        let names = active_names(&mut tx.connection, &project).await?;
                         domain::agent::resolve(name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
                     }
                 };
                 let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(voice.name), set_at: Some(tx.now) };
                 write(tx, &project, &policy).await?;
-                tx.record_among_agents(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
+                tx.record_without_card(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
                 Ok(policy)
             })
         })
@@ -73,7 +73,7 @@ impl Db {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn allowance(&self, project: &ProjectId, agent: &str) -> Result<Allowance> {
+    pub async fn allowance(&self, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
         allowance(&mut *self.readers.acquire().await?, project, agent).await
     }
 
@@ -93,11 +93,11 @@ impl Db {
     ) -> Result<Minion> {
         let (project, description) = (project.clone(), description.to_owned());
         let (result, tool_use_id) = (result.map(str::to_owned), tool_use_id.map(str::to_owned));
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let pilot = voice::of(&mut tx.connection, caller, &project).await?.name;
-                let result = text::optional_body("result", result.as_deref())?;
-                let new = New { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
+                let pilot = voice::load(&mut tx.connection, caller, &project).await?.name;
+                let result = text::validate_optional_body("result", result.as_deref())?;
+                let new = NewMinion { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
                 let known = find(&mut tx.connection, &new).await?;
                 let minion = match (known, status) {
                     // What is noted of it already happened later.
@@ -115,7 +115,7 @@ impl Db {
                         end(tx, newest, status, result.as_deref()).await?
                     }
                 };
-                tx.record_among_agents(caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
+                tx.record_without_card(caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
                 Ok(minion)
             })
         })
@@ -137,7 +137,7 @@ impl Db {
 }
 
 /// With a run end its minions: whatever they still did is lost.
-pub(crate) async fn ended_with_run(tx: &mut Tx, run: &RunId) -> Result<()> {
+pub(crate) async fn fail_minions_of_run(tx: &mut Tx, run: &RunId) -> Result<()> {
     let rows = sqlx::query(
         "UPDATE minions SET status = 'failed', completed_at = $2, result = 'Its run ended first.' WHERE run_id = $1 AND status = 'spawned'
          RETURNING id, project_id",
@@ -150,7 +150,7 @@ pub(crate) async fn ended_with_run(tx: &mut Tx, run: &RunId) -> Result<()> {
 }
 
 /// The same when the agent they belong to leaves.
-pub(crate) async fn ended_with_pilot(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
+pub(crate) async fn fail_minions_of_agent(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
     let rows = sqlx::query(
         "UPDATE minions SET status = 'failed', completed_at = $3, result = 'Its agent left first.'
          WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' RETURNING id, project_id",
@@ -166,12 +166,12 @@ pub(crate) async fn ended_with_pilot(tx: &mut Tx, project: &ProjectId, pilot: &s
 fn record_failed(tx: &mut Tx, rows: &[SqliteRow]) -> Result<()> {
     for row in rows {
         let event = Event::MinionLogged { minion: row.try_get("id")?, status: MinionStatus::Failed };
-        tx.record_among_agents(&Caller::Runner, &parsed(row, "project_id")?, None, event);
+        tx.record_without_card(&Caller::Runner, &parsed(row, "project_id")?, None, event);
     }
     Ok(())
 }
 
-async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent: &str) -> Result<Allowance> {
+async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
     let row = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 AND scope IN ($2, $3) ORDER BY scope = $3 LIMIT 1")
         .bind(project.as_str())
         .bind(agent)
@@ -184,11 +184,11 @@ async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent
         .bind(agent)
         .fetch_one(connection)
         .await?;
-    Ok(Allowance::new(agent, &policy, count(&row, "active")?))
+    Ok(MinionQuota::new(agent, &policy, count(&row, "active")?))
 }
 
 /// A minion that is to be noted.
-struct New<'a> {
+struct NewMinion<'a> {
     project: &'a ProjectId,
     pilot: &'a str,
     run: Option<&'a RunId>,
@@ -196,7 +196,7 @@ struct New<'a> {
     tool_use_id: Option<&'a str>,
 }
 
-async fn begin(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
+async fn begin(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
     let allowed = allowance(&mut tx.connection, new.project, new.pilot).await?;
     if !allowed.can_spawn {
         let problem = if allowed.enabled {
@@ -204,12 +204,12 @@ async fn begin(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
         } else {
             "the policy allows none".to_owned()
         };
-        return Err(Refusal::NoMinion { agent: new.pilot.to_owned(), problem }.into());
+        return Err(Refusal::MinionLimit { agent: new.pilot.to_owned(), problem }.into());
     }
     insert(tx, new).await
 }
 
-async fn insert(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
+async fn insert(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
     let row = sqlx::query(
         "INSERT INTO minions (project_id, pilot, run_id, tool_use_id, task_description, status, spawned_at)
          VALUES ($1, $2, $3, $4, $5, 'spawned', $6) RETURNING *",
@@ -218,7 +218,7 @@ async fn insert(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
     .bind(new.pilot)
     .bind(new.run.map(RunId::as_str))
     .bind(new.tool_use_id)
-    .bind(text::body("task_description", new.description)?)
+    .bind(text::validate_body("task_description", new.description)?)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
     .await?;
@@ -226,7 +226,7 @@ async fn insert(tx: &mut Tx, new: &New<'_>) -> Result<Minion> {
 }
 
 /// The minion that the same use of its pilot's tool started.
-async fn find(connection: &mut SqliteConnection, new: &New<'_>) -> Result<Option<Minion>> {
+async fn find(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
     let row = sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND tool_use_id = $3")
         .bind(new.project.as_str())
         .bind(new.pilot)
@@ -237,7 +237,7 @@ async fn find(connection: &mut SqliteConnection, new: &New<'_>) -> Result<Option
 }
 
 /// The minion at work that its pilot started last. Where it is known which one is meant, no other will do.
-async fn newest(connection: &mut SqliteConnection, new: &New<'_>) -> Result<Option<Minion>> {
+async fn newest(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
     let row =
         sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' AND $3 IS NULL ORDER BY id DESC LIMIT 1")
             .bind(new.project.as_str())

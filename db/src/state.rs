@@ -9,7 +9,7 @@ use domain::project::Project;
 use domain::run::Run;
 use domain::task::Task;
 use domain::time::Timestamp;
-use domain::why::Why;
+use domain::why::WaitReason;
 use sqlx::{Connection, Row, SqliteConnection};
 
 use crate::caller::Caller;
@@ -17,37 +17,37 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::presence::Presence;
 use crate::task::read::{count, optional, parsed, planned_rows, task_of};
-use crate::tx::Quiet;
+use crate::tx::NoEventReason;
 use crate::{handshake, now, project, run};
 
 /// Desired state (tasks) and what is on record about actual state (runs).
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
     /// In the order of their ids. All of them: dependencies point to finished ones. Nothing is planned from comments, attempts, costs and
     /// builders, nor from what a begun task once waited for: their cards have none.
-    pub tasks: Vec<TaskState>,
+    pub tasks: Vec<TaskSnapshot>,
     pub live: Vec<Run>,
     pub parkings: Vec<Parking>,
     /// Open handshakes for which only such are waited who do not listen, and when the last of these is given up.
     pub unanswered: Vec<(i64, Timestamp)>,
     /// Since when signs of life are heard.
-    pub listening_since: Timestamp,
+    pub tracking_since: Timestamp,
 }
 
 /// A task with what only the runner asks about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskState {
+pub struct TaskSnapshot {
     pub task: Task,
     pub failures: u32,
     pub last_failure: Option<FailureClass>,
     pub retry_at: Option<Timestamp>,
-    pub assignee: Option<Assignee>,
+    pub assignee: Option<AssigneePresence>,
 }
 
 /// What was heard of the agent from outside that has a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Assignee {
+pub struct AssigneePresence {
     pub connected: bool,
     pub last_seen: Option<Timestamp>,
 }
@@ -55,20 +55,20 @@ pub struct Assignee {
 impl Db {
     /// # Errors
     /// When the store fails.
-    pub async fn state(&self) -> Result<State> {
+    pub async fn snapshot(&self) -> Result<Snapshot> {
         let parkings = self.parkings().await?;
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
-        let outside = outside(&mut snapshot, &self.presence).await?;
-        let unanswered = handshake::unanswered(&mut snapshot, &self.presence, now()).await?;
+        let outside = external_agents(&mut snapshot, &self.presence).await?;
+        let unanswered = handshake::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
         let mut projects = BTreeMap::new();
         let mut tasks = Vec::new();
         for row in sqlx::query("SELECT * FROM projects ORDER BY length(id), id").fetch_all(&mut *snapshot).await? {
             let project = project::project_of(&row)?;
             for row in planned_rows(&mut snapshot, &project.id).await? {
                 let task = task_of(&row)?;
-                let name = task.card.hands.assigned_to.clone();
-                tasks.push(TaskState {
+                let name = task.card.contributors.assigned_to.clone();
+                tasks.push(TaskSnapshot {
                     assignee: name.and_then(|name| outside.get(&(project.id.clone(), name)).copied()),
                     task,
                     failures: count(&row, "failures")?,
@@ -81,28 +81,28 @@ impl Db {
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
         let live = rows.iter().map(run::run_of).collect::<Result<_>>()?;
         snapshot.rollback().await?;
-        Ok(State { projects, tasks, live, parkings, unanswered, listening_since: self.presence.listening_since() })
+        Ok(Snapshot { projects, tasks, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
     }
 
     /// Stores why tasks are not worked on, where it changed.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn set_whys(&self, whys: Vec<(TaskId, Option<Why>)>) -> Result<()> {
+    pub async fn set_wait_reasons(&self, whys: Vec<(TaskId, Option<WaitReason>)>) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::NothingChanged);
+                tx.skip_event(NoEventReason::NothingChanged);
                 for (id, why) in whys {
                     let text = why.as_ref().map(serde_json::to_string).transpose()?;
                     // `updated_at` stays: nothing happened to the task itself.
                     let project: Option<String> =
-                        sqlx::query_scalar("UPDATE tasks SET why = $2 WHERE id = $1 AND why IS NOT $2 RETURNING project_id")
+                        sqlx::query_scalar("UPDATE tasks SET wait_reason = $2 WHERE id = $1 AND wait_reason IS DISTINCT FROM $2 RETURNING project_id")
                             .bind(id.as_str())
                             .bind(text)
                             .fetch_optional(&mut tx.connection)
                             .await?;
                     if let Some(project) = project {
-                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WhyChanged { why });
+                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { why });
                     }
                 }
                 Ok(())
@@ -113,7 +113,7 @@ impl Db {
 }
 
 /// The agents from outside, by project and name. Who left is connected to nothing that concerns its tasks.
-async fn outside(connection: &mut SqliteConnection, presence: &Presence) -> Result<BTreeMap<(ProjectId, String), Assignee>> {
+async fn external_agents(connection: &mut SqliteConnection, presence: &Presence) -> Result<BTreeMap<(ProjectId, String), AssigneePresence>> {
     let rows =
         sqlx::query("SELECT project_id, name, last_seen, heartbeat_at, left_at FROM agents WHERE run_id IS NULL").fetch_all(connection).await?;
     let assignee = |row| {
@@ -121,7 +121,7 @@ async fn outside(connection: &mut SqliteConnection, presence: &Presence) -> Resu
         let signs = presence.of(&project, &name);
         let connected = signs.connections > 0 && row.try_get::<Option<&str>, _>("left_at")?.is_none();
         let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?).max(signs.last);
-        Ok(((project, name), Assignee { connected, last_seen }))
+        Ok(((project, name), AssigneePresence { connected, last_seen }))
     };
     rows.iter().map(assignee).collect()
 }

@@ -9,8 +9,8 @@ mod orphan;
 pub(crate) mod read;
 pub(crate) mod settle;
 
-pub(crate) use create::{Edges, Row, in_project, insert};
+pub(crate) use create::{Edges, NewTaskRow, in_project, insert};
 pub(crate) use edit::{release, stop};
-pub use moves::Move;
-pub(crate) use moves::{apply, not_now};
-pub(crate) use orphan::{assignee_left, assignee_returned, take_from};
+pub use moves::MoveRequest;
+pub(crate) use moves::{apply, wrong_status};
+pub(crate) use orphan::{assignee_left, assignee_returned, unassign_all};

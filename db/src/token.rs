@@ -2,7 +2,7 @@
 
 mod known;
 
-pub(crate) use known::Known;
+pub(crate) use known::CallerCache;
 
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use tokio::sync::watch;
 
-use crate::caller::{AgentCaller, Caller, RoomCaller, RunCaller, room_key};
+use crate::caller::{AgentCaller, Caller, InviteCaller, RunCaller, invite_call_scope};
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::parsed;
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 
 impl Db {
     /// Makes `token` the person's; an earlier one is worth nothing from then on.
@@ -31,13 +31,13 @@ impl Db {
                     .fetch_optional(&mut tx.connection)
                     .await?;
                 if known.is_some() {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
-                tx.token_gone = true;
-                insert(tx, &hash, Owner::Human).await?;
-                tx.record(&Caller::Human, Event::TokenMade {});
+                tx.tokens_revoked = true;
+                insert(tx, &hash, TokenOwner::Human).await?;
+                tx.record(&Caller::Human, Event::TokenCreated {});
                 Ok(())
             })
         })
@@ -65,7 +65,7 @@ impl Db {
         let Some(row) = row else { return Ok(None) };
         let caller = match row.try_get("kind")? {
             "human" => Caller::Human,
-            "room" => Caller::Room(RoomCaller { project_id: parsed(&row, "own_project")?, call_id: None }),
+            "invite" => Caller::Invite(InviteCaller { project_id: parsed(&row, "own_project")?, call_id: None }),
             "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
             _ => Caller::Run(RunCaller {
                 run_id: parsed(&row, "run_id")?,
@@ -81,7 +81,7 @@ impl Db {
 
     /// Wakes whoever relies on a token that was shown before, each time that tokens were taken back. Until then [`Self::caller`] says of
     /// a token what it said last. Ask it after subscribing, not before.
-    pub fn tokens_taken_back(&self) -> watch::Receiver<u64> {
+    pub fn token_revocations(&self) -> watch::Receiver<u64> {
         self.known.subscribe()
     }
 
@@ -89,9 +89,9 @@ impl Db {
     ///
     /// # Errors
     /// When the caller is a run that is no longer current, or an agent that is not there.
-    pub async fn admit_reader(&self, caller: &Caller) -> Result<()> {
+    pub async fn require_active_reader(&self, caller: &Caller) -> Result<()> {
         let (current, refusal) = match caller {
-            Caller::Human | Caller::Runner | Caller::Room(_) => return Ok(()),
+            Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(()),
             Caller::Run(run) => (
                 sqlx::query("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
                     .bind(run.run_id.as_str()),
@@ -101,7 +101,7 @@ impl Db {
                 sqlx::query("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
                     .bind(agent.project_id.as_str())
                     .bind(&agent.name),
-                Refusal::Left { agent: agent.name.clone() },
+                Refusal::AgentLeft { agent: agent.name.clone() },
             ),
         };
         if current.fetch_optional(&self.readers).await?.is_some() { Ok(()) } else { Err(refusal.into()) }
@@ -120,19 +120,19 @@ pub(crate) fn hash(token: &str) -> String {
 
 /// Whose a token is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Owner<'a> {
+pub(crate) enum TokenOwner<'a> {
     Human,
     Run(&'a RunId),
     Agent(&'a ProjectId, &'a str),
     Room(&'a ProjectId),
 }
 
-pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: Owner<'_>) -> Result<()> {
+pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Result<()> {
     let (kind, run, project, agent) = match owner {
-        Owner::Human => ("human", None, None, None),
-        Owner::Run(run) => ("run", Some(run), None, None),
-        Owner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
-        Owner::Room(project) => ("room", None, Some(project), None),
+        TokenOwner::Human => ("human", None, None, None),
+        TokenOwner::Run(run) => ("run", Some(run), None, None),
+        TokenOwner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
+        TokenOwner::Room(project) => ("invite", None, Some(project), None),
     };
     sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(hash)
@@ -147,7 +147,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: Owner<'_>) -> Result<
 }
 
 /// Whether the token with this hash is the one of an agent.
-pub(crate) async fn opens(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<bool> {
+pub(crate) async fn is_token_of(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<bool> {
     let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3")
         .bind(hash)
         .bind(project.as_str())
@@ -158,20 +158,20 @@ pub(crate) async fn opens(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &
 }
 
 /// Makes an agent's earlier token worth nothing.
-pub(crate) async fn forget_agent(tx: &mut Tx, project: &ProjectId, agent: &str) -> Result<()> {
+pub(crate) async fn revoke_agent_token(tx: &mut Tx, project: &ProjectId, agent: &str) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE kind = 'agent' AND project_id = $1 AND agent_name = $2")
         .bind(project.as_str())
         .bind(agent)
         .execute(&mut tx.connection)
         .await?;
-    tx.token_gone = true;
+    tx.tokens_revoked = true;
     Ok(())
 }
 
 /// Makes a room's earlier token worth nothing, and forgets the calls that were made with it.
-pub(crate) async fn forget_room(tx: &mut Tx, project: &ProjectId) -> Result<()> {
-    sqlx::query("DELETE FROM tokens WHERE kind = 'room' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
-    tx.forget_calls(&room_key(project)).await?;
-    tx.token_gone = true;
+pub(crate) async fn revoke_invite_token(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'invite' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
+    tx.delete_answers(&invite_call_scope(project)).await?;
+    tx.tokens_revoked = true;
     Ok(())
 }

@@ -15,26 +15,26 @@ use sqlx::SqliteConnection;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::presence::Presence;
-use crate::token::Known;
+use crate::token::CallerCache;
 use crate::{project, task};
 
 /// Rows that change without an event, and why that is right. There are no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quiet {
+pub(crate) enum NoEventReason {
     /// The request had been carried out before, or asked for what is already so.
     NothingChanged,
     /// Samples of an agent's context and tokens: shown when somebody looks, too frequent for the log.
-    Samples,
+    UsageSamples,
     /// Signs of life of agents: shown when somebody looks, too frequent for the log.
-    SignsOfLife,
+    Heartbeat,
     /// A reference is written down before it is made in the repository.
     References,
 }
 
 /// How long the answer to a call is kept for when it is repeated.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+const ANSWER_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often older answers are thrown away.
-const THROWN_AWAY_EVERY: Duration = Duration::from_secs(60 * 60);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// A use-case under way.
 #[derive(Debug)]
@@ -47,41 +47,41 @@ pub(crate) struct Tx {
     pub(crate) max_rounds: u32,
     /// Who is there this moment, which no row knows.
     pub(crate) presence: Presence,
-    pub(crate) known: Known,
+    pub(crate) caller_cache: CallerCache,
     /// Whether a token was taken back: then everybody is looked up anew, once it is committed.
-    pub(crate) token_gone: bool,
+    pub(crate) tokens_revoked: bool,
     /// When old answers were last thrown away; never since the store was opened where it is none.
-    thrown_away: Option<Timestamp>,
-    pending: Vec<Pending>,
-    quiet: Option<Quiet>,
+    answers_pruned_at: Option<Timestamp>,
+    pending: Vec<PendingEvent>,
+    no_event: Option<NoEventReason>,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingEvent {
     actor: Actor,
     project_id: Option<ProjectId>,
     task_id: Option<TaskId>,
     run_id: Option<RunId>,
     event: Event,
     /// Whether the event is about the project or the task itself, and shows it as it is afterwards.
-    shows: bool,
+    attach_card: bool,
 }
 
 impl Tx {
-    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: Known, now: Timestamp) -> Self {
-        Self { connection, now, seq, max_rounds, presence, known, token_gone: false, thrown_away: None, pending: Vec::new(), quiet: None }
+    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: CallerCache, now: Timestamp) -> Self {
+        Self { connection, now, seq, max_rounds, presence, caller_cache: known, tokens_revoked: false, answers_pruned_at: None, pending: Vec::new(), no_event: None }
     }
 
     /// Forgets what the last use-case left.
     pub(crate) fn begin(&mut self, now: Timestamp) {
         self.now = now;
         self.pending.clear();
-        self.quiet = None;
+        self.no_event = None;
     }
 
     /// Says that this use-case needs no event, and why.
-    pub(crate) fn quiet(&mut self, why: Quiet) {
-        self.quiet = Some(why);
+    pub(crate) fn skip_event(&mut self, why: NoEventReason) {
+        self.no_event = Some(why);
     }
 
     pub(crate) fn record_for_project(&mut self, caller: &Caller, project: &ProjectId, event: Event) {
@@ -93,10 +93,10 @@ impl Tx {
     }
 
     /// Something that happened among the agents of a project and changed neither the project nor a card.
-    pub(crate) fn record_among_agents(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
+    pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
         self.push(caller, Some(project), task, event);
         if let Some(last) = self.pending.last_mut() {
-            last.shows = false;
+            last.attach_card = false;
         }
     }
 
@@ -113,18 +113,18 @@ impl Tx {
     }
 
     fn push(&mut self, caller: &Caller, project: Option<&ProjectId>, task: Option<&TaskId>, event: Event) {
-        self.pending.push(Pending {
+        self.pending.push(PendingEvent {
             actor: caller.actor(),
             project_id: project.cloned(),
             task_id: task.cloned(),
             run_id: caller.run().cloned(),
             event,
-            shows: true,
+            attach_card: true,
         });
     }
 
     /// Lets an agent's write pass only while its run is the current one of its task.
-    pub(crate) async fn admit(&mut self, caller: &Caller) -> Result<()> {
+    pub(crate) async fn require_current_run(&mut self, caller: &Caller) -> Result<()> {
         let Some(run) = caller.run() else { return Ok(()) };
         let current: Option<i64> =
             sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
@@ -138,8 +138,8 @@ impl Tx {
     }
 
     /// The stored answer, when this very call was carried out before.
-    pub(crate) async fn replayed<T: DeserializeOwned>(&mut self, caller: &Caller) -> Result<Option<T>> {
-        let Some((owner, call)) = caller.call() else { return Ok(None) };
+    pub(crate) async fn stored_answer<T: DeserializeOwned>(&mut self, caller: &Caller) -> Result<Option<T>> {
+        let Some((owner, call)) = caller.idempotency_key() else { return Ok(None) };
         let answer: Option<String> = sqlx::query_scalar("SELECT answer FROM calls WHERE caller = $1 AND call_id = $2")
             .bind(owner)
             .bind(call)
@@ -150,11 +150,11 @@ impl Tx {
     }
 
     /// Keeps the answer for when the call is repeated, for a day.
-    pub(crate) async fn remember<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
-        let Some((owner, call)) = caller.call() else { return Ok(()) };
-        if self.thrown_away.is_none_or(|last| self.now.since(last) >= THROWN_AWAY_EVERY) {
-            sqlx::query("DELETE FROM calls WHERE created_at < $1").bind(self.now.before(KEPT).to_string()).execute(&mut self.connection).await?;
-            self.thrown_away = Some(self.now);
+    pub(crate) async fn store_answer<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
+        let Some((owner, call)) = caller.idempotency_key() else { return Ok(()) };
+        if self.answers_pruned_at.is_none_or(|last| self.now.since(last) >= PRUNE_INTERVAL) {
+            sqlx::query("DELETE FROM calls WHERE created_at < $1").bind(self.now.before(ANSWER_RETENTION).to_string()).execute(&mut self.connection).await?;
+            self.answers_pruned_at = Some(self.now);
         }
         sqlx::query("INSERT OR REPLACE INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
             .bind(owner)
@@ -167,7 +167,7 @@ impl Tx {
     }
 
     /// Forgets the answers that are kept under a key, because somebody else calls under it from now on.
-    pub(crate) async fn forget_calls(&mut self, key: &str) -> Result<()> {
+    pub(crate) async fn delete_answers(&mut self, key: &str) -> Result<()> {
         sqlx::query("DELETE FROM calls WHERE caller = $1").bind(key).execute(&mut self.connection).await?;
         Ok(())
     }
@@ -185,7 +185,7 @@ impl Tx {
 
     /// Writes the events. The last one about each task or project carries what it looks like now.
     pub(crate) async fn finish(&mut self) -> Result<Vec<Envelope>> {
-        if self.pending.is_empty() && self.quiet.is_none() {
+        if self.pending.is_empty() && self.no_event.is_none() {
             return Err(Error::NoEvent);
         }
         let pending = std::mem::take(&mut self.pending);
@@ -193,11 +193,11 @@ impl Tx {
         let (mut tasks_seen, mut projects_seen) = (BTreeSet::new(), BTreeSet::new());
         for (place, pending) in pending.into_iter().enumerate().rev() {
             let card = match &pending.task_id {
-                Some(id) if pending.shows && tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
+                Some(id) if pending.attach_card && tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
                 _ => None,
             };
             let project = match &pending.project_id {
-                Some(id) if pending.shows && pending.task_id.is_none() && projects_seen.insert(id.clone()) => {
+                Some(id) if pending.attach_card && pending.task_id.is_none() && projects_seen.insert(id.clone()) => {
                     Some(project::read(&mut self.connection, id).await?)
                 }
                 _ => None,

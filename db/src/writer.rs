@@ -15,15 +15,15 @@ use crate::now;
 use crate::tx::Tx;
 
 /// The most use-cases in one commit.
-const GROUP: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// What a use-case does, borrowed from its transaction.
-pub(crate) type Work<'t, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 't>>;
+pub(crate) type UseCase<'t, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 't>>;
 /// Gives the answer, once it is known whether the commit held.
-type Answer = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
+type ReplyFn = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
 /// A use-case that was run: how to answer it, and whether the transaction can go on.
-type Done = (Answer, Result<()>);
-type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = Done> + Send + 't>> + Send>;
+type FinishedJob = (ReplyFn, Result<()>);
+type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = FinishedJob> + Send + 't>> + Send>;
 
 /// The way to the writer.
 #[derive(Debug, Clone)]
@@ -34,15 +34,15 @@ pub(crate) struct Writer {
 impl Writer {
     /// How many use-cases wait for the one that is under way.
     #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn queue_len(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     /// Starts the writer on a connection that nobody else writes with. The lock is kept until its last commit.
     pub(crate) fn start(tx: Tx, committed: watch::Sender<Seq>, lock: Lock) -> Self {
-        let (jobs, queue) = mpsc::channel(4 * GROUP);
+        let (jobs, queue) = mpsc::channel(4 * MAX_BATCH);
         tokio::spawn(async move {
-            serve(tx, queue, committed).await;
+            run_loop(tx, queue, committed).await;
             drop(lock);
         });
         Self { jobs }
@@ -52,7 +52,7 @@ impl Writer {
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |tx| {
@@ -62,7 +62,7 @@ impl Writer {
                     Ok(outcome) => (outcome, Ok(())),
                     Err(error) => (Err(Error::Storage(error.to_string().into())), Err(error)),
                 };
-                let answer: Answer = Box::new(move |committed: std::result::Result<(), String>| {
+                let answer: ReplyFn = Box::new(move |committed: std::result::Result<(), String>| {
                     let outcome = match committed {
                         Ok(()) => outcome,
                         Err(error) => outcome.and(Err(Error::Storage(error.into()))),
@@ -83,7 +83,7 @@ impl Writer {
 /// Runs one use-case in the savepoint that is open. The outer error says that the savepoint is lost, and with it the transaction.
 async fn run<T, F>(tx: &mut Tx, work: F) -> Result<Result<T>>
 where
-    F: for<'t> FnOnce(&'t mut Tx) -> Work<'t, T>,
+    F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T>,
 {
     tx.begin(now());
     let outcome = match work(tx).await {
@@ -96,19 +96,19 @@ where
     Ok(outcome)
 }
 
-async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sender<Seq>) {
+async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sender<Seq>) {
     while let Some(first) = queue.recv().await {
         let before = tx.seq;
         let mut answers = Vec::new();
-        let outcome = group(&mut tx, first, &mut queue, &mut answers).await;
+        let outcome = commit_batch(&mut tx, first, &mut queue, &mut answers).await;
         if let Err(error) = &outcome {
             tracing::error!(%error, "a commit failed; its use-cases are answered with the failure");
             tx.seq = before;
             // There may be nothing to roll back any more.
             drop(sqlx::query("ROLLBACK").execute(&mut tx.connection).await);
         }
-        if std::mem::take(&mut tx.token_gone) {
-            tx.known.forget();
+        if std::mem::take(&mut tx.tokens_revoked) {
+            tx.caller_cache.clear();
         }
         if tx.seq > before {
             committed.send_replace(tx.seq);
@@ -120,7 +120,7 @@ async fn serve(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::Sen
     drop(tx.connection.close().await);
 }
 
-async fn group(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers: &mut Vec<Answer>) -> Result<()> {
+async fn commit_batch(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers: &mut Vec<ReplyFn>) -> Result<()> {
     // Two statements in one: every way to the connection's own thread and back costs more than SQLite's part of it.
     sqlx::query("BEGIN IMMEDIATE; SAVEPOINT use_case").execute(&mut tx.connection).await?;
     let mut next = Some(first);
@@ -129,7 +129,7 @@ async fn group(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers
         answers.push(answer);
         // A full disk, for one, makes SQLite undo the whole transaction: what came before is lost with it and answered so.
         health?;
-        next = if answers.len() < GROUP { queue.try_recv().ok() } else { None };
+        next = if answers.len() < MAX_BATCH { queue.try_recv().ok() } else { None };
         if next.is_some() {
             sqlx::query("RELEASE use_case; SAVEPOINT use_case").execute(&mut tx.connection).await?;
         }

@@ -10,19 +10,19 @@ use utoipa::ToSchema;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::refusal::Refusal;
 use crate::spawn::GLOBAL;
-use crate::task::Phase;
+use crate::task::AgentKind;
 use crate::time::Timestamp;
 use crate::word::words;
 
 /// Everybody in the project but the sender.
-pub const ALL: &str = "all";
+pub const EVERYONE: &str = "all";
 /// The person, who can be written to like an agent.
-pub const PERSON: &str = "human";
+pub const HUMAN: &str = "human";
 /// The machine, in whose name handshakes are reported as complete.
 pub const RUNNER: &str = "runner";
 
 /// The longest name with its team, in bytes.
-pub const NAME_BYTES: usize = 80;
+pub const MAX_NAME_BYTES: usize = 80;
 
 words! {
     /// What an agent does. The last four are older names that are still taken.
@@ -45,13 +45,13 @@ words! {
     }
 }
 
-impl From<Phase> for Role {
+impl From<AgentKind> for Role {
     /// The role in which an agent of a phase takes part.
-    fn from(phase: Phase) -> Self {
+    fn from(phase: AgentKind) -> Self {
         match phase {
-            Phase::Planner | Phase::Orchestrator => Self::Lead,
-            Phase::Coder => Self::Coder,
-            Phase::Reviewer => Self::Reviewer,
+            AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,
+            AgentKind::Coder => Self::Coder,
+            AgentKind::Reviewer => Self::Reviewer,
         }
     }
 }
@@ -84,7 +84,7 @@ impl Health {
 
     /// When somebody who is not connected is given up, unless something is heard of it until then. Who never gave a sign is waited for
     /// since `asked`, when something was asked of it; and of the time before `listening` nobody knows what there was to be heard.
-    pub fn lost_at(last_beat: Option<Timestamp>, asked: Timestamp, listening: Timestamp) -> Timestamp {
+    pub fn unresponsive_at(last_beat: Option<Timestamp>, asked: Timestamp, listening: Timestamp) -> Timestamp {
         last_beat.unwrap_or(asked).max(listening).after(Self::DEAD_AFTER)
     }
 }
@@ -101,7 +101,7 @@ pub struct Agent {
     /// What it says that it does.
     pub status: Option<String>,
     /// Whether the person, or the run that it is, vouches for it. Others may talk and take tasks, and neither lead, approve nor verify.
-    pub verified: bool,
+    pub trusted: bool,
     /// The run that it is, when we run it.
     pub run_id: Option<RunId>,
     /// What it works on.
@@ -121,8 +121,8 @@ pub struct Agent {
 
 impl Agent {
     /// Whether it is copied on messages and may do what is a lead's.
-    pub fn leads(&self) -> bool {
-        self.verified && self.left_at.is_none() && self.roles.contains(&Role::Lead)
+    pub fn is_lead(&self) -> bool {
+        self.trusted && self.left_at.is_none() && self.roles.contains(&Role::Lead)
     }
 }
 
@@ -153,25 +153,25 @@ pub fn full_name(name: &str, team: Option<&str>) -> Result<String, Refusal> {
     for part in team.iter().copied().chain([name]) {
         let written = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         if part.is_empty() || !part.bytes().all(written) {
-            return Err(bad_name(part, "a name is made of letters, digits, '-', '_' and '.'"));
+            return Err(invalid_name(part, "a name is made of letters, digits, '-', '_' and '.'"));
         }
         // A team so called would make its members look like the person or a run.
-        if [ALL, GLOBAL, PERSON, RUNNER].iter().any(|kept| part.eq_ignore_ascii_case(kept)) || is_run(part) {
-            return Err(bad_name(part, "this name is kept for somebody else"));
+        if [EVERYONE, GLOBAL, HUMAN, RUNNER].iter().any(|kept| part.eq_ignore_ascii_case(kept)) || is_managed_name(part) {
+            return Err(invalid_name(part, "this name is kept for somebody else"));
         }
     }
     let full = team.map_or_else(|| name.to_owned(), |team| format!("{team}/{name}"));
-    if full.len() > NAME_BYTES { Err(bad_name(&full, &format!("it has more than {NAME_BYTES} bytes"))) } else { Ok(full) }
+    if full.len() > MAX_NAME_BYTES { Err(invalid_name(&full, &format!("it has more than {MAX_NAME_BYTES} bytes"))) } else { Ok(full) }
 }
 
 /// Whether a name is of the kind that the agents have which we run, in whatever case: `coder-TASK-012`. Nobody else can take one.
-pub fn is_run(name: &str) -> bool {
+pub fn is_managed_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    Phase::ALL.iter().any(|phase| name.strip_prefix(phase.as_str()).is_some_and(|rest| rest.starts_with("-task-")))
+    AgentKind::ALL.iter().any(|phase| name.strip_prefix(phase.as_str()).is_some_and(|rest| rest.starts_with("-task-")))
 }
 
-fn bad_name(given: &str, problem: &str) -> Refusal {
-    let given: String = given.chars().take(NAME_BYTES).collect();
+fn invalid_name(given: &str, problem: &str) -> Refusal {
+    let given: String = given.chars().take(MAX_NAME_BYTES).collect();
     Refusal::invalid("agent_name", format!("\"{given}\" is not taken: {problem}"), "Choose a name like mara, or mara with the team platform.")
 }
 
@@ -181,7 +181,7 @@ pub fn is_short_for(given: &str, full: &str) -> bool {
 }
 
 /// Whether two full names have the same short one, so that either could be meant by it.
-pub fn share_short(one: &str, other: &str) -> bool {
+pub fn have_same_short_name(one: &str, other: &str) -> bool {
     short(one).eq_ignore_ascii_case(short(other))
 }
 
@@ -204,7 +204,7 @@ pub fn resolve<'a>(given: &str, speaker: &str, names: &[&'a str]) -> Result<&'a 
     let meant: Vec<&'a str> = names.iter().copied().filter(|name| is_short_for(given, name)).collect();
     match meant.as_slice() {
         [only] => Ok(only),
-        [] => Err(Refusal::UnknownAgent { name: given.chars().take(NAME_BYTES).collect(), nearest: nearest(given, names) }),
+        [] => Err(Refusal::UnknownAgent { name: given.chars().take(MAX_NAME_BYTES).collect(), nearest: nearest(given, names) }),
         several => Err(Refusal::AmbiguousAgent { name: given.to_owned(), candidates: several.iter().map(|name| (*name).to_owned()).collect() }),
     }
 }
@@ -212,7 +212,7 @@ pub fn resolve<'a>(given: &str, speaker: &str, names: &[&'a str]) -> Result<&'a 
 /// The names most like `given` in whatever case, at most three, the nearest first.
 fn nearest(given: &str, names: &[&str]) -> Vec<String> {
     // As much of it as could be a name.
-    let given: String = given.chars().take(NAME_BYTES).collect::<String>().to_lowercase();
+    let given: String = given.chars().take(MAX_NAME_BYTES).collect::<String>().to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();
         strsim::jaro_winkler(&given, &name).max(strsim::jaro_winkler(&given, short(&name)))

@@ -12,14 +12,14 @@ words! {
         /// Its attempts are used up.
         Failed = "failed",
         /// It was sent back as often as is allowed, or made no progress.
-        Stalled = "stalled",
+        ReviewLimit = "stalled",
         WaitingPermission = "waiting_permission",
         /// The agent asked a question.
         NeedsInput = "needs_input",
         /// Its work cannot be merged.
         Conflict = "conflict",
         /// A check is red.
-        Checks = "checks",
+        ChecksFailed = "checks",
         /// It would cost more than was allowed.
         Budget = "budget",
         /// A planner created nothing.
@@ -29,9 +29,9 @@ words! {
         /// The repository cannot be worked with.
         Repository = "repository",
         /// An agent ended without saying what became of its task, twice.
-        Protocol = "protocol",
+        NoOutcome = "protocol",
         /// The agent from outside that has it was not heard of for long.
-        Silent = "silent",
+        AssigneeUnresponsive = "silent",
     }
 }
 
@@ -51,7 +51,7 @@ impl Attention {
     }
 
     /// That the project branch is at `tip`, which nobody approved.
-    pub fn foreign_tip(tip: Sha, detail: impl Into<String>) -> Self {
+    pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip) }
     }
 }

@@ -24,21 +24,21 @@ pub struct Board {
 
 /// What an event touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Touched {
-    Nothing,
+pub enum BoardChange {
+    None,
     Card(TaskId),
     Project,
 }
 
 impl Board {
     /// Takes in one event; events that are already contained, or about another project, change nothing.
-    pub fn apply(&mut self, envelope: &Envelope) -> Touched {
+    pub fn apply(&mut self, envelope: &Envelope) -> BoardChange {
         if envelope.seq <= self.seq {
-            return Touched::Nothing;
+            return BoardChange::None;
         }
         self.seq = envelope.seq;
         if envelope.project_id.as_ref() != Some(&self.project.id) {
-            return Touched::Nothing;
+            return BoardChange::None;
         }
         if let Some(project) = &envelope.project {
             self.project = project.clone();
@@ -49,10 +49,10 @@ impl Board {
                     Ok(place) => self.cards[place] = card.clone(),
                     Err(place) => self.cards.insert(place, card.clone()),
                 }
-                Touched::Card(card.id.clone())
+                BoardChange::Card(card.id.clone())
             }
-            None if envelope.project.is_some() => Touched::Project,
-            None => Touched::Nothing,
+            None if envelope.project.is_some() => BoardChange::Project,
+            None => BoardChange::None,
         }
     }
 

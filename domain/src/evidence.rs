@@ -37,7 +37,7 @@ impl Evidence {
 
 /// What was found at a path that a person named as the project's repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Probe {
+pub struct RepositoryInfo {
     /// The absolute path of the working tree's top folder.
     pub repo_path: String,
     /// The absolute path of the common `.git` folder, recorded once and used for every later access.
@@ -56,7 +56,7 @@ pub struct Probe {
 
 /// What must be looked up in a repository before a move can be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Look {
+pub enum EvidenceRequest {
     /// Nothing: the move needs nothing of it, or the task has no branch.
     Nothing,
     /// Whether the checkout is clean and its branch ahead.
@@ -73,7 +73,7 @@ pub enum Look {
 
 /// What was found there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum EvidenceResult {
     Nothing,
     Evidence(Evidence),
     Head(Sha),

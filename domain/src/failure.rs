@@ -11,7 +11,7 @@ words! {
         /// It moved its card.
         Finished = "finished",
         /// It asked the person; the session goes on with the answer.
-        Asked = "asked",
+        AwaitingAnswer = "asked",
         /// A person stopped it, or moved its card.
         Stopped = "stopped",
         Failed = "failed",
@@ -31,9 +31,9 @@ words! {
         MaxTurns = "max_turns",
         Budget = "budget",
         /// It ended in good order, was reminded once, and still left its card where it was.
-        NoMove = "no_move",
+        NoOutcome = "no_move",
         /// Nothing was heard of it for too long.
-        Silent = "silent",
+        Unresponsive = "silent",
         /// Its checkout could not be made.
         Checkout = "checkout",
         Spawn = "spawn",
@@ -56,8 +56,8 @@ impl FailureClass {
             Self::ApiError => "the model's service answered with an error",
             Self::MaxTurns => "the agent used all its turns",
             Self::Budget => "the agent used up its budget",
-            Self::NoMove => "the agent ended without moving its card",
-            Self::Silent => "the agent fell silent",
+            Self::NoOutcome => "the agent ended without moving its card",
+            Self::Unresponsive => "the agent fell silent",
             Self::Checkout => "its checkout could not be made",
             Self::Spawn => "its process could not be started",
             Self::RateLimited => ParkReason::RateLimited.sentence(),
@@ -71,7 +71,7 @@ impl FailureClass {
     }
 
     /// The reason to park every agent, when the failure says nothing about the task. Such a run pays no attempt.
-    pub const fn parks(self) -> Option<ParkReason> {
+    pub const fn park_reason(self) -> Option<ParkReason> {
         match self {
             Self::RateLimited => Some(ParkReason::RateLimited),
             Self::SignedOut => Some(ParkReason::SignedOut),
@@ -86,7 +86,7 @@ impl FailureClass {
 }
 
 /// More than [`backoff`] ever answers.
-pub const LONGEST_BACKOFF: Duration = Duration::from_secs(330);
+pub const MAX_BACKOFF: Duration = Duration::from_secs(330);
 
 /// How long to wait after the `failed`-th failure in a row (from 1): 10 s, doubled each time, at most 5 minutes, plus up to a tenth
 /// taken from `salt` so that tasks that failed together do not come back together.
@@ -109,12 +109,12 @@ mod tests {
             .collect();
         assert_eq!(bounds, [(10, 10), (20, 21), (40, 43), (80, 87), (160, 175), (300, 329), (300, 329)]);
         assert_eq!(backoff(u32::MAX, 0).as_secs(), 300);
-        assert!((0..10_000).all(|salt| backoff(9, salt) < LONGEST_BACKOFF));
+        assert!((0..10_000).all(|salt| backoff(9, salt) < MAX_BACKOFF));
     }
 
     #[test]
     fn only_what_says_nothing_about_the_task_parks() {
-        let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.parks().is_some()).map(|class| class.as_str()).collect();
+        let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.park_reason().is_some()).map(|class| class.as_str()).collect();
         let known = ["rate_limited", "signed_out", "program_missing", "root_refused", "mcp_not_connected", "service_unreachable", "disk_full"];
         assert_eq!(parking, known);
     }

@@ -40,7 +40,7 @@ pub struct Goal {
 pub struct Progress {
     pub linked: u32,
     /// In progress, in review or further.
-    pub begun: u32,
+    pub started: u32,
     /// Done, verified or not.
     pub completed: u32,
     pub verified: u32,
@@ -51,9 +51,9 @@ impl Progress {
         let mut progress = Self::default();
         for card in cards.into_iter().filter(|card| card.status == Status::Done || !card.satisfies_dependents()) {
             progress.linked += 1;
-            progress.begun += u32::from(matches!(card.status, Status::InProgress | Status::InReview | Status::Done));
+            progress.started += u32::from(matches!(card.status, Status::InProgress | Status::InReview | Status::Done));
             progress.completed += u32::from(card.status == Status::Done);
-            progress.verified += u32::from(card.hands.verified_by.is_some());
+            progress.verified += u32::from(card.contributors.verified_by.is_some());
         }
         progress
     }
@@ -65,11 +65,11 @@ impl Progress {
 
 impl GoalStatus {
     /// The status that follows from how far the tasks are. Only a lead makes a goal verified, and it stays so while its tasks do.
-    pub fn follows(self, progress: Progress) -> Self {
+    pub fn after_progress(self, progress: Progress) -> Self {
         match self {
             Self::Verified if progress.all_verified() => Self::Verified,
             _ if progress.all_verified() => Self::PendingVerify,
-            Self::Open if progress.begun == 0 => Self::Open,
+            Self::Open if progress.started == 0 => Self::Open,
             _ => Self::Active,
         }
     }
@@ -89,26 +89,26 @@ mod tests {
     use super::*;
 
     fn progress(begun: u32, verified: u32) -> Progress {
-        Progress { linked: 2, begun, completed: verified, verified }
+        Progress { linked: 2, started: begun, completed: verified, verified }
     }
 
     #[test]
     fn a_goal_follows_its_tasks_forwards_and_back() {
         use GoalStatus::{Active, Open, PendingVerify, Verified};
-        assert_eq!(Open.follows(Progress::default()), Open);
-        assert_eq!(Open.follows(progress(0, 0)), Open);
-        assert_eq!(Open.follows(progress(1, 0)), Active);
-        assert_eq!(Active.follows(progress(0, 0)), Active);
-        assert_eq!(Active.follows(progress(2, 1)), Active);
-        assert_eq!(Active.follows(progress(2, 2)), PendingVerify);
-        assert_eq!(PendingVerify.follows(progress(2, 2)), PendingVerify);
-        assert_eq!(PendingVerify.follows(progress(2, 1)), Active);
-        assert_eq!(Verified.follows(progress(2, 2)), Verified);
-        assert_eq!(Verified.follows(progress(2, 1)), Active);
+        assert_eq!(Open.after_progress(Progress::default()), Open);
+        assert_eq!(Open.after_progress(progress(0, 0)), Open);
+        assert_eq!(Open.after_progress(progress(1, 0)), Active);
+        assert_eq!(Active.after_progress(progress(0, 0)), Active);
+        assert_eq!(Active.after_progress(progress(2, 1)), Active);
+        assert_eq!(Active.after_progress(progress(2, 2)), PendingVerify);
+        assert_eq!(PendingVerify.after_progress(progress(2, 2)), PendingVerify);
+        assert_eq!(PendingVerify.after_progress(progress(2, 1)), Active);
+        assert_eq!(Verified.after_progress(progress(2, 2)), Verified);
+        assert_eq!(Verified.after_progress(progress(2, 1)), Active);
     }
 
     #[test]
     fn a_goal_without_tasks_is_never_ready() {
-        assert_eq!(GoalStatus::Active.follows(Progress::default()), GoalStatus::Active);
+        assert_eq!(GoalStatus::Active.after_progress(Progress::default()), GoalStatus::Active);
     }
 }

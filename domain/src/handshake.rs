@@ -22,7 +22,7 @@ pub struct Handshake {
     pub message: String,
     pub status: HandshakeStatus,
     /// Exactly those who were asked, in the order of their names.
-    pub targets: Vec<Target>,
+    pub targets: Vec<HandshakeTarget>,
     pub created_at: Timestamp,
     pub completed_at: Option<Timestamp>,
 }
@@ -30,7 +30,7 @@ pub struct Handshake {
 /// Somebody who is asked to acknowledge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandshakeTarget)]
-pub struct Target {
+pub struct HandshakeTarget {
     pub agent_name: String,
     pub acked_at: Option<Timestamp>,
     /// Whether it left or fell silent before it could: nobody waits for it.
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn those_who_acknowledged_or_left_are_not_waited_for() {
         let at = Timestamp::from_milliseconds(1_769_850_300_000);
-        let target = |name: &str, acked_at, left| Target { agent_name: name.to_owned(), acked_at, left };
+        let target = |name: &str, acked_at, left| HandshakeTarget { agent_name: name.to_owned(), acked_at, left };
         let handshake = Handshake {
             id: 2,
             project_id: ProjectId::new(1),

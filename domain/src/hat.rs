@@ -21,17 +21,17 @@ pub const CONFLICTS: &[(Role, &[Role])] = &[
 ];
 
 /// The hat that verifying is.
-pub const VERIFYING: Role = Tester;
+pub const VERIFIER_HAT: Role = Tester;
 
 /// Whether nobody may wear both hats in one project.
-pub fn conflict(one: Role, other: Role) -> bool {
+pub fn hats_conflict(one: Role, other: Role) -> bool {
     let excludes = |one, other| CONFLICTS.iter().any(|(hat, excluded)| *hat == one && excluded.contains(&other));
     excludes(one, other) || excludes(other, one)
 }
 
 /// Who wore which hat for which task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct HatWorn {
+pub struct HatAssignment {
     pub agent_name: String,
     pub role_hat: Role,
     pub task_id: TaskId,
@@ -49,15 +49,15 @@ mod tests {
         let pairs: Vec<String> = Role::ALL
             .iter()
             .flat_map(|one| Role::ALL.iter().map(move |other| (*one, *other)))
-            .filter(|(one, other)| one < other && conflict(*one, *other))
+            .filter(|(one, other)| one < other && hats_conflict(*one, *other))
             .map(|(one, other)| format!("{one}-{other}"))
             .collect();
         assert_eq!(pairs, ["builder-tester", "builder-reviewer", "builder-pen", "fixer-tester", "fixer-reviewer", "tester-shipper"]);
-        assert!(Role::ALL.iter().all(|one| Role::ALL.iter().all(|other| conflict(*one, *other) == conflict(*other, *one))));
+        assert!(Role::ALL.iter().all(|one| Role::ALL.iter().all(|other| hats_conflict(*one, *other) == hats_conflict(*other, *one))));
     }
 
     #[test]
     fn no_hat_conflicts_with_itself() {
-        assert!(Role::ALL.iter().all(|hat| !conflict(*hat, *hat)));
+        assert!(Role::ALL.iter().all(|hat| !hats_conflict(*hat, *hat)));
     }
 }

@@ -12,7 +12,7 @@ use crate::schema::string_schema;
 /// A text that is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {kind} id: expected something like {example}")]
-pub struct BadId {
+pub struct InvalidId {
     pub given: String,
     pub kind: &'static str,
     pub example: &'static str,

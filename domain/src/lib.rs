@@ -41,4 +41,4 @@ pub mod why;
 pub mod wire;
 mod word;
 
-pub use word::UnknownWord;
+pub use word::UnknownValue;

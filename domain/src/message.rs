@@ -64,20 +64,20 @@ pub struct NewMessage {
 
 /// A message as its recipient is given it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Received {
+pub struct InboxMessage {
     #[serde(flatten)]
     pub message: Message,
     /// Whether it was given before, in an answer that nobody confirmed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub again: bool,
+    pub redelivered: bool,
 }
 
 /// What an agent is given when it looks into its inbox, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Inbox {
-    pub messages: Vec<Received>,
+    pub messages: Vec<InboxMessage>,
     /// How many more wait for the next look.
-    pub more: u32,
+    pub remaining: u32,
 }
 
 /// Who has written something that an agent has not been given yet.
@@ -86,7 +86,7 @@ pub struct Unread {
     /// All of them, carbon copies included.
     pub count: u32,
     /// Direct messages and broadcasts: while there are any, their reader may not send.
-    pub blocking: u32,
+    pub blocking_count: u32,
     /// Each sender once, the first to write first.
     pub senders: Vec<String>,
     /// Whether a lead or the person is among the senders.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::failure::LONGEST_BACKOFF;
+use crate::failure::MAX_BACKOFF;
 use crate::time::Timestamp;
 use crate::word::words;
 
@@ -38,17 +38,17 @@ impl ParkReason {
     }
 
     /// Whether only an agent at work can show that the reason is gone: one is started to find out, and the others wait for it.
-    pub const fn is_tried(self) -> bool {
+    pub const fn needs_probe(self) -> bool {
         matches!(self, Self::ServiceUnreachable | Self::DiskFull)
     }
 
     /// The longest that agents are parked before it is looked at again.
-    pub const fn longest(self) -> Duration {
+    pub const fn max_duration(self) -> Duration {
         match self {
             // No limit is known to last longer than a week.
             Self::RateLimited => Duration::from_secs(8 * 24 * 3600),
             Self::SignedOut | Self::ProgramMissing | Self::RootRefused | Self::McpNotConnected => Duration::from_secs(30),
-            Self::ServiceUnreachable | Self::DiskFull => LONGEST_BACKOFF,
+            Self::ServiceUnreachable | Self::DiskFull => MAX_BACKOFF,
         }
     }
 
@@ -87,8 +87,8 @@ pub struct Parking {
 
 impl Parking {
     /// Whether its time is over. One that is further off than is ever decided was reckoned by a clock that has been set back since.
-    pub fn is_over(&self, now: Timestamp) -> bool {
-        self.until.is_due(now, self.reason.longest())
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.until.is_due(now, self.reason.max_duration())
     }
 }
 
@@ -100,10 +100,10 @@ mod tests {
     fn a_parking_is_over_at_its_time_or_when_it_is_too_far_off_to_be_meant() {
         let now = Timestamp::from_milliseconds(1_000_000);
         for reason in ParkReason::ALL.iter().copied() {
-            let over = |until| Parking { reason, until, detail: String::new() }.is_over(now);
+            let over = |until| Parking { reason, until, detail: String::new() }.has_expired(now);
             assert!(over(now) && over(now.before(Duration::from_secs(1))), "{reason}");
-            assert!(!over(now.after(Duration::from_millis(1))) && !over(now.after(reason.longest())), "{reason}");
-            assert!(over(now.after(reason.longest() + Duration::from_millis(1))), "{reason}");
+            assert!(!over(now.after(Duration::from_millis(1))) && !over(now.after(reason.max_duration())), "{reason}");
+            assert!(over(now.after(reason.max_duration() + Duration::from_millis(1))), "{reason}");
         }
     }
 }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::evidence::Sha;
 use crate::id::ProjectId;
-use crate::task::{Card, HeldBy, Phase, Status};
+use crate::task::{Card, HeldBy, AgentKind, Status};
 use crate::time::Timestamp;
 use crate::word::words;
 
@@ -54,7 +54,7 @@ pub struct Project {
 /// Due when the planning task is done, a child of it is done, no child is open and no orchestrator works on it; `rounds` are the
 /// orchestrator tasks it had. The first round is 1; after `most` rounds none is due, nor when the last one added nothing.
 pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], most: u32) -> Option<u32> {
-    let ready = root.phase == Phase::Planner
+    let ready = root.phase == AgentKind::Planner
         && root.status == Status::Done
         && children.iter().any(|child| child.status == Status::Done)
         && children.iter().all(|child| !child.status.is_open())

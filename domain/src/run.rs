@@ -6,14 +6,14 @@ use utoipa::ToSchema;
 use crate::evidence::Sha;
 use crate::failure::{EndClass, FailureClass};
 use crate::id::{RunId, TaskId};
-use crate::task::Phase;
+use crate::task::AgentKind;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     pub id: RunId,
     pub task_id: TaskId,
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// The attempt's number among the runs of this task and phase, from 1.
     pub attempt: u32,
     /// The agent program's own session. Two runs share one only when the later resumed it.
@@ -48,7 +48,7 @@ impl Run {
     }
 
     /// The name under which the run's agent appears: `coder-TASK-012`.
-    pub fn agent_name(phase: Phase, task: &TaskId) -> String {
+    pub fn agent_name(phase: AgentKind, task: &TaskId) -> String {
         format!("{phase}-{task}")
     }
 }

@@ -10,7 +10,7 @@ use crate::word::words;
 pub const GLOBAL: &str = "global";
 
 /// The most minions that a policy can allow.
-pub const MOST_MINIONS: u32 = 100;
+pub const MAX_MINIONS: u32 = 100;
 
 /// What a lead allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -33,7 +33,7 @@ impl Default for SpawnPolicy {
 
 /// What holds for one agent at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Allowance {
+pub struct MinionQuota {
     pub agent_name: String,
     /// Which policy this comes from.
     pub scope: String,
@@ -43,7 +43,7 @@ pub struct Allowance {
     pub can_spawn: bool,
 }
 
-impl Allowance {
+impl MinionQuota {
     pub fn new(agent_name: &str, policy: &SpawnPolicy, active_minions: u32) -> Self {
         Self {
             agent_name: agent_name.to_owned(),
@@ -82,10 +82,10 @@ mod tests {
 
     #[test]
     fn three_minions_are_allowed_where_nothing_was_said() {
-        let can = |active| Allowance::new("mara", &SpawnPolicy::default(), active).can_spawn;
+        let can = |active| MinionQuota::new("mara", &SpawnPolicy::default(), active).can_spawn;
         assert_eq!([can(0), can(2), can(3), can(4)], [true, true, false, false]);
         let off = SpawnPolicy { enabled: false, ..SpawnPolicy::default() };
-        assert!(!Allowance::new("mara", &off, 0).can_spawn);
+        assert!(!MinionQuota::new("mara", &off, 0).can_spawn);
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
             completed_at: None,
         };
         let policy = SpawnPolicy { set_by: Some("ann".to_owned()), set_at: Some(at), ..SpawnPolicy::default() };
-        let json = [serde_json::to_string(&minion), serde_json::to_string(&policy), serde_json::to_string(&Allowance::new("mara", &policy, 1))];
+        let json = [serde_json::to_string(&minion), serde_json::to_string(&policy), serde_json::to_string(&MinionQuota::new("mara", &policy, 1))];
         let lines: Vec<String> = json.into_iter().map(Result::unwrap).collect();
         assert_eq!(serde_json::from_str::<Minion>(&lines[0]).unwrap(), minion);
         assert_eq!(serde_json::from_str::<SpawnPolicy>(&lines[1]).unwrap(), policy);

@@ -2,9 +2,9 @@
 //! for a stage is asking for the status behind it, and the transition table says who may.
 
 use crate::attention::AttentionKind;
-use crate::task::{CancelReason, Card, Phase, Status};
+use crate::task::{CancelReason, Card, AgentKind, Status};
 use crate::transition::{Mover, TABLE};
-use crate::why::Why;
+use crate::why::WaitReason;
 use crate::word::words;
 
 words! {
@@ -42,28 +42,28 @@ impl Stage {
                 Some(CancelReason::Obsolete | CancelReason::Duplicate) => Self::Obsolete,
                 Some(CancelReason::Abandoned) | None => Self::Abandoned,
             },
-            Status::Done if card.hands.verified_by.is_some() => Self::Verified,
-            Status::Done if card.phase == Phase::Coder => Self::Completed,
+            Status::Done if card.contributors.verified_by.is_some() => Self::Verified,
+            Status::Done if card.phase == AgentKind::Coder => Self::Completed,
             Status::Done => Self::Closed,
-            _ if matches!(stuck, Some(AttentionKind::Failed | AttentionKind::Protocol)) => Self::Failed,
-            _ if matches!(stuck, Some(AttentionKind::Stalled | AttentionKind::Silent)) => Self::Stale,
+            _ if matches!(stuck, Some(AttentionKind::Failed | AttentionKind::NoOutcome)) => Self::Failed,
+            _ if matches!(stuck, Some(AttentionKind::ReviewLimit | AttentionKind::AssigneeUnresponsive)) => Self::Stale,
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
-            Status::InProgress if card.run.is_some() || card.hands.assigned_to.is_some() => Self::InProgress,
+            Status::InProgress if card.run.is_some() || card.contributors.assigned_to.is_some() => Self::InProgress,
             Status::InProgress => Self::Assigned,
             Status::Backlog if card.held_by.is_some() => Self::Pending,
-            Status::Backlog if matches!(card.why, Some(Why::BlockedBy { .. } | Why::PlanOpen { .. })) => Self::Blocked,
-            Status::Backlog if card.hands.assigned_to.is_some() => Self::Assigned,
+            Status::Backlog if matches!(card.wait_reason, Some(WaitReason::BlockedBy { .. } | WaitReason::PlanUnfinished { .. })) => Self::Blocked,
+            Status::Backlog if card.contributors.assigned_to.is_some() => Self::Assigned,
             Status::Backlog => Self::Ready,
         }
     }
 
     /// The status that `card` goes to when somebody makes it this stage; none where that makes no sense. A card that nobody has begun
     /// stays in the backlog when it is given out.
-    pub fn asks(self, card: &Card) -> Option<Status> {
+    pub fn target_status(self, card: &Card) -> Option<Status> {
         let retry = card.status == Status::Cancelled && card.cancel_reason == Some(CancelReason::Failed);
         match self {
-            Self::Assigned if card.phase == Phase::Coder && (card.status == Status::Backlog || retry) => Some(Status::Backlog),
+            Self::Assigned if card.phase == AgentKind::Coder && (card.status == Status::Backlog || retry) => Some(Status::Backlog),
             Self::InProgress if card.status != Status::InProgress => Some(Status::InProgress),
             // What stays in review is approved by it, and what stays done verified.
             Self::Review if card.status != Status::InReview => Some(Status::InReview),
@@ -75,21 +75,21 @@ impl Stage {
     }
 
     /// Who may make `card` this stage: those who may move it so, and for giving out what nobody has begun, whoever leads.
-    pub fn makers(self, card: &Card) -> Vec<Mover> {
-        match self.asks(card) {
+    pub fn allowed_movers(self, card: &Card) -> Vec<Mover> {
+        match self.target_status(card) {
             None => Vec::new(),
             Some(Status::Backlog) if card.status == Status::Backlog => vec![Mover::Human, Mover::Lead],
             Some(to) => {
                 let rules = TABLE.iter().filter(|rule| rule.from == card.status && rule.to == to && rule.phases.contains(&card.phase));
-                rules.flat_map(|rule| rule.who.iter().copied()).collect()
+                rules.flat_map(|rule| rule.movers.iter().copied()).collect()
             }
         }
     }
 
     /// The stages that somebody may make `card` who moves it as one of `movers`.
-    pub fn next(card: &Card, movers: &[Mover]) -> Vec<Self> {
+    pub fn reachable(card: &Card, movers: &[Mover]) -> Vec<Self> {
         let now = Self::of(card);
-        Self::ALL.iter().copied().filter(|stage| *stage != now && stage.makers(card).iter().any(|maker| movers.contains(maker))).collect()
+        Self::ALL.iter().copied().filter(|stage| *stage != now && stage.allowed_movers(card).iter().any(|maker| movers.contains(maker))).collect()
     }
 }
 

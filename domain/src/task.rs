@@ -11,12 +11,12 @@ use crate::evidence::Sha;
 use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::stage::Stage;
 use crate::time::Timestamp;
-use crate::why::Why;
+use crate::why::WaitReason;
 use crate::word::words;
 
 words! {
     /// Which kind of agent works. On screen: the role.
-    Phase, "phase" {
+    AgentKind, "phase" {
         Planner = "planner",
         Coder = "coder",
         Reviewer = "reviewer",
@@ -78,13 +78,13 @@ pub struct Card {
     pub project_id: ProjectId,
     pub parent_task_id: Option<TaskId>,
     pub title: String,
-    pub phase: Phase,
+    pub phase: AgentKind,
     pub status: Status,
     pub held_by: Option<HeldBy>,
     /// What a person must decide before anything goes on.
     pub attention: Option<Attention>,
     /// Why no agent works on it right now, as the runner last judged.
-    pub why: Option<Why>,
+    pub wait_reason: Option<WaitReason>,
     pub cancel_reason: Option<CancelReason>,
     pub depends_on: Vec<TaskId>,
     /// Higher goes first; tasks of equal priority go in the order of their ids.
@@ -92,7 +92,7 @@ pub struct Card {
     /// The commit that a reviewer or a person approved. It waits to be merged until the task is done.
     pub approved_sha: Option<Sha>,
     #[serde(flatten)]
-    pub hands: Hands,
+    pub contributors: Contributors,
     /// The goal that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_id: Option<GoalId>,
@@ -100,7 +100,7 @@ pub struct Card {
     pub round_of: Option<TaskId>,
     pub round: Option<u32>,
     /// The run whose process is alive or about to be.
-    pub run: Option<LiveRun>,
+    pub run: Option<CurrentRun>,
     pub comments: u32,
     /// How many runs it had, of every phase.
     pub runs: u32,
@@ -129,7 +129,7 @@ impl Card {
 
 /// Who has had a hand in a task, by name. Whoever verifies it has neither built nor approved it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Hands {
+pub struct Contributors {
     /// The agent from outside that it is given to: the runner starts no other for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_to: Option<String>,
@@ -148,9 +148,9 @@ pub struct Hands {
 
 /// The part of a run that a card shows while it lasts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct LiveRun {
+pub struct CurrentRun {
     pub id: RunId,
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// The attempt's number among the runs of this task and phase, from 1.
     pub attempt: u32,
     pub started_at: Timestamp,
@@ -196,7 +196,7 @@ pub struct NewTask {
     pub description: Option<String>,
     /// Coder unless named.
     #[serde(default)]
-    pub phase: Option<Phase>,
+    pub phase: Option<AgentKind>,
     #[serde(default)]
     pub parent_task_id: Option<TaskId>,
     #[serde(default)]
@@ -226,7 +226,7 @@ pub struct NewSubtask {
     #[serde(default)]
     pub description: Option<String>,
     #[serde(default)]
-    pub phase: Option<Phase>,
+    pub phase: Option<AgentKind>,
     /// Tasks that must be done first.
     #[serde(default)]
     pub depends_on: Vec<Dependency>,

@@ -6,11 +6,11 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::task::{Phase, Status};
+use crate::task::{AgentKind, Status};
 use crate::word::words;
 
 use Mover::{Assignee, Coder, Human, Lead, Orchestrator, Planner, Reviewer, Runner, Verifier};
-use Need::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Independence, Merged, Nothing, Reason, Verdict};
+use Requirement::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidence, Independence, Merged, Nothing, Reason, Verdict};
 use Status::{Backlog, Cancelled, Done, InProgress, InReview};
 
 words! {
@@ -31,20 +31,20 @@ words! {
     }
 }
 
-impl From<Phase> for Mover {
-    fn from(phase: Phase) -> Self {
+impl From<AgentKind> for Mover {
+    fn from(phase: AgentKind) -> Self {
         match phase {
-            Phase::Planner => Planner,
-            Phase::Coder => Coder,
-            Phase::Reviewer => Reviewer,
-            Phase::Orchestrator => Orchestrator,
+            AgentKind::Planner => Planner,
+            AgentKind::Coder => Coder,
+            AgentKind::Reviewer => Reviewer,
+            AgentKind::Orchestrator => Orchestrator,
         }
     }
 }
 
 words! {
     /// What must be there for a move to be made.
-    Need, "need" {
+    Requirement, "need" {
         Nothing = "nothing",
         /// Every dependency is done, and nobody holds the task.
         DependenciesDone = "dependencies_done",
@@ -67,7 +67,7 @@ words! {
     }
 }
 
-impl Need {
+impl Requirement {
     /// What the mover must bring along, as a sentence; empty when nothing.
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -90,47 +90,47 @@ impl Need {
 pub struct Rule {
     pub from: Status,
     pub to: Status,
-    pub who: &'static [Mover],
+    pub movers: &'static [Mover],
     /// The phases of the tasks that may be moved so.
-    pub phases: &'static [Phase],
-    pub needs: Need,
+    pub phases: &'static [AgentKind],
+    pub requirement: Requirement,
 }
 
-const ANY: &[Phase] = Phase::ALL;
-const CODER: &[Phase] = &[Phase::Coder];
-const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
+const ANY: &[AgentKind] = AgentKind::ALL;
+const CODER: &[AgentKind] = &[AgentKind::Coder];
+const PLANNING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 
 /// Every legal move. A move that stays in review is an approval, one that stays in done a verification.
 pub const TABLE: &[Rule] = &[
-    Rule { from: Backlog, to: InProgress, who: &[Runner], phases: ANY, needs: DependenciesDone },
-    Rule { from: Backlog, to: InProgress, who: &[Human], phases: ANY, needs: Nothing },
-    Rule { from: Backlog, to: InProgress, who: &[Assignee], phases: CODER, needs: DependenciesDone },
-    Rule { from: InProgress, to: InReview, who: &[Coder, Human], phases: CODER, needs: Evidence },
+    Rule { from: Backlog, to: InProgress, movers: &[Runner], phases: ANY, requirement: DependenciesDone },
+    Rule { from: Backlog, to: InProgress, movers: &[Human], phases: ANY, requirement: Nothing },
+    Rule { from: Backlog, to: InProgress, movers: &[Assignee], phases: CODER, requirement: DependenciesDone },
+    Rule { from: InProgress, to: InReview, movers: &[Coder, Human], phases: CODER, requirement: Evidence },
     // The assignee works in a checkout of its own, which nobody here can look at.
-    Rule { from: InProgress, to: InReview, who: &[Assignee], phases: CODER, needs: Nothing },
-    Rule { from: InProgress, to: Done, who: &[Planner, Orchestrator, Human], phases: PLANNING, needs: ChildrenOrReason },
-    Rule { from: InProgress, to: Done, who: &[Human], phases: CODER, needs: Approval },
-    Rule { from: InReview, to: InReview, who: &[Reviewer, Human], phases: CODER, needs: Verdict },
-    Rule { from: InReview, to: Done, who: &[Runner], phases: CODER, needs: Merged },
-    Rule { from: InReview, to: Done, who: &[Human, Lead], phases: CODER, needs: Approval },
-    Rule { from: InReview, to: InProgress, who: &[Reviewer, Human, Runner, Lead], phases: CODER, needs: Comment },
-    Rule { from: Done, to: Done, who: &[Verifier, Orchestrator, Human], phases: CODER, needs: Independence },
-    Rule { from: Done, to: InProgress, who: &[Verifier, Orchestrator, Human], phases: CODER, needs: Reason },
+    Rule { from: InProgress, to: InReview, movers: &[Assignee], phases: CODER, requirement: Nothing },
+    Rule { from: InProgress, to: Done, movers: &[Planner, Orchestrator, Human], phases: PLANNING, requirement: ChildrenOrReason },
+    Rule { from: InProgress, to: Done, movers: &[Human], phases: CODER, requirement: Approval },
+    Rule { from: InReview, to: InReview, movers: &[Reviewer, Human], phases: CODER, requirement: Verdict },
+    Rule { from: InReview, to: Done, movers: &[Runner], phases: CODER, requirement: Merged },
+    Rule { from: InReview, to: Done, movers: &[Human, Lead], phases: CODER, requirement: Approval },
+    Rule { from: InReview, to: InProgress, movers: &[Reviewer, Human, Runner, Lead], phases: CODER, requirement: Comment },
+    Rule { from: Done, to: Done, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Independence },
+    Rule { from: Done, to: InProgress, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Reason },
     // A plan goes back to its planner with words.
-    Rule { from: Done, to: InProgress, who: &[Human], phases: &[Phase::Planner], needs: Reason },
-    Rule { from: InProgress, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
-    Rule { from: Backlog, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
-    Rule { from: InProgress, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
+    Rule { from: Done, to: InProgress, movers: &[Human], phases: &[AgentKind::Planner], requirement: Reason },
+    Rule { from: InProgress, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
+    Rule { from: Backlog, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
+    Rule { from: InProgress, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
     // It failed; a lead may give it out again.
-    Rule { from: InProgress, to: Cancelled, who: &[Assignee], phases: CODER, needs: Reason },
-    Rule { from: InReview, to: Cancelled, who: &[Human, Orchestrator], phases: ANY, needs: Reason },
-    Rule { from: Cancelled, to: Backlog, who: &[Human], phases: ANY, needs: Nothing },
-    Rule { from: Cancelled, to: Backlog, who: &[Lead], phases: CODER, needs: Nothing },
+    Rule { from: InProgress, to: Cancelled, movers: &[Assignee], phases: CODER, requirement: Reason },
+    Rule { from: InReview, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
+    Rule { from: Cancelled, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
+    Rule { from: Cancelled, to: Backlog, movers: &[Lead], phases: CODER, requirement: Nothing },
 ];
 
 /// The rule under which `who` may move a task of `phase`, or none when the move is illegal.
-pub fn rule(phase: Phase, from: Status, to: Status, who: Mover) -> Option<&'static Rule> {
-    TABLE.iter().find(|rule| rule.from == from && rule.to == to && rule.who.contains(&who) && rule.phases.contains(&phase))
+pub fn rule(phase: AgentKind, from: Status, to: Status, who: Mover) -> Option<&'static Rule> {
+    TABLE.iter().find(|rule| rule.from == from && rule.to == to && rule.movers.contains(&who) && rule.phases.contains(&phase))
 }
 
 /// A status that a task could go to from where it is.
@@ -138,25 +138,25 @@ pub fn rule(phase: Phase, from: Status, to: Status, who: Mover) -> Option<&'stat
 pub struct Target {
     pub to: Status,
     pub who: Vec<Mover>,
-    pub needs: Need,
+    pub needs: Requirement,
 }
 
 /// Everywhere a task of `phase` in `from` may go, by anybody.
-pub fn targets(phase: Phase, from: Status) -> Vec<Target> {
+pub fn targets(phase: AgentKind, from: Status) -> Vec<Target> {
     TABLE
         .iter()
         .filter(|rule| rule.from == from && rule.phases.contains(&phase))
-        .map(|rule| Target { to: rule.to, who: rule.who.to_vec(), needs: rule.needs })
+        .map(|rule| Target { to: rule.to, who: rule.movers.to_vec(), needs: rule.requirement })
         .collect()
 }
 
 /// The columns to which `who` may move a task of `phase`, each with what it needs, in the order of the board.
-pub fn columns(phase: Phase, from: Status, who: Mover) -> Vec<(Status, Need)> {
-    Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, who).map(|rule| (*to, rule.needs))).collect()
+pub fn target_columns(phase: AgentKind, from: Status, who: Mover) -> Vec<(Status, Requirement)> {
+    Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, who).map(|rule| (*to, rule.requirement))).collect()
 }
 
 /// The table as Markdown, for the documentation.
-pub fn markdown() -> String {
+pub fn to_markdown() -> String {
     let join = |words: Vec<&str>| words.join(", ");
     let mut page = String::from("| from | to | who | tasks of phase | needs |\n|---|---|---|---|---|\n");
     for rule in TABLE {
@@ -166,9 +166,9 @@ pub fn markdown() -> String {
             (_, to) => to.as_str(),
         };
         let phases =
-            if rule.phases.len() == Phase::ALL.len() { "any".to_owned() } else { join(rule.phases.iter().map(|phase| phase.as_str()).collect()) };
-        let who = join(rule.who.iter().map(|who| who.as_str()).collect());
-        page += &format!("| {} | {to} | {who} | {phases} | {} |\n", rule.from, if rule.needs == Nothing { "nothing" } else { rule.needs.sentence() });
+            if rule.phases.len() == AgentKind::ALL.len() { "any".to_owned() } else { join(rule.phases.iter().map(|phase| phase.as_str()).collect()) };
+        let who = join(rule.movers.iter().map(|who| who.as_str()).collect());
+        page += &format!("| {} | {to} | {who} | {phases} | {} |\n", rule.from, if rule.requirement == Nothing { "nothing" } else { rule.requirement.sentence() });
     }
     page
 }

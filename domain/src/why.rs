@@ -6,12 +6,12 @@ use utoipa::ToSchema;
 use crate::failure::FailureClass;
 use crate::id::TaskId;
 use crate::park::ParkReason;
-use crate::task::{HeldBy, Phase};
+use crate::task::{HeldBy, AgentKind};
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
-pub enum Why {
+pub enum WaitReason {
     BlockedBy {
         tasks: Vec<TaskId>,
     },
@@ -20,14 +20,14 @@ pub enum Why {
     },
     /// Every slot is taken.
     NoFreeSlot {
-        most: u32,
+        limit: u32,
     },
     /// As many agents of this phase work as may work at once.
-    PhaseFull {
-        phase: Phase,
+    KindLimitReached {
+        phase: AgentKind,
     },
     /// A failed attempt is tried again later.
-    Waiting {
+    Backoff {
         until: Timestamp,
         after: FailureClass,
     },
@@ -36,30 +36,30 @@ pub enum Why {
         reason: ParkReason,
         until: Option<Timestamp>,
     },
-    NeedsYou,
+    NeedsAttention,
     /// Approved; another merge of the repository goes first.
     MergeQueued,
     /// A run was told to end and its process is not gone yet.
     Stopping,
     /// An agent from outside has it.
-    AssignedTo {
+    Assigned {
         name: String,
     },
     /// The agent from outside that has it handed it in.
-    AwaitsLead {
+    AwaitingLead {
         name: String,
     },
     /// Its planning task is not finished.
-    PlanOpen {
+    PlanUnfinished {
         task: TaskId,
     },
     /// The project branch holds what nobody approved; the person is asked about it on `task`.
-    BranchAsked {
+    UnapprovedCommits {
         task: TaskId,
     },
 }
 
-impl Why {
+impl WaitReason {
     /// The sentence for the card.
     pub fn sentence(&self) -> String {
         match self {
@@ -70,18 +70,18 @@ impl Why {
             Self::Held { by: HeldBy::Human } => "held by you: press Start".to_owned(),
             Self::Held { by: HeldBy::Plan } => "held until you start the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped by you: press Start or Retry".to_owned(),
-            Self::NoFreeSlot { most } => format!("no free slot: {most} at work"),
-            Self::PhaseFull { phase } => format!("waits for the {phase} at work"),
-            Self::Waiting { until, after } => format!("tried again at {} ({})", until.clock(), after.sentence()),
+            Self::NoFreeSlot { limit: most } => format!("no free slot: {most} at work"),
+            Self::KindLimitReached { phase } => format!("waits for the {phase} at work"),
+            Self::Backoff { until, after } => format!("tried again at {} ({})", until.clock(), after.sentence()),
             Self::Parked { reason, until: Some(until) } => format!("{} until {}", reason.sentence(), until.clock()),
             Self::Parked { reason, until: None } => reason.sentence().to_owned(),
-            Self::NeedsYou => "needs you".to_owned(),
+            Self::NeedsAttention => "needs you".to_owned(),
             Self::MergeQueued => "approved: waits to be merged".to_owned(),
             Self::Stopping => "stopping".to_owned(),
-            Self::AssignedTo { name } => format!("assigned to {name}"),
-            Self::AwaitsLead { name } => format!("handed in by {name}: waits for a lead's approval"),
-            Self::PlanOpen { task } => format!("waits for the plan {task}"),
-            Self::BranchAsked { task } => format!("the project branch was changed: waits for your word on {task}"),
+            Self::Assigned { name } => format!("assigned to {name}"),
+            Self::AwaitingLead { name } => format!("handed in by {name}: waits for a lead's approval"),
+            Self::PlanUnfinished { task } => format!("waits for the plan {task}"),
+            Self::UnapprovedCommits { task } => format!("the project branch was changed: waits for your word on {task}"),
         }
     }
 }

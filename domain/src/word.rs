@@ -47,7 +47,7 @@ pub(crate) use words;
 /// A word outside a closed vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is no {what}: expected one of {}", known.join(", "))]
-pub struct UnknownWord {
+pub struct UnknownValue {
     pub given: String,
     pub what: &'static str,
     pub known: Vec<&'static str>,

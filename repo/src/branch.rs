@@ -126,7 +126,7 @@ pub(crate) fn set_reference(handle: &git2::Repository, name: &str, expected: Opt
     {
         refuse_blocking_parent(handle, branch)?;
         if let Some(existing) = first_below(handle, branch)? {
-            return Err(RepoError::NameBlocked { existing, wanted: branch.to_owned() });
+            return Err(RepoError::BranchNameConflict { existing, wanted: branch.to_owned() });
         }
     }
     let moved = patiently(handle, name, expected, || match expected {
@@ -155,7 +155,7 @@ fn is_rescued(handle: &git2::Repository, commit: Oid) -> Result<bool, RepoError>
 fn refuse_blocking_parent(handle: &git2::Repository, branch: &str) -> Result<(), RepoError> {
     for (end, _) in branch.match_indices('/') {
         if tip(handle, &branch[..end])?.is_some() {
-            return Err(RepoError::NameBlocked { existing: branch[..end].to_owned(), wanted: branch.to_owned() });
+            return Err(RepoError::BranchNameConflict { existing: branch[..end].to_owned(), wanted: branch.to_owned() });
         }
     }
     Ok(())

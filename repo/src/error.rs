@@ -31,13 +31,13 @@ pub enum RepoError {
     #[error("the repository uses the git extension {name}, which is not known here")]
     UnknownExtension { name: String },
     #[error("the repository at {path} belongs to another user")]
-    ForeignOwner { path: PathBuf },
+    WrongOwner { path: PathBuf },
     #[error("files of the repository go through the git filter {driver} (named in {named_in})")]
     Filters { driver: String, named_in: String },
     #[error("the path {path} is not valid UTF-8")]
     PathNotUtf8 { path: PathBuf },
     #[error("the branch {existing} stands where {wanted} has to be")]
-    NameBlocked { existing: String, wanted: String },
+    BranchNameConflict { existing: String, wanted: String },
     #[error("{name} was not moved: it is at {}, not at {}", shown(found), shown(expected))]
     Moved { name: String, expected: Option<Sha>, found: Option<Sha> },
     #[error("{name} stayed locked by another program for {seconds} seconds")]
@@ -57,15 +57,15 @@ pub enum RepoError {
     #[error("the branch {branch} is checked out at {path}")]
     CheckedOut { branch: String, path: PathBuf },
     #[error("a {operation} is under way at {path}")]
-    OperationUnderWay { operation: &'static str, path: PathBuf },
+    OperationInProgress { operation: &'static str, path: PathBuf },
     #[error("{path} is a sparse checkout, whose missing files cannot be told from deleted ones")]
     SparseCheckout { path: PathBuf },
     #[error("the index of {path} cannot be read: {reason}")]
     IndexUnreadable { path: PathBuf, reason: String },
     #[error("the branch {branch} was not deleted: neither {kept_by} nor a rescue ref contains its tip")]
-    NotKept { branch: String, kept_by: String },
+    CommitsNotKept { branch: String, kept_by: String },
     #[error("{name} is not a reference that may be used for this: it must begin with {prefix}")]
-    ForeignReference { name: String, prefix: &'static str },
+    ReferenceOutsidePrefix { name: String, prefix: &'static str },
     #[error("{reference} already keeps other work")]
     RescueTaken { reference: String },
     #[error("could not {attempted}: {}", reason.message())]
@@ -88,10 +88,10 @@ impl RepoError {
             Self::Reftable => "reftable",
             Self::PartialClone => "partial-clone",
             Self::UnknownExtension { .. } => "unknown-extension",
-            Self::ForeignOwner { .. } => "foreign-owner",
+            Self::WrongOwner { .. } => "foreign-owner",
             Self::Filters { .. } => "filters",
             Self::PathNotUtf8 { .. } => "path-not-utf8",
-            Self::NameBlocked { .. } => "name-blocked",
+            Self::BranchNameConflict { .. } => "name-blocked",
             Self::Moved { .. } => "branch-moved",
             Self::Locked { .. } => "branch-locked",
             Self::Symbolic { .. } => "branch-symbolic",
@@ -101,11 +101,11 @@ impl RepoError {
             Self::PathOccupied { .. } => "path-occupied",
             Self::CheckoutMissing { .. } => "checkout-missing",
             Self::CheckedOut { .. } => "branch-checked-out",
-            Self::OperationUnderWay { .. } => "operation-under-way",
+            Self::OperationInProgress { .. } => "operation-under-way",
             Self::SparseCheckout { .. } => "sparse-checkout",
             Self::IndexUnreadable { .. } => "index-unreadable",
-            Self::NotKept { .. } => "branch-not-kept",
-            Self::ForeignReference { .. } => "foreign-reference",
+            Self::CommitsNotKept { .. } => "branch-not-kept",
+            Self::ReferenceOutsidePrefix { .. } => "foreign-reference",
             Self::RescueTaken { .. } => "rescue-taken",
             Self::Git { .. } => "git",
             Self::Io { .. } => "io",
@@ -125,14 +125,14 @@ impl RepoError {
             Self::Reftable => "Run `git refs migrate --ref-format=files` (git 2.46 or newer).".into(),
             Self::PartialClone => "Make a full clone without `--filter` and name that.".into(),
             Self::UnknownExtension { name } => format!("Name a clone without `extensions.{name}`."),
-            Self::ForeignOwner { path } => {
+            Self::WrongOwner { path } => {
                 format!("Run as its owner, or trust it with `git config --global --add safe.directory {}`.", path.display())
             }
             Self::Filters { .. } => {
                 "Such files (Git LFS, git-crypt, …) cannot be judged here: use a repository without clean and smudge filters.".into()
             }
             Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
-            Self::NameBlocked { existing, .. } => {
+            Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
             }
             Self::Moved { .. } => "Somebody else moved it at the same moment: look again and repeat.".into(),
@@ -144,7 +144,7 @@ impl RepoError {
             Self::PathOccupied { .. } => "Move it away, or choose another folder for worktrees.".into(),
             Self::CheckoutMissing { .. } => "Add the checkout again; its branch still holds everything that was committed.".into(),
             Self::CheckedOut { path, .. } => format!("Switch {} to another branch, or remove that checkout.", path.display()),
-            Self::OperationUnderWay { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
+            Self::OperationInProgress { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
             Self::SparseCheckout { .. } => {
                 "Switch that checkout to another branch (`git switch --detach`) or end it with `git sparse-checkout disable`, then repeat.".into()
             }
@@ -152,8 +152,8 @@ impl RepoError {
                 "Switch that checkout to another branch (`git switch --detach`), or write a plain index with `git update-index --no-split-index`."
                     .into()
             }
-            Self::NotKept { .. } => "Rescue its tip first; nothing an agent made is deleted without a way back.".into(),
-            Self::ForeignReference { prefix, .. } => format!("Use a name below {prefix}."),
+            Self::CommitsNotKept { .. } => "Rescue its tip first; nothing an agent made is deleted without a way back.".into(),
+            Self::ReferenceOutsidePrefix { prefix, .. } => format!("Use a name below {prefix}."),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
             Self::Git { .. } => "Run `git fsck` in the repository; if it is sound, repeat.".into(),
             Self::Io { .. } => "Check permissions and free space, then repeat.".into(),

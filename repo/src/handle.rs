@@ -84,7 +84,7 @@ impl Repository {
 fn open_as_bare(git_dir: &Path) -> Result<git2::Repository, RepoError> {
     let flags = RepositoryOpenFlags::BARE | RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::NO_DOTGIT;
     git2::Repository::open_ext(git_dir, flags, std::iter::empty::<&Path>()).map_err(|reason| match reason.code() {
-        ErrorCode::Owner => RepoError::ForeignOwner { path: git_dir.to_path_buf() },
+        ErrorCode::Owner => RepoError::WrongOwner { path: git_dir.to_path_buf() },
         ErrorCode::NotFound => RepoError::NotARepository { path: git_dir.to_path_buf() },
         _ => RepoError::Git { attempted: format!("open the repository {}", git_dir.display()), reason },
     })

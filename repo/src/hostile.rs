@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::git_program::{run, run_with};
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 use crate::{DiffLimits, LandOutcome, MergeOutcome, probe};
 
 const HOOKS: [&str; 14] = [
@@ -52,14 +52,14 @@ const PROGRAMS: [&str; 18] = [
 ];
 
 struct Hostile {
-    sample: Sample,
+    sample: TestRepository,
     marks: PathBuf,
 }
 
 impl Hostile {
     /// `hooks_elsewhere`: hooks in a folder named by `core.hooksPath` instead of `.git/hooks`.
     fn new(hooks_elsewhere: bool) -> Self {
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         sample.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.long filter=long\n*.shown diff=shown\n");
         sample.write("code.txt", "one\ntwo\nthree\n");
         sample.write("a.long", "long\n");
@@ -121,7 +121,7 @@ fn nothing_of_a_hostile_repository_runs() {
     }
 }
 
-fn use_every_function(sample: &Sample) {
+fn use_every_function(sample: &TestRepository) {
     const PROJECT: &str = "vibe-relay/PROJ-001";
     const BRANCH: &str = "vr/TASK-001/work";
     const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001";

@@ -40,7 +40,7 @@ pub use handle::Repository;
 pub use history::Commit;
 pub use identity::Identity;
 pub use land::LandOutcome;
-pub use look::look;
+pub use look::collect_evidence;
 pub use merge::MergeOutcome;
 pub use probe::probe;
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::evidence::{Found, Look};
+use domain::evidence::{EvidenceResult, EvidenceRequest};
 
 use crate::error::RepoError;
 use crate::handle::Repository;
@@ -11,16 +11,16 @@ use crate::handle::Repository;
 ///
 /// # Errors
 /// When the repository cannot be read.
-pub fn look(look: &Look) -> Result<Found, RepoError> {
+pub fn collect_evidence(look: &EvidenceRequest) -> Result<EvidenceResult, RepoError> {
     match look {
-        Look::Nothing => Ok(Found::Nothing),
-        Look::Evidence { git_dir, worktree, branch, base } => {
+        EvidenceRequest::Nothing => Ok(EvidenceResult::Nothing),
+        EvidenceRequest::Evidence { git_dir, worktree, branch, base } => {
             let repository = Repository::open(Path::new(git_dir))?;
-            Ok(Found::Evidence(repository.evidence(Path::new(worktree), branch, base)?))
+            Ok(EvidenceResult::Evidence(repository.evidence(Path::new(worktree), branch, base)?))
         }
-        Look::Head { git_dir, branch } => {
+        EvidenceRequest::Head { git_dir, branch } => {
             let repository = Repository::open(Path::new(git_dir))?;
-            Ok(repository.ref_sha(branch)?.map_or(Found::Nothing, Found::Head))
+            Ok(repository.ref_sha(branch)?.map_or(EvidenceResult::Nothing, EvidenceResult::Head))
         }
     }
 }

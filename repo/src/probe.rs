@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Probe;
+use domain::evidence::RepositoryInfo;
 use git2::{BranchType, Delta, Oid};
 
 use crate::branch;
@@ -23,7 +23,7 @@ const NEAREST: usize = 3;
 ///
 /// # Errors
 /// Everything that makes the repository unfit, each by name and with what to do ([`RepoError::hint`]).
-pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError> {
+pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, RepoError> {
     let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
     let found = find(&path)?;
     let repository = Repository::open(&found.git_dir)?;
@@ -48,12 +48,12 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError>
         return Err(missing(base_branch, &branches, &found.top, head_commit));
     };
     if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, blocked_by(name)?))) {
-        return Err(RepoError::NameBlocked { existing: existing.clone(), wanted });
+        return Err(RepoError::BranchNameConflict { existing: existing.clone(), wanted });
     }
     filter::refuse_filters(&repository, base)?;
 
     let identity = repository.configured_identity()?;
-    Ok(Probe {
+    Ok(RepositoryInfo {
         uncommitted: uncommitted(&repository, &found, head_commit)?,
         repo_path: utf8(&found.top)?,
         git_dir: utf8(&found.git_dir)?,

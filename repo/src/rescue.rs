@@ -110,7 +110,7 @@ fn refuse_other_references(reference: &str) -> Result<(), RepoError> {
     if reference.starts_with(RESCUE_PREFIX) {
         return Ok(());
     }
-    Err(RepoError::ForeignReference { name: reference.to_owned(), prefix: RESCUE_PREFIX })
+    Err(RepoError::ReferenceOutsidePrefix { name: reference.to_owned(), prefix: RESCUE_PREFIX })
 }
 
 fn indexing() -> String {

@@ -13,18 +13,18 @@ use crate::Repository;
 
 /// A repository with one commit on `main`, which is checked out at [`Sample::top`].
 #[derive(Debug)]
-pub struct Sample {
+pub struct TestRepository {
     dir: TempDir,
     top: PathBuf,
 }
 
-impl Default for Sample {
+impl Default for TestRepository {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Sample {
+impl TestRepository {
     /// A repository that holds `README.md` with one line.
     pub fn new() -> Self {
         let sample = Self::empty();

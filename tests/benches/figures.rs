@@ -71,7 +71,7 @@ async fn writes() {
     let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "Talk"})).await.unwrap();
     let task = view.task.card.id;
     // The runner says once why nobody works on the card.
-    relay.until(&project, "the card is judged", |board| board.cards[0].why.is_some()).await;
+    relay.until(&project, "the card is judged", |board| board.cards[0].wait_reason.is_some()).await;
     let mut socket = Socket::open(&relay, &project, None).await.unwrap();
     let mut file = File::create(relay.place().join("data/block")).unwrap();
     let (mut seen, mut answered, mut synced) = (Vec::new(), Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
         return true;
     }
     let (badge, _) = card_look(card);
-    let hands = &card.hands;
+    let hands = &card.contributors;
     let names = hands.built_by.iter().chain(&hands.assigned_to).chain(&hands.approved_by).chain(&hands.verified_by);
     let names: String = names.map(|name| format!(" {name}")).collect();
     let goal = card.goal_id.as_ref().map_or("", GoalId::as_str);
@@ -23,7 +23,7 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use domain::attention::{Attention, AttentionKind};
-    use domain::task::{Hands, Status};
+    use domain::task::{Contributors, Status};
 
     use super::*;
     use crate::testing;
@@ -34,7 +34,7 @@ mod tests {
             title: "Add a Login page".to_owned(),
             attention: Some(Attention::new(AttentionKind::NeedsInput, "")),
             goal_id: Some(GoalId::new(2)),
-            hands: Hands { assigned_to: Some("platform/mara".to_owned()), ..Hands::default() },
+            contributors: Contributors { assigned_to: Some("platform/mara".to_owned()), ..Contributors::default() },
             ..testing::card(7, Status::InProgress)
         };
         for found in ["", "  ", "login", "LOGIN add", "task-007", "coder needs", "question", "goal-002", "mara"] {

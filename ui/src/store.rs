@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use domain::board::{Board, Touched};
+use domain::board::{Board, BoardChange};
 use domain::event::{Envelope, Seq};
 use domain::id::{RunId, TaskId};
 use domain::project::Project;
@@ -94,11 +94,11 @@ impl Store {
         if news {
             self.tell(outdated(&envelope.event));
         }
-        let Some(touched) = touched.filter(|touched| *touched != Touched::Nothing) else { return };
+        let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
         }
-        if let Touched::Card(id) = touched {
+        if let BoardChange::Card(id) = touched {
             let card = self.board.with_value(|board| board.as_ref().and_then(|board| board.card(&id).cloned()));
             if let Some(card) = card {
                 self.cards.update_value(|cards| set_card(cards, &card));

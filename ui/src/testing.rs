@@ -2,7 +2,7 @@
 
 use domain::agent::{Agent, Health, Role};
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Hands, Phase, Status};
+use domain::task::{Card, Contributors, AgentKind, Status};
 use domain::time::Timestamp;
 
 /// A coder's card about which nothing else is known.
@@ -12,16 +12,16 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: Hands::default(),
+        contributors: Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -43,7 +43,7 @@ pub(crate) fn agent(name: &str) -> Agent {
         roles: vec![Role::Builder],
         description: None,
         status: None,
-        verified: true,
+        trusted: true,
         run_id: None,
         task_id: None,
         health: Health::Unknown,

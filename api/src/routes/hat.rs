@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::hat::HatWorn;
+use domain::hat::HatAssignment;
 use domain::id::ProjectId;
 use domain::wire::List;
 
@@ -11,8 +11,8 @@ use crate::extract::Id;
 use crate::state::AppState;
 
 /// Who wore which hat for which task of a project, oldest first
-#[utoipa::path(get, path = "/api/projects/{id}/hats", params(("id" = ProjectId, Path)), responses((status = 200, body = List<HatWorn>)))]
-pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<HatWorn>>> {
+#[utoipa::path(get, path = "/api/projects/{id}/hats", params(("id" = ProjectId, Path)), responses((status = 200, body = List<HatAssignment>)))]
+pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<HatAssignment>>> {
     state.db.project(&project).await?;
     Ok(Json(List { items: state.db.hats(&project).await?, next: None }))
 }

@@ -5,31 +5,31 @@ use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Run;
-use domain::task::{Card, Phase};
+use domain::task::{Card, AgentKind};
 use domain::text;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::take::{Taken, may_take, no_other_case, unheard_since, vacate};
-use super::{leave, read};
+use super::take::{NameClaim, authorize_claim, reject_case_variants, no_heartbeat_since, release_name};
+use super::{mark_left, read};
 use crate::caller::{AgentCaller, Caller};
 use crate::error::Result;
 use crate::message;
 use crate::open::Db;
-use crate::token::{self, Owner};
-use crate::tx::{Quiet, Tx};
+use crate::token::{self, TokenOwner};
+use crate::tx::{NoEventReason, Tx};
 use crate::{project, task};
 
 /// An agent that joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Registered {
+pub struct RegistrationResult {
     pub agent: Agent,
     /// The token under which the name is its own from now on. Only with a room's token.
     pub token: Option<String>,
 }
 
 /// A row of an agent that was checked.
-struct Row<'a> {
+struct AgentRow<'a> {
     name: &'a str,
     team: Option<&'a str>,
     roles: &'a [Role],
@@ -46,24 +46,24 @@ impl Db {
     ///
     /// # Errors
     /// When somebody else than the person asks, or the name is not acceptable, or differs from another in case alone.
-    pub async fn make_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
+    pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("making tokens")?;
+                caller.require_human("making tokens")?;
                 project::read(&mut tx.connection, &project).await?;
                 let name = full_name(&who.name, who.team.as_deref())?;
-                no_other_case(tx, &project, &name).await?;
-                let description = text::optional_body("description", who.description.as_deref())?;
-                let roles = distinct(&who.roles);
+                reject_case_variants(tx, &project, &name).await?;
+                let description = text::validate_optional_body("description", who.description.as_deref())?;
+                let roles = sorted_unique(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
                 // That the person makes a token is no sign of the agent's life.
-                let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None, seen: false };
+                let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None, seen: false };
                 write(tx, &caller, &project, row).await?;
-                token::forget_agent(tx, &project, &name).await?;
-                token::insert(tx, &hash, Owner::Agent(&project, &name)).await?;
-                tx.record_among_agents(&caller, &project, None, Event::TokenMade {});
+                token::revoke_agent_token(tx, &project, &name).await?;
+                token::insert(tx, &hash, TokenOwner::Agent(&project, &name)).await?;
+                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
                 Ok(())
             })
         })
@@ -75,16 +75,16 @@ impl Db {
     ///
     /// # Errors
     /// When somebody else than the person asks, or there is no such project.
-    pub async fn make_room_token(&self, caller: &Caller, project: &ProjectId) -> Result<String> {
+    pub async fn create_invite_token(&self, caller: &Caller, project: &ProjectId) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("making tokens")?;
+                caller.require_human("making tokens")?;
                 project::read(&mut tx.connection, &project).await?;
-                token::forget_room(tx, &project).await?;
-                token::insert(tx, &hash, Owner::Room(&project)).await?;
-                tx.record_among_agents(&caller, &project, None, Event::TokenMade {});
+                token::revoke_invite_token(tx, &project).await?;
+                token::insert(tx, &hash, TokenOwner::Room(&project)).await?;
+                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
                 Ok(())
             })
         })
@@ -100,7 +100,7 @@ impl Db {
     ///
     /// # Errors
     /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
-    pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<Registered> {
+    pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<RegistrationResult> {
         let (by, of, new) = (caller.clone(), project.clone(), token::new_token());
         let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
         let (name, is_guest) = self
@@ -109,87 +109,87 @@ impl Db {
                     if by.project().is_some_and(|own| *own != of) {
                         return Err(Refusal::not_found("project", &of).into());
                     }
-                    let is_guest = matches!(by, Caller::Room(_));
-                    let before = match tx.replayed(&by).await? {
-                        Some(joined) => joined_before(tx, &by, &of, joined).await?,
+                    let via_invite = matches!(by, Caller::Invite(_));
+                    let before = match tx.stored_answer(&by).await? {
+                        Some(joined) => repeated_registration(tx, &by, &of, joined).await?,
                         None => None,
                     };
                     let name = if let Some(name) = before {
                         name
                     } else {
-                        tx.admit(&by).await?;
-                        let joined = Joined { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
-                        tx.remember(&by, &joined).await?;
+                        tx.require_current_run(&by).await?;
+                        let joined = StoredRegistration { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
+                        tx.store_answer(&by, &joined).await?;
                         joined.name
                     };
-                    if is_guest {
-                        token::insert(tx, &hash, Owner::Agent(&of, &name)).await?;
+                    if via_invite {
+                        token::insert(tx, &hash, TokenOwner::Agent(&of, &name)).await?;
                     }
-                    Ok((name, is_guest))
+                    Ok((name, via_invite))
                 })
             })
             .await?;
-        Ok(Registered { agent: self.agent(project, &name).await?, token: is_guest.then_some(new) })
+        Ok(RegistrationResult { agent: self.agent(project, &name).await?, token: is_guest.then_some(new) })
     }
 }
 
 /// What is kept of a call that joined: no token, which only its bearer has.
 #[derive(Debug, Serialize, Deserialize)]
-struct Joined {
+struct StoredRegistration {
     name: String,
     at: Timestamp,
 }
 
 /// The name that the very same call took before; none when its agent left since, and joins anew. In a room its token is made anew, unless
 /// somebody was heard of under the name since: then the answer arrived, or the name is another's by now.
-async fn joined_before(tx: &mut Tx, caller: &Caller, project: &ProjectId, Joined { name, at }: Joined) -> Result<Option<String>> {
+async fn repeated_registration(tx: &mut Tx, caller: &Caller, project: &ProjectId, StoredRegistration { name, at }: StoredRegistration) -> Result<Option<String>> {
     let Some(mut known) = read(&mut tx.connection, project, &name).await? else { return Ok(None) };
-    if !matches!(caller, Caller::Room(_)) {
+    if !matches!(caller, Caller::Invite(_)) {
         if known.left_at.is_some() {
             return Ok(None);
         }
-        tx.quiet(Quiet::NothingChanged);
+        tx.skip_event(NoEventReason::NothingChanged);
         return Ok(Some(name));
     }
-    tx.presence.animate(&mut known, tx.now);
-    if !unheard_since(&known, at) {
+    tx.presence.apply_to(&mut known, tx.now);
+    if !no_heartbeat_since(&known, at) {
         return Ok(None);
     }
-    token::forget_agent(tx, project, &name).await?;
-    tx.record_among_agents(&named(project, &name), project, None, Event::TokenMade {});
+    token::revoke_agent_token(tx, project, &name).await?;
+    tx.record_without_card(&agent_caller(project, &name), project, None, Event::TokenCreated {});
     Ok(Some(name))
 }
 
 /// Joins under the name that is the caller's own, or that it may take.
 async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registration, shown: Option<&str>) -> Result<String> {
-    let description = text::optional_body("description", who.description.as_deref())?;
+    let description = text::validate_optional_body("description", who.description.as_deref())?;
     let name = own_name(caller, who)?;
     let mut known = read(&mut tx.connection, project, &name).await?;
     if let Some(known) = &mut known {
-        tx.presence.animate(known, tx.now);
+        tx.presence.apply_to(known, tx.now);
     }
-    let taken = if let Caller::Room(_) = caller {
-        let taken = may_take(tx, project, &name, known.as_ref(), shown).await?;
-        token::forget_agent(tx, project, &name).await?;
+    let taken = if let Caller::Invite(_) = caller {
+        let taken = authorize_claim(tx, project, &name, known.as_ref(), shown).await?;
+        token::revoke_agent_token(tx, project, &name).await?;
         Some(taken)
     } else {
         None
     };
-    let freed = known.take_if(|_| taken == Some(Taken::Freed));
+    let freed = known.take_if(|_| taken == Some(NameClaim::Reclaimed));
     let before = known.as_ref().map_or(&[][..], |agent| agent.roles.as_slice());
     let roles = roles(caller, &name, before, &who.roles)?;
     if let Some(freed) = freed {
-        vacate(tx, &freed).await?;
+        release_name(tx, &freed).await?;
     }
     let team = name.split_once('/').map(|(team, _)| team);
     // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
-    let seen = !matches!(taken, Some(Taken::New | Taken::Freed));
+    let seen = !matches!(taken, Some(NameClaim::New | NameClaim::Reclaimed));
     let (verified, run) = match caller {
         Caller::Run(own) => (true, Some(&own.run_id)),
-        Caller::Agent(_) => (known.is_some_and(|agent| agent.verified), None),
-        Caller::Human | Caller::Runner | Caller::Room(_) => (false, None),
+        Caller::Agent(_) => (known.is_some_and(|agent| agent.trusted), None),
+        Caller::Human | Caller::Runner | Caller::Invite(_) => (false, None),
     };
-    let row = Row { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
+    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
     write(tx, caller, project, row).await?;
     Ok(name)
 }
@@ -204,12 +204,12 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
         _ => who.name.clone(),
     };
     match caller {
-        Caller::Room(_) => full_name(&who.name, who.team.as_deref()),
+        Caller::Invite(_) => full_name(&who.name, who.team.as_deref()),
         Caller::Run(_) | Caller::Agent(_) => {
             let is_own = domain::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
-            if is_own { Ok(own) } else { Err(Refusal::NotYou { claimed: claimed(), own }) }
+            if is_own { Ok(own) } else { Err(Refusal::WrongIdentity { claimed: claimed(), own }) }
         }
-        Caller::Human | Caller::Runner => Err(Refusal::NotYou { claimed: claimed(), own }),
+        Caller::Human | Caller::Runner => Err(Refusal::WrongIdentity { claimed: claimed(), own }),
     }
 }
 
@@ -218,15 +218,15 @@ fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result
     let leads = before.contains(&Role::Lead);
     if given.contains(&Role::Lead) && !leads {
         let (agent, action) = (name.to_owned(), "taking the lead".to_owned());
-        return Err(if matches!(caller, Caller::Room(_)) { Refusal::Unverified { agent, action } } else { Refusal::LeadOnly { agent, action } });
+        return Err(if matches!(caller, Caller::Invite(_)) { Refusal::Untrusted { agent, action } } else { Refusal::LeadOnly { agent, action } });
     }
     if given.is_empty() {
         return Ok(before.to_vec());
     }
-    Ok(distinct(&[if leads { vec![Role::Lead] } else { Vec::new() }, given.to_vec()].concat()))
+    Ok(sorted_unique(&[if leads { vec![Role::Lead] } else { Vec::new() }, given.to_vec()].concat()))
 }
 
-fn distinct(roles: &[Role]) -> Vec<Role> {
+fn sorted_unique(roles: &[Role]) -> Vec<Role> {
     let mut roles = roles.to_vec();
     roles.sort_unstable();
     roles.dedup();
@@ -234,11 +234,11 @@ fn distinct(roles: &[Role]) -> Vec<Role> {
 }
 
 /// Writes the row of an agent. Who comes back finds what it had not read, broadcasts since then included, and its tasks.
-async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) -> Result<()> {
+async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     sqlx::query(
-        "INSERT INTO agents (project_id, name, team, roles, description, verified, run_id, broadcasts_after, registered_at, last_seen)
+        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
          VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
-         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), verified = $6, run_id = $7,
+         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), trusted = $6, run_id = $7,
            last_seen = COALESCE($9, last_seen), left_at = NULL",
     )
     .bind(project.as_str())
@@ -255,13 +255,13 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: Row<'_>) 
     task::assignee_returned(tx, project, row.name).await?;
     let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
     // Whoever joins by a room's token does so under the name that it takes.
-    let by = if let Caller::Room(_) = caller { &named(project, row.name) } else { caller };
-    tx.record_among_agents(by, project, None, event);
+    let by = if let Caller::Invite(_) = caller { &agent_caller(project, row.name) } else { caller };
+    tx.record_without_card(by, project, None, event);
     Ok(())
 }
 
 /// Whoever has a name now that a room's token took.
-fn named(project: &ProjectId, name: &str) -> Caller {
+fn agent_caller(project: &ProjectId, name: &str) -> Caller {
     Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), call_id: None })
 }
 
@@ -269,7 +269,7 @@ fn named(project: &ProjectId, name: &str) -> Caller {
 pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
     let name = Run::agent_name(run.phase, &card.id);
     let roles = [Role::from(run.phase)];
-    let row = Row { name: &name, team: None, roles: &roles, description: Some(&card.title), verified: true, run: Some(&run.id), seen: true };
+    let row = AgentRow { name: &name, team: None, roles: &roles, description: Some(&card.title), verified: true, run: Some(&run.id), seen: true };
     write(tx, &Caller::Runner, &card.project_id, row).await
 }
 
@@ -277,7 +277,7 @@ pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> 
 /// still be given something: that is said at the end of the run.
 pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
     let mut over = Vec::new();
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         let name = Run::agent_name(*phase, task);
         let ended: Option<bool> = sqlx::query_scalar(
             "SELECT r.completed_at IS NOT NULL FROM agents a LEFT JOIN agent_runs r ON r.id = a.run_id
@@ -288,7 +288,7 @@ pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskI
         .fetch_optional(&mut tx.connection)
         .await?;
         if let Some(ended) = ended {
-            leave(tx, &Caller::Runner, project, &name).await?;
+            mark_left(tx, &Caller::Runner, project, &name).await?;
             over.extend(ended.then_some(name));
         }
     }

@@ -24,7 +24,7 @@ pub struct HistoryQuery {
 
 /// A broadcast counts as read when everybody who was there has been given it.
 const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered_at IS NOT NULL ELSE NOT EXISTS (
-      SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcasts_after < m.id
+      SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcast_cursor < m.id
         AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given,
     (SELECT json_group_array(to_agent) FROM (SELECT to_agent FROM messages c WHERE c.copy_of = m.id ORDER BY c.id)) AS cc
   FROM messages m";

@@ -5,34 +5,34 @@
 //! conversation of a run at work is not repeated to that run.
 
 use domain::id::{ProjectId, RunId};
-use domain::message::{INBOX_BYTES, INBOX_PAGE, Inbox, Received, Unread};
+use domain::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
 use domain::run::Run;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-use super::delivery::{Way, confirm, deliver};
+use super::delivery::{Channel, acknowledge_delivery, deliver};
 use super::history::message_of;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read::card;
-use crate::tx::Quiet;
+use crate::tx::NoEventReason;
 use crate::{run, voice};
 
 /// Everything of which it is not known yet that it reached `$2`: what was written to it, and what was written to all since it joined. The
 /// number is [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
-pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer AS given_in FROM messages m
-    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer IS NOT 9223372036854775807
+pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer_seq AS given_in FROM messages m
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS NOT 9223372036854775807
   UNION ALL
-  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer AS given_in
+  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer_seq AS given_in
     FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
     WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
-      AND b.answer IS NOT 9223372036854775807 AND m.id > COALESCE((SELECT broadcasts_after FROM agents WHERE project_id = $1 AND name = $2),
-        (SELECT person_heard FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
+      AND b.answer_seq IS NOT 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
+        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
 
 /// Moves the mark before which the person has read every broadcast, as an agent's own is moved.
-const PERSON_HEARD: &str = "UPDATE projects SET person_heard = COALESCE(
+const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
     (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = 'human'
-       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.person_heard),
+       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.human_broadcast_cursor),
     (SELECT MAX(id) FROM messages), 0)
   WHERE id = $1";
 
@@ -50,21 +50,21 @@ impl Db {
         let (caller, project) = (caller.clone(), project.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::SignsOfLife);
-                tx.admit(&caller).await?;
-                let name = voice::of(&mut tx.connection, &caller, &project).await?.name;
+                tx.skip_event(NoEventReason::Heartbeat);
+                tx.require_current_run(&caller).await?;
+                let name = voice::load(&mut tx.connection, &caller, &project).await?.name;
                 if let Some(ack) = ack
-                    && tx.replayed::<()>(&caller).await?.is_none()
+                    && tx.stored_answer::<()>(&caller).await?.is_none()
                 {
-                    confirm(tx, &project, &name, ack).await?;
+                    acknowledge_delivery(tx, &project, &name, ack).await?;
                     if caller == Caller::Human {
-                        sqlx::query(PERSON_HEARD).bind(project.as_str()).execute(&mut tx.connection).await?;
+                        sqlx::query(ADVANCE_HUMAN_CURSOR).bind(project.as_str()).execute(&mut tx.connection).await?;
                     }
-                    tx.remember(&caller, &()).await?;
+                    tx.store_answer(&caller, &()).await?;
                 }
                 let inbox = waiting(&mut tx.connection, &project, &name).await?;
                 let answer = tx.seq;
-                deliver(tx, &caller, &project, &name, &inbox.messages, Way::Answer(answer)).await?;
+                deliver(tx, &caller, &project, &name, &inbox.messages, Channel::Response(answer)).await?;
                 Ok(inbox)
             })
         })
@@ -78,7 +78,7 @@ impl Db {
     pub async fn unread(&self, project: &ProjectId, name: &str) -> Result<Unread> {
         let rows = sqlx::query(AssertSqlSafe(format!(
             "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
-               WHERE a.project_id = $1 AND a.name = w.from_agent AND a.verified = 1 AND r.value = 'lead') AS urgent
+               WHERE a.project_id = $1 AND a.name = w.from_agent AND a.trusted = 1 AND r.value = 'lead') AS urgent
              FROM ({WAITING}) w WHERE NOT w.given ORDER BY w.id"
         )))
         .bind(project.as_str())
@@ -90,7 +90,7 @@ impl Db {
             let sender: String = row.try_get("from_agent")?;
             let copy: bool = row.try_get("is_cc")?;
             unread.count += 1;
-            unread.blocking += u32::from(!copy);
+            unread.blocking_count += u32::from(!copy);
             // A copy is for the record: nobody is interrupted for it.
             unread.urgent |= !copy && row.try_get::<bool, _>("urgent")?;
             if !unread.senders.contains(&sender) {
@@ -116,14 +116,14 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such run.
-    pub async fn run_inbox_delivered(&self, id: &RunId, line: &str, messages: Vec<Received>) -> Result<()> {
+    pub async fn run_inbox_delivered(&self, id: &RunId, line: &str, messages: Vec<InboxMessage>) -> Result<()> {
         let (id, line) = (id.clone(), line.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::SignsOfLife);
+                tx.skip_event(NoEventReason::Heartbeat);
                 let run = run::read(&mut tx.connection, &id).await?;
                 let project = card(&mut tx.connection, &run.task_id).await?.project_id;
-                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Way::Line(&line)).await
+                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Channel::Stdin(&line)).await
             })
         })
         .await
@@ -146,9 +146,9 @@ async fn waiting(connection: &mut SqliteConnection, project: &ProjectId, name: &
         if bytes > INBOX_BYTES && !messages.is_empty() {
             break;
         }
-        messages.push(Received { again: message.read, message });
+        messages.push(InboxMessage { redelivered: message.read, message });
     }
     messages.sort_by_key(|received| received.message.id);
     let more = u32::try_from(all).unwrap_or(u32::MAX) - u32::try_from(messages.len()).unwrap_or_default();
-    Ok(Inbox { messages, more })
+    Ok(Inbox { messages, remaining: more })
 }

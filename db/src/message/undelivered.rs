@@ -4,14 +4,14 @@ use domain::agent::RUNNER;
 use domain::id::{ProjectId, TaskId};
 use sqlx::Row;
 
-use super::{Post, post};
+use super::{OutgoingMessage, post};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::tx::Tx;
 
 /// Tells those who wrote to `name` itself that it is gone. Nobody waits for an answer to a copy, to a broadcast or to the runner; and agents
 /// of ours that are gone themselves are told nothing.
-pub(crate) async fn tell(tx: &mut Tx, project: &ProjectId, task: &TaskId, name: &str) -> Result<()> {
+pub(crate) async fn notify_senders(tx: &mut Tx, project: &ProjectId, task: &TaskId, name: &str) -> Result<()> {
     let unread = sqlx::query(
         "SELECT m.id, m.from_agent FROM messages m
          WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.delivered_at IS NULL AND m.is_cc = 0 AND m.from_agent <> $3
@@ -29,7 +29,7 @@ pub(crate) async fn tell(tx: &mut Tx, project: &ProjectId, task: &TaskId, name: 
     for row in &unread {
         let (id, from): (i64, String) = (row.try_get("id")?, row.try_get("from_agent")?);
         let content = format!("[UNDELIVERED] {name} is gone; your message #{id} was not read");
-        post(tx, &Caller::Runner, Post { project, from: RUNNER, to: &from, content: &content, task: Some(task), reply_to: Some(id) }).await?;
+        post(tx, &Caller::Runner, OutgoingMessage { project, from: RUNNER, to: &from, content: &content, task: Some(task), reply_to: Some(id) }).await?;
     }
     Ok(())
 }

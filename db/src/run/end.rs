@@ -13,7 +13,7 @@ use crate::open::Db;
 use crate::run::note::write_usage;
 use crate::run::read;
 use crate::task::{self, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 use crate::{message, spawn};
 
 /// How a run ended.
@@ -43,7 +43,7 @@ impl Db {
             Box::pin(async move {
                 let run = read(&mut tx.connection, &id).await?;
                 if !run.is_live() {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(run);
                 }
                 if run.stop_requested_at.is_some() {
@@ -66,18 +66,18 @@ impl Db {
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
                 let event = Event::RunEnded { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
-                spawn::ended_with_run(tx, &id).await?;
+                spawn::fail_minions_of_run(tx, &id).await?;
                 let name = Run::agent_name(run.phase, &run.task_id);
-                let well = end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::Asked);
-                message::settle(tx, &card.project_id, &name, well).await?;
+                let well = end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer);
+                message::close_run_inbox(tx, &card.project_id, &name, well).await?;
                 if !card.status.is_open() {
                     message::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
                 }
                 // What became of a card that is finished does not hang on how its last process ended.
                 if end.class == EndClass::Failed && card.status.is_open() {
-                    failed(tx, &card, &run, &end).await?;
+                    record_failure(tx, &card, &run, &end).await?;
                 }
-                settle::project(tx, &Caller::Runner, &card.project_id).await?;
+                settle::after_project_change(tx, &Caller::Runner, &card.project_id).await?;
                 read(&mut tx.connection, &id).await
             })
         })
@@ -85,7 +85,7 @@ impl Db {
     }
 }
 
-async fn failed(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()> {
+async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()> {
     let failure = end.failure.unwrap_or(FailureClass::Crashed);
     let failures: i64 = sqlx::query_scalar("UPDATE tasks SET failures = failures + 1, last_failure = $2 WHERE id = $1 RETURNING failures")
         .bind(card.id.as_str())
@@ -103,7 +103,7 @@ async fn failed(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()>
         return Ok(());
     }
     let kind = match failure {
-        FailureClass::NoMove => AttentionKind::Protocol,
+        FailureClass::NoOutcome => AttentionKind::NoOutcome,
         FailureClass::Checkout => AttentionKind::Repository,
         FailureClass::Budget => AttentionKind::Budget,
         _ => AttentionKind::Failed,
@@ -112,5 +112,5 @@ async fn failed(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()>
         Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is mended.", failure.sentence()),
         None => format!("{failures} attempts failed; the last: {}. Press Retry when it is mended.", failure.sentence()),
     };
-    settle::need_person(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
+    settle::request_attention(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
 }

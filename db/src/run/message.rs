@@ -10,7 +10,7 @@ use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
 use crate::task::read;
-use crate::tx::Quiet;
+use crate::tx::NoEventReason;
 use crate::{comment, run};
 
 /// A message that its agent has not been given yet.
@@ -29,8 +29,8 @@ impl Db {
         let (caller, id, content) = (caller.clone(), id.clone(), content.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("messaging agents")?;
-                let content = text::body("content", &content)?;
+                caller.require_human("messaging agents")?;
+                let content = text::validate_body("content", &content)?;
                 let run = run::read(&mut tx.connection, &id).await?;
                 if !run.is_live() || run.stop_requested_at.is_some() {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());
@@ -43,7 +43,7 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 comment::insert(tx, &caller, &card.project_id, &card.id, &content).await?;
-                tx.record_for_run(&caller, &card.project_id, &card.id, &id, Event::MessageQueued {});
+                tx.record_for_run(&caller, &card.project_id, &card.id, &id, Event::RunMessageQueued {});
                 Ok(())
             })
         })
@@ -77,12 +77,12 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 if changed.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 let run = run::read(&mut tx.connection, &id).await?;
                 let card = read::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::MessageDelivered {});
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunMessageDelivered {});
                 Ok(())
             })
         })

@@ -4,7 +4,7 @@ use domain::event::Event;
 use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::run::Usage;
-use domain::task::Phase;
+use domain::task::AgentKind;
 
 use crate::caller::Caller;
 use crate::comment;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::run::read;
 use crate::task;
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 
 impl Db {
     /// Stores the session that a run is about to use, before it is used. The author's sessions are the task's own.
@@ -25,7 +25,7 @@ impl Db {
             Box::pin(async move {
                 let run = read(&mut tx.connection, &id).await?;
                 if run.session_id.as_deref() == Some(session.as_str()) {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
@@ -41,7 +41,7 @@ impl Db {
                         .execute(&mut tx.connection)
                         .await?;
                 }
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunSession { session_id: session });
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunSessionSet { session_id: session });
                 Ok(())
             })
         })
@@ -59,7 +59,7 @@ impl Db {
                 let run = read(&mut tx.connection, &id).await?;
                 write_usage(tx, &id, usage).await?;
                 if run.cost_micro_usd == usage.cost_micro_usd {
-                    tx.quiet(Quiet::Samples);
+                    tx.skip_event(NoEventReason::UsageSamples);
                     return Ok(());
                 }
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
@@ -74,22 +74,22 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such run.
-    pub async fn nudge(&self, id: &RunId) -> Result<bool> {
+    pub async fn mark_reminded(&self, id: &RunId) -> Result<bool> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let run = read(&mut tx.connection, &id).await?;
-                let changed = sqlx::query("UPDATE agent_runs SET nudged_at = $2 WHERE id = $1 AND nudged_at IS NULL AND completed_at IS NULL")
+                let changed = sqlx::query("UPDATE agent_runs SET reminded_at = $2 WHERE id = $1 AND reminded_at IS NULL AND completed_at IS NULL")
                     .bind(id.as_str())
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
                 if changed.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(false);
                 }
                 let card = task::read::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunNudged {});
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunReminded {});
                 Ok(true)
             })
         })
@@ -104,7 +104,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("stopping runs")?;
+                caller.require_human("stopping runs")?;
                 let run = read(&mut tx.connection, &id).await?;
                 if !run.is_live() {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());
@@ -119,13 +119,13 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn checkout_planned(&self, id: &TaskId, branch: &str, worktree: &str) -> Result<()> {
+    pub async fn record_checkout(&self, id: &TaskId, branch: &str, worktree: &str) -> Result<()> {
         let (id, branch, worktree) = (id.clone(), branch.to_owned(), worktree.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 let task = task::read::task(&mut tx.connection, &id).await?;
                 if task.branch.as_ref() == Some(&branch) && task.worktree_path.as_ref() == Some(&worktree) {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 sqlx::query("UPDATE tasks SET branch = $2, worktree_path = $3, updated_at = $4 WHERE id = $1")
@@ -135,7 +135,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutMade { branch });
+                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutCreated { branch });
                 Ok(())
             })
         })
@@ -152,7 +152,7 @@ impl Db {
             Box::pin(async move {
                 let task = task::read::task(&mut tx.connection, &id).await?;
                 if task.worktree_path.is_none() {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 sqlx::query("UPDATE tasks SET worktree_path = NULL, branch = NULL WHERE id = $1")
@@ -174,7 +174,7 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn forget_sessions(&self, task: &TaskId, phase: Phase) -> Result<()> {
+    pub async fn clear_sessions(&self, task: &TaskId, phase: AgentKind) -> Result<()> {
         let task = task.clone();
         self.write(move |tx| {
             Box::pin(async move {
@@ -185,13 +185,13 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 if forgotten.rows_affected() == 0 {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 if card.phase == phase {
                     sqlx::query("UPDATE tasks SET session_id = NULL WHERE id = $1").bind(task.as_str()).execute(&mut tx.connection).await?;
                 }
-                tx.record_for_task(&Caller::Runner, &card.project_id, &task, Event::RunSession { session_id: String::new() });
+                tx.record_for_task(&Caller::Runner, &card.project_id, &task, Event::RunSessionSet { session_id: String::new() });
                 Ok(())
             })
         })

@@ -4,19 +4,19 @@ use domain::agent::{Agent, Role};
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::{Card, HeldBy, Phase, Status, Task};
+use domain::task::{Card, HeldBy, AgentKind, Status, Task};
 
 use crate::agent::{self, Roster};
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::hand::{self, Part};
-use crate::message::{Post, post_with_copies};
+use crate::hand::{self, Contribution};
+use crate::message::{OutgoingMessage, post_with_copies};
 use crate::open::Db;
-use crate::task::gate::{enter, leave};
-use crate::task::moves::{say, words};
-use crate::task::not_now;
-use crate::tx::{Quiet, Tx};
-use crate::voice::Voice;
+use crate::task::gate::{load_for_participant, finish_change};
+use crate::task::moves::{post_notice, notice_text};
+use crate::task::wrong_status;
+use crate::tx::{NoEventReason, Tx};
+use crate::voice::Participant;
 use crate::{hat, question, run};
 
 impl Db {
@@ -27,17 +27,17 @@ impl Db {
     /// When the caller leads nothing, nobody from outside is called so, or the hat is none that the agent may wear.
     pub async fn assign_task(&self, caller: &Caller, id: &TaskId, to: Option<String>, hat: Option<Role>) -> Result<Task> {
         let id = id.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
                 match to {
                     Some(name) => {
                         let who = assignee(tx, &task.card.project_id, &voice.name, &name).await?;
-                        give(tx, caller, &voice, &task.card, &who, hat).await?;
+                        assign_by_lead(tx, caller, &voice, &task.card, &who, hat).await?;
                     }
-                    None => take_back(tx, caller, &voice, &task.card).await?,
+                    None => unassign_by_lead(tx, caller, &voice, &task.card).await?,
                 }
-                leave(tx, caller, &task).await
+                finish_change(tx, caller, &task).await
             })
         })
         .await
@@ -49,18 +49,18 @@ impl Db {
     /// When the caller is no lead, nobody is assigned, or the role is none that the assignee has or may wear in this project.
     pub async fn assign_role_hat(&self, caller: &Caller, id: &TaskId, role: Role) -> Result<Task> {
         let id = id.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                voice.lead_only("assigning hats")?;
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                voice.require_lead("assigning hats")?;
                 let card = &task.card;
-                let Some(name) = &card.hands.assigned_to else {
-                    return Err(not_now(card, "nobody wears a hat for it", "Assign it with update_task and assigned_to first.").into());
+                let Some(name) = &card.contributors.assigned_to else {
+                    return Err(wrong_status(card, "nobody wears a hat for it", "Assign it with update_task and assigned_to first.").into());
                 };
                 let who = agent::read(&mut tx.connection, &card.project_id, name).await?.ok_or_else(|| Refusal::not_found("agent", name))?;
-                among_roles(&who, role)?;
+                require_role(&who, role)?;
                 hat::assign(tx, caller, &card.project_id, &card.id, name, role).await?;
-                leave(tx, caller, &task).await
+                finish_change(tx, caller, &task).await
             })
         })
         .await
@@ -75,7 +75,7 @@ pub(super) struct Assignee {
 
 /// Whom `speaker` means by `given`: an agent from outside who is there. Our own get their work from the runner.
 pub(super) async fn assignee(tx: &mut Tx, project: &ProjectId, speaker: &str, given: &str) -> Result<Assignee> {
-    let roster = Roster::read(tx, project).await?;
+    let roster = Roster::load(tx, project).await?;
     let name = roster.recipient(tx, speaker, given).await?;
     match agent::read(&mut tx.connection, project, &name).await? {
         Some(agent) if agent.run_id.is_none() => Ok(Assignee { agent, roster }),
@@ -89,33 +89,33 @@ pub(super) async fn assignee(tx: &mut Tx, project: &ProjectId, speaker: &str, gi
 }
 
 /// Gives an open task to somebody, who is told.
-pub(super) async fn give(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
-    voice.lead_only("assigning tasks")?;
+pub(super) async fn assign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
+    voice.require_lead("assigning tasks")?;
     if *caller != Caller::Human && card.held_by == Some(HeldBy::Stop) {
-        return Err(not_now(card, "the person stopped it", "Ask the person with send to human.").into());
+        return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
     }
-    hand_over(tx, caller, &voice.name, card, to, hat).await
+    assign_to(tx, caller, &voice.name, card, to, hat).await
 }
 
 /// The same by whoever makes the task, who need not lead.
-pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
+pub(super) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
     let who = &to.agent;
-    if card.phase != Phase::Coder {
+    if card.phase != AgentKind::Coder {
         return Err(Refusal::invalid("assigned_to", format!("a {} task is the runner's", card.phase), "Assign tasks of the phase coder.").into());
     }
     if !card.status.is_open() {
-        return Err(not_now(card, "there is nothing to give out", "Send it back to work first, or create a new task.").into());
+        return Err(wrong_status(card, "there is nothing to give out", "Send it back to work first, or create a new task.").into());
     }
     if card.is_approved() {
-        return Err(not_now(card, "it is approved and waits to be merged", "Wait for the merge, or send it back to work first.").into());
+        return Err(wrong_status(card, "it is approved and waits to be merged", "Wait for the merge, or send it back to work first.").into());
     }
-    let hat = hat.or(card.hands.role_hat);
+    let hat = hat.or(card.contributors.role_hat);
     if let Some(hat) = hat {
-        among_roles(who, hat)?;
+        require_role(who, hat)?;
     }
     // A plan that waits for the person goes on waiting.
     sqlx::query(
-        "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, why = NULL, failures = 0,
+        "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, wait_reason = NULL, failures = 0,
                 last_failure = NULL, retry_at = NULL, updated_at = $4,
                 attention = CASE WHEN json_extract(attention, '$.kind') = 'dependency_cancelled' THEN attention END
          WHERE id = $1",
@@ -130,54 +130,54 @@ pub(super) async fn hand_over(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     if let Some(hat) = hat {
         hat::assign(tx, caller, &card.project_id, &card.id, &who.name, hat).await?;
     }
-    run::fence(tx, caller, card).await?;
+    run::fence_run(tx, caller, card).await?;
     question::withdraw(tx, &card.id).await?;
-    if let Some(before) = card.hands.assigned_to.as_deref().filter(|before| *before != who.name) {
-        worked(tx, card, before).await?;
+    if let Some(before) = card.contributors.assigned_to.as_deref().filter(|before| *before != who.name) {
+        record_builder(tx, card, before).await?;
     }
-    tell(tx, caller, from, card, to).await
+    notify_assignment(tx, caller, from, card, to).await
 }
 
 /// Tells the new assignee and the leads, and the one who had the task before.
-async fn tell(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee) -> Result<()> {
+async fn notify_assignment(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee) -> Result<()> {
     let name = to.agent.name.as_str();
-    match card.hands.assigned_to.as_deref() {
+    match card.contributors.assigned_to.as_deref() {
         Some(before) if before == name => return Ok(()),
         Some(before) => {
-            say(tx, caller, card, from, before, &words("TAKEN BACK", card, Some(&format!("It was given to {name}.")))).await?;
+            post_notice(tx, caller, card, from, before, &notice_text("TAKEN BACK", card, Some(&format!("It was given to {name}.")))).await?;
         }
         None => {}
     }
     if name == from {
         for lead in to.roster.leads() {
-            say(tx, caller, card, from, lead, &words("ASSIGNED", card, Some(&format!("{name} took it.")))).await?;
+            post_notice(tx, caller, card, from, lead, &notice_text("ASSIGNED", card, Some(&format!("{name} took it.")))).await?;
         }
         return Ok(());
     }
-    let content = words("ASSIGNED", card, Some("Call get_task for what is to be done, and update_task with status in_progress when you begin."));
-    let post = Post { project: &card.project_id, from, to: name, content: &content, task: Some(&card.id), reply_to: None };
+    let content = notice_text("ASSIGNED", card, Some("Call get_task for what is to be done, and update_task with status in_progress when you begin."));
+    let post = OutgoingMessage { project: &card.project_id, from, to: name, content: &content, task: Some(&card.id), reply_to: None };
     post_with_copies(tx, caller, &to.roster, post, Vec::new()).await.map(drop)
 }
 
 /// Takes an open task from its assignee; whoever worked on it stays among its builders.
-async fn take_back(tx: &mut Tx, caller: &Caller, voice: &Voice, card: &Card) -> Result<()> {
-    caller.human_only("taking tasks back")?;
-    let Some(before) = &card.hands.assigned_to else {
-        tx.quiet(Quiet::NothingChanged);
+async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, card: &Card) -> Result<()> {
+    caller.require_human("taking tasks back")?;
+    let Some(before) = &card.contributors.assigned_to else {
+        tx.skip_event(NoEventReason::NothingChanged);
         return Ok(());
     };
     if !card.status.is_open() {
-        return Err(not_now(card, "whoever finished it stays its assignee", "Move it back to work first.").into());
+        return Err(wrong_status(card, "whoever finished it stays its assignee", "Move it back to work first.").into());
     }
     unassign(tx, caller, card, before).await?;
-    say(tx, caller, card, &voice.name, before, &words("TAKEN BACK", card, None)).await
+    post_notice(tx, caller, card, &voice.name, before, &notice_text("TAKEN BACK", card, None)).await
 }
 
 /// The same without a word to anybody. That its assignee left or fell silent needs nobody any more.
 pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
     sqlx::query(
-        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), why = NULL, updated_at = $3,
+        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), wait_reason = NULL, updated_at = $3,
                 attention = CASE WHEN json_extract(attention, '$.kind') IN ('stalled', 'silent') THEN NULL ELSE attention END
          WHERE id = $1",
     )
@@ -187,7 +187,7 @@ pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: 
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });
-    worked(tx, card, before).await?;
+    record_builder(tx, card, before).await?;
     if card.held_by.is_none() {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskHeld { by });
     }
@@ -195,12 +195,12 @@ pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: 
 }
 
 /// Whoever had a task that was begun worked on it, whether they began it themselves or not.
-async fn worked(tx: &mut Tx, card: &Card, assignee: &str) -> Result<()> {
-    if card.status == Status::Backlog { Ok(()) } else { hand::lend(tx, &card.id, assignee, Part::Built).await }
+async fn record_builder(tx: &mut Tx, card: &Card, assignee: &str) -> Result<()> {
+    if card.status == Status::Backlog { Ok(()) } else { hand::record(tx, &card.id, assignee, Contribution::Built).await }
 }
 
 /// Refuses a hat that is none of the agent's roles; one that said nothing of its roles may wear any.
-fn among_roles(who: &Agent, hat: Role) -> Result<(), Refusal> {
+fn require_role(who: &Agent, hat: Role) -> Result<(), Refusal> {
     if who.roles.is_empty() || who.roles.contains(&hat) {
         return Ok(());
     }

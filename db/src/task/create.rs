@@ -6,24 +6,24 @@ use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::project::PlanApproval;
 use domain::refusal::Refusal;
-use domain::task::{Card, Dependency, HeldBy, NewSubtask, NewTask, Phase, Status, Task};
+use domain::task::{Card, Dependency, HeldBy, NewSubtask, NewTask, AgentKind, Status, Task};
 use domain::text;
 
 use crate::caller::{Caller, RunCaller};
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::assign::{assignee, hand_over};
-use crate::task::{not_now, read, settle};
+use crate::task::assign::{assignee, assign_to};
+use crate::task::{wrong_status, read, settle};
 use crate::tx::Tx;
 use crate::{depend, goal, project, voice};
 
 /// A task that was checked and only needs a row.
-pub(crate) struct Row {
+pub(crate) struct NewTaskRow {
     pub(crate) project: ProjectId,
     pub(crate) parent: Option<TaskId>,
     pub(crate) title: String,
     pub(crate) description: Option<String>,
-    pub(crate) phase: Phase,
+    pub(crate) phase: AgentKind,
     pub(crate) status: Status,
     pub(crate) held_by: Option<HeldBy>,
     pub(crate) priority: i64,
@@ -40,19 +40,19 @@ impl Db {
     /// outside and below another task or for a goal, that does not lead, or the assignee is nobody from outside or may not wear the hat.
     pub async fn create_task(&self, caller: &Caller, project: &ProjectId, new: NewTask) -> Result<Task> {
         let project_id = project.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                may_create(caller, &project_id)?;
-                let voice = voice::of(&mut tx.connection, caller, &project_id).await?;
+                require_can_create(caller, &project_id)?;
+                let voice = voice::load(&mut tx.connection, caller, &project_id).await?;
                 if matches!(caller, Caller::Agent(_)) && new.parent_task_id.is_some() {
-                    voice.lead_only("adding to a plan")?;
+                    voice.require_lead("adding to a plan")?;
                 }
                 if new.goal_id.is_some() {
-                    voice.lead_only("linking tasks to goals")?;
+                    voice.require_lead("linking tasks to goals")?;
                 }
                 let speaker = voice.name;
-                let title = text::title("title", &new.title)?;
-                let description = text::optional_body("description", new.description.as_deref())?;
+                let title = text::validate_title("title", &new.title)?;
+                let description = text::validate_optional_body("description", new.description.as_deref())?;
                 let parent = match (caller, new.parent_task_id) {
                     // What an agent adds belongs to its plan, named or not.
                     (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
@@ -60,7 +60,7 @@ impl Db {
                 };
                 let person_starts = match caller {
                     Caller::Human => !new.start,
-                    Caller::Agent(_) | Caller::Room(_) => true,
+                    Caller::Agent(_) | Caller::Invite(_) => true,
                     Caller::Runner | Caller::Run(_) => false,
                 };
                 let mut held_by = (person_starts && new.assigned_to.is_none()).then_some(HeldBy::Human);
@@ -68,13 +68,13 @@ impl Db {
                     in_project(tx, &project_id, parent).await?;
                     if caller.run().is_some() {
                         let parent = read::card(&mut tx.connection, parent).await?;
-                        may_have_children(tx, caller, &parent).await?;
+                        require_open_plan(tx, caller, &parent).await?;
                         held_by = held_by_plan(tx, &parent).await?;
-                    } else if held_by.is_some() && plan_waits(tx, parent).await? {
+                    } else if held_by.is_some() && plan_awaits_approval(tx, parent).await? {
                         held_by = Some(HeldBy::Plan);
                     }
                 }
-                let row = Row {
+                let row = NewTaskRow {
                     project: project_id.clone(),
                     parent,
                     title,
@@ -83,7 +83,7 @@ impl Db {
                     status: Status::Backlog,
                     held_by,
                     priority: new.priority.unwrap_or(0),
-                    model: text::optional_body("model", new.model.as_deref())?,
+                    model: text::validate_optional_body("model", new.model.as_deref())?,
                     round: None,
                 };
                 let id = insert(tx, caller, row).await?;
@@ -91,7 +91,7 @@ impl Db {
                 if let Some(name) = &new.assigned_to {
                     let who = assignee(tx, &project_id, &speaker, name).await?;
                     let card = read::card(&mut tx.connection, &id).await?;
-                    hand_over(tx, caller, &speaker, &card, &who, new.role_hat).await?;
+                    assign_to(tx, caller, &speaker, &card, &who, new.role_hat).await?;
                 } else if let Some(hat) = new.role_hat {
                     return Err(Refusal::invalid("role_hat", format!("nobody wears the hat {hat}"), "Name who does it in assigned_to.").into());
                 }
@@ -99,7 +99,7 @@ impl Db {
                     let card = read::card(&mut tx.connection, &id).await?;
                     goal::link(tx, caller, &card, Some(goal)).await?;
                 }
-                settle::all(tx, caller, &project_id).await?;
+                settle::after_task_change(tx, caller, &project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -113,7 +113,7 @@ impl Db {
     /// asks who is no lead.
     pub async fn create_subtasks(&self, caller: &Caller, parent: &TaskId, new: Vec<NewSubtask>) -> Result<Vec<Task>> {
         let parent = parent.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 if new.is_empty() || new.len() > text::SUBTASKS {
                     return Err(Refusal::invalid(
@@ -124,20 +124,20 @@ impl Db {
                     .into());
                 }
                 let parent = read::card(&mut tx.connection, &parent).await?;
-                may_create(caller, &parent.project_id)?;
-                may_have_children(tx, caller, &parent).await?;
+                require_can_create(caller, &parent.project_id)?;
+                require_open_plan(tx, caller, &parent).await?;
                 let mut held_by = held_by_plan(tx, &parent).await?;
                 if let Caller::Agent(_) = caller {
-                    voice::of(&mut tx.connection, caller, &parent.project_id).await?.lead_only("creating many tasks at once")?;
+                    voice::load(&mut tx.connection, caller, &parent.project_id).await?.require_lead("creating many tasks at once")?;
                     held_by = held_by.or(Some(HeldBy::Human));
                 }
                 let mut ids = Vec::with_capacity(new.len());
                 for part in &new {
-                    let row = Row {
+                    let row = NewTaskRow {
                         project: parent.project_id.clone(),
                         parent: Some(parent.id.clone()),
-                        title: text::title("title", &part.title)?,
-                        description: text::optional_body("description", part.description.as_deref())?,
+                        title: text::validate_title("title", &part.title)?,
+                        description: text::validate_optional_body("description", part.description.as_deref())?,
                         phase: phase_of(part.phase)?,
                         status: Status::Backlog,
                         held_by,
@@ -150,7 +150,7 @@ impl Db {
                 for (part, id) in new.iter().zip(&ids) {
                     depend::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
                 }
-                settle::all(tx, caller, &parent.project_id).await?;
+                settle::after_task_change(tx, caller, &parent.project_id).await?;
                 let mut tasks = Vec::with_capacity(ids.len());
                 for id in &ids {
                     tasks.push(read::task(&mut tx.connection, id).await?);
@@ -163,10 +163,10 @@ impl Db {
 }
 
 /// A run's agent makes tasks only as planner or orchestrator, every agent only in its own project.
-fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
+fn require_can_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
     match caller {
         Caller::Human | Caller::Runner => Ok(()),
-        Caller::Run(run) if matches!(run.phase, Phase::Coder | Phase::Reviewer) => Err(Refusal::NotYourRole {
+        Caller::Run(run) if matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer) => Err(Refusal::WrongAgentKind {
             phase: run.phase,
             action: "create tasks".to_owned(),
             hint: "Say with add_comment what else should be done; the orchestrator reads it.".to_owned(),
@@ -175,24 +175,24 @@ fn may_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
         Caller::Run(_) => Ok(()),
         Caller::Agent(agent) if agent.project_id != *project => Err(Refusal::not_found("project", project)),
         Caller::Agent(_) => Ok(()),
-        Caller::Room(_) => Err(Refusal::NotRegistered),
+        Caller::Invite(_) => Err(Refusal::NotRegistered),
     }
 }
 
 /// A planner plans below its own task; an orchestrator adds to the planning task of its round.
-async fn may_have_children(tx: &mut Tx, caller: &Caller, parent: &Card) -> Result<()> {
+async fn require_open_plan(tx: &mut Tx, caller: &Caller, parent: &Card) -> Result<()> {
     if let Caller::Run(run) = caller {
         let right = plan_of(tx, run).await?;
         if parent.id != right {
-            return Err(Refusal::NotYourTask { task: parent.id.clone(), own: right }.into());
+            return Err(Refusal::WrongTask { task: parent.id.clone(), own: right }.into());
         }
         let own = read::card(&mut tx.connection, &run.task_id).await?;
         if own.status != Status::InProgress {
-            return Err(not_now(&own, "its work is handed in", "End your turn; say in a comment what else should be done.").into());
+            return Err(wrong_status(&own, "its work is handed in", "End your turn; say in a comment what else should be done.").into());
         }
     }
     if parent.status == Status::Cancelled {
-        return Err(not_now(parent, "it gets no more children", "Move it back to backlog first.").into());
+        return Err(wrong_status(parent, "it gets no more children", "Move it back to backlog first.").into());
     }
     Ok(())
 }
@@ -210,7 +210,7 @@ async fn held_by_plan(tx: &mut Tx, parent: &Card) -> Result<Option<HeldBy>> {
 }
 
 /// Whether the children of `parent` wait for the plan's approval, so that one more waits with them.
-async fn plan_waits(tx: &mut Tx, parent: &TaskId) -> Result<bool> {
+async fn plan_awaits_approval(tx: &mut Tx, parent: &TaskId) -> Result<bool> {
     let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tasks WHERE parent_task_id = $1 AND held_by = 'plan' AND status = 'backlog' LIMIT 1")
         .bind(parent.as_str())
         .fetch_optional(&mut tx.connection)
@@ -218,10 +218,10 @@ async fn plan_waits(tx: &mut Tx, parent: &TaskId) -> Result<bool> {
     Ok(found.is_some())
 }
 
-fn phase_of(given: Option<Phase>) -> Result<Phase, Refusal> {
+fn phase_of(given: Option<AgentKind>) -> Result<AgentKind, Refusal> {
     match given {
-        None | Some(Phase::Coder) => Ok(Phase::Coder),
-        Some(Phase::Planner) => Ok(Phase::Planner),
+        None | Some(AgentKind::Coder) => Ok(AgentKind::Coder),
+        Some(AgentKind::Planner) => Ok(AgentKind::Planner),
         Some(phase) => {
             Err(Refusal::invalid("phase", format!("no task is made for a {phase}"), "Use coder: review and orchestration come by themselves."))
         }
@@ -251,7 +251,7 @@ pub(crate) async fn in_project(tx: &mut Tx, project: &ProjectId, task: &TaskId) 
     Err(Refusal::not_found("task", task).into())
 }
 
-pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: Row) -> Result<TaskId> {
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Result<TaskId> {
     let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
     let now = tx.now.to_string();
     sqlx::query(

@@ -10,8 +10,8 @@ use domain::wire::TaskPatch;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::{not_now, read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::task::{wrong_status, read, settle};
+use crate::tx::{NoEventReason, Tx};
 use crate::{branch, depend, run};
 
 impl Db {
@@ -23,15 +23,15 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("editing tasks")?;
+                caller.require_human("editing tasks")?;
                 let before = read::task(&mut tx.connection, &id).await?;
                 let fields = write_fields(tx, &before, &patch).await?;
                 if fields.is_empty() {
-                    tx.quiet(Quiet::NothingChanged);
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
                 tx.record_for_task(&caller, &before.card.project_id, &id, Event::TaskEdited { fields });
-                settle::all(tx, &caller, &before.card.project_id).await?;
+                settle::after_task_change(tx, &caller, &before.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -59,13 +59,13 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only(action)?;
+                caller.require_human(action)?;
                 let task = read::task(&mut tx.connection, &id).await?;
-                branch::accept(tx, &task.card).await?;
+                branch::accept_tip(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
                     // Nothing to start: the person has seen what was asked of them.
-                    settle::need_nobody(tx, &caller, &task.card.project_id, &id).await?;
-                    settle::project(tx, &caller, &task.card.project_id).await?;
+                    settle::clear_attention(tx, &caller, &task.card.project_id, &id).await?;
+                    settle::after_project_change(tx, &caller, &task.card.project_id).await?;
                     return read::task(&mut tx.connection, &id).await;
                 }
                 if !task.card.status.is_open() {
@@ -73,10 +73,10 @@ impl Db {
                         Status::Cancelled => "Move it back to backlog first.",
                         _ => "Move it to in_progress with a reason, or create a new task.",
                     };
-                    return Err(not_now(&task.card, "nothing is to be started", hint).into());
+                    return Err(wrong_status(&task.card, "nothing is to be started", hint).into());
                 }
                 release(tx, &caller, &task).await?;
-                settle::project(tx, &caller, &task.card.project_id).await?;
+                settle::after_project_change(tx, &caller, &task.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -91,7 +91,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.human_only("stopping tasks")?;
+                caller.require_human("stopping tasks")?;
                 stop(tx, &caller, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
@@ -106,18 +106,18 @@ pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<()
     if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
         return Err(Refusal::NoLiveRun(id.to_string()).into());
     }
-    run::fence(tx, caller, &task.card).await?;
+    run::fence_run(tx, caller, &task.card).await?;
     if task.card.status.is_open() {
         hold(tx, caller, &task, HeldBy::Stop).await?;
     }
-    settle::project(tx, caller, &task.card.project_id).await
+    settle::after_project_change(tx, caller, &task.card.project_id).await
 }
 
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
     let card = &task.card;
     // A question keeps its card until it is answered: starting it again would only ask again. So does a silence until it ends.
     sqlx::query(
-        "UPDATE tasks SET held_by = NULL, why = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
+        "UPDATE tasks SET held_by = NULL, wait_reason = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
                 attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled', 'silent') THEN attention ELSE NULL END
          WHERE id = $1",
     )
@@ -130,7 +130,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
 }
 
 async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {
-    sqlx::query("UPDATE tasks SET held_by = $2, why = NULL, updated_at = $3 WHERE id = $1")
+    sqlx::query("UPDATE tasks SET held_by = $2, wait_reason = NULL, updated_at = $3 WHERE id = $1")
         .bind(task.card.id.as_str())
         .bind(by.as_str())
         .bind(tx.now.to_string())
@@ -143,13 +143,13 @@ async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<(
 /// Writes what differs and says which fields did.
 async fn write_fields(tx: &mut Tx, before: &Task, patch: &TaskPatch) -> Result<Vec<String>> {
     let card = &before.card;
-    let title = patch.title.as_deref().map(|title| text::title("title", title)).transpose()?.unwrap_or_else(|| card.title.clone());
+    let title = patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| card.title.clone());
     let description = match &patch.description {
-        Some(given) => text::optional_body("description", Some(given))?,
+        Some(given) => text::validate_optional_body("description", Some(given))?,
         None => before.description.clone(),
     };
     let model = match &patch.model {
-        Some(given) => text::optional_body("model", Some(given))?,
+        Some(given) => text::validate_optional_body("model", Some(given))?,
         None => before.model.clone(),
     };
     let priority = patch.priority.unwrap_or(card.priority);

@@ -3,22 +3,22 @@
 mod need;
 mod notice;
 
-pub(crate) use need::independent_eyes;
-pub(crate) use notice::{say, words};
+pub(crate) use need::require_independent_verifier;
+pub(crate) use notice::{post_notice, notice_text};
 
 use domain::attention::Attention;
 use domain::event::Event;
-use domain::evidence::{Found, Look, Sha};
+use domain::evidence::{EvidenceResult, EvidenceRequest, Sha};
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::task::{CancelReason, Card, HeldBy, Phase, Status, Task};
+use domain::task::{CancelReason, Card, HeldBy, AgentKind, Status, Task};
 use domain::text;
-use domain::transition::{Mover, Need, rule};
+use domain::transition::{Mover, Requirement, rule};
 use sqlx::SqliteConnection;
 
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::hand::{self, Part};
+use crate::hand::{self, Contribution};
 use crate::open::Db;
 use crate::task::{read, settle};
 use crate::tx::Tx;
@@ -26,7 +26,7 @@ use crate::{agent, comment, question, run, voice};
 
 /// A wish to move a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Move {
+pub struct MoveRequest {
     pub to: Status,
     /// Why. When sending back it is what to change; when cancelling, one of the four reasons.
     pub reason: Option<String>,
@@ -34,7 +34,7 @@ pub struct Move {
     pub merge: bool,
 }
 
-impl Move {
+impl MoveRequest {
     pub fn to(to: Status) -> Self {
         Self { to, reason: None, merge: true }
     }
@@ -45,22 +45,22 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn look(&self, caller: &Caller, id: &TaskId, to: Status) -> Result<Look> {
+    pub async fn required_evidence(&self, caller: &Caller, id: &TaskId, to: Status) -> Result<EvidenceRequest> {
         let task = self.task(id).await?;
         if caller.project().is_some_and(|own| *own != task.card.project_id) {
             return Err(Refusal::not_found("task", id).into());
         }
-        let Some(branch) = task.branch else { return Ok(Look::Nothing) };
+        let Some(branch) = task.branch else { return Ok(EvidenceRequest::Nothing) };
         let project = self.project(&task.card.project_id).await?;
         let to = if approves(caller, to) { Status::InReview } else { to };
         let movers = movers(&mut *self.readers.acquire().await?, caller, &task.card).await?;
-        Ok(match movers.iter().find_map(|who| rule(task.card.phase, task.card.status, to, *who)).map(|rule| rule.needs) {
-            Some(Need::Evidence) => match task.worktree_path {
-                Some(worktree) => Look::Evidence { git_dir: project.git_dir, worktree, branch, base: project.integration_branch },
-                None => Look::Nothing,
+        Ok(match movers.iter().find_map(|who| rule(task.card.phase, task.card.status, to, *who)).map(|rule| rule.requirement) {
+            Some(Requirement::Evidence) => match task.worktree_path {
+                Some(worktree) => EvidenceRequest::Evidence { git_dir: project.git_dir, worktree, branch, base: project.integration_branch },
+                None => EvidenceRequest::Nothing,
             },
-            Some(Need::Verdict | Need::Approval) => Look::Head { git_dir: project.git_dir, branch },
-            _ => Look::Nothing,
+            Some(Requirement::Verdict | Requirement::Approval) => EvidenceRequest::Head { git_dir: project.git_dir, branch },
+            _ => EvidenceRequest::Nothing,
         })
     }
 
@@ -68,14 +68,14 @@ impl Db {
     ///
     /// # Errors
     /// When the move is not in the table for this caller, or something that it needs is missing.
-    pub async fn move_task(&self, caller: &Caller, id: &TaskId, wish: Move, found: Found) -> Result<Task> {
+    pub async fn move_task(&self, caller: &Caller, id: &TaskId, wish: MoveRequest, found: EvidenceResult) -> Result<Task> {
         let id = id.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let task = read::task(&mut tx.connection, &id).await?;
-                own_task(tx, caller, &task, wish.to).await?;
+                require_own_task(tx, caller, &task, wish.to).await?;
                 apply(tx, caller, &task, &wish, &found).await?;
-                settle::all(tx, caller, &task.card.project_id).await?;
+                settle::after_task_change(tx, caller, &task.card.project_id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -84,26 +84,26 @@ impl Db {
 }
 
 /// An agent moves the task of its run; an orchestrator may also cancel others of its project.
-pub(super) async fn own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Result<()> {
+pub(super) async fn require_own_task(tx: &mut Tx, caller: &Caller, task: &Task, to: Status) -> Result<()> {
     if caller.project().is_some_and(|own| *own != task.card.project_id) {
         // A task of another project is not even admitted to exist.
         return Err(Refusal::not_found("task", &task.card.id).into());
     }
     let Caller::Run(run) = caller else {
         // Whoever is from outside has to be there.
-        return voice::of(&mut tx.connection, caller, &task.card.project_id).await.map(drop);
+        return voice::load(&mut tx.connection, caller, &task.card.project_id).await.map(drop);
     };
     if task.card.id == run.task_id {
         return Ok(());
     }
-    if run.phase == Phase::Orchestrator && to == Status::Cancelled {
+    if run.phase == AgentKind::Orchestrator && to == Status::Cancelled {
         return Ok(());
     }
-    Err(Refusal::NotYourTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
+    Err(Refusal::WrongTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
 }
 
-pub(crate) fn not_now(card: &Card, problem: &str, hint: &str) -> Refusal {
-    Refusal::NotNow { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
+pub(crate) fn wrong_status(card: &Card, problem: &str, hint: &str) -> Refusal {
+    Refusal::WrongStatus { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
 }
 
 /// A reviewer's "done" is an approval: the runner moves the card when the merge held.
@@ -116,40 +116,40 @@ pub(crate) async fn movers(connection: &mut SqliteConnection, caller: &Caller, c
     if let Some(mover) = caller.mover() {
         return Ok(vec![mover]);
     }
-    let voice = voice::of(connection, caller, &card.project_id).await?;
-    let assigned = card.hands.assigned_to.as_deref() == Some(voice.name.as_str());
-    let movers = [(assigned, Mover::Assignee), (voice.leads, Mover::Lead), (voice.verified, Mover::Verifier)];
+    let voice = voice::load(connection, caller, &card.project_id).await?;
+    let assigned = card.contributors.assigned_to.as_deref() == Some(voice.name.as_str());
+    let movers = [(assigned, Mover::Assignee), (voice.is_lead, Mover::Lead), (voice.trusted, Mover::Verifier)];
     Ok(movers.into_iter().filter(|(is, _)| *is).map(|(_, mover)| mover).collect())
 }
 
-pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found) -> Result<()> {
+pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &MoveRequest, found: &EvidenceResult) -> Result<()> {
     let card = &task.card;
     let to = if approves(caller, wish.to) { Status::InReview } else { wish.to };
     let movers = movers(&mut tx.connection, caller, card).await?;
     let who = movers.first().copied().unwrap_or(Mover::Assignee);
     let illegal = || Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: wish.to, who };
     let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
-    let reason = text::optional_body("reason", wish.reason.as_deref())?;
+    let reason = text::validate_optional_body("reason", wish.reason.as_deref())?;
     let missing_reason = || Refusal::ReasonNeeded { task: card.id.clone(), to };
     let mut change =
         Change { to, who, held_by: None, cancel: None, approved: None, approver: None, verified: None, attention: None, reason: reason.clone() };
-    match rule.needs {
-        Need::Nothing if who == Mover::Lead && card.cancel_reason != Some(CancelReason::Failed) => {
-            return Err(not_now(card, "a lead gives out again only what failed", "Leave it to the person.").into());
+    match rule.requirement {
+        Requirement::Nothing if who == Mover::Lead && card.cancel_reason != Some(CancelReason::Failed) => {
+            return Err(wrong_status(card, "a lead gives out again only what failed", "Leave it to the person.").into());
         }
-        Need::Nothing => {}
-        Need::Merged => need::approved(card)?,
-        Need::DependenciesDone => need::dependencies_done(tx, task).await?,
-        Need::Evidence => need::evidence(tx, caller, task, found).await?,
-        Need::ChildrenOrReason => change.attention = need::children_or_reason(tx, caller, task, reason.as_deref()).await?,
-        Need::Verdict => {
+        Requirement::Nothing => {}
+        Requirement::Merged => need::approved(card)?,
+        Requirement::DependenciesDone => need::dependencies_done(tx, task).await?,
+        Requirement::Evidence => need::evidence(tx, caller, task, found).await?,
+        Requirement::ChildrenOrReason => change.attention = need::children_or_reason(tx, caller, task, reason.as_deref()).await?,
+        Requirement::Verdict => {
             change.approved = Some(need::verdict(tx, caller, task, found).await?);
             change.approver = caller.name();
         }
-        Need::Approval => need::approval(tx, caller, task, wish, found, &mut change).await?,
-        Need::Comment => need::sent_back(tx, caller, task, reason.as_deref()).await?,
-        Need::Independence => need::independence(tx, caller, task, reason.as_deref(), &mut change).await?,
-        Need::Reason if to == Status::Cancelled => {
+        Requirement::Approval => need::approval(tx, caller, task, wish, found, &mut change).await?,
+        Requirement::Comment => need::sent_back(tx, caller, task, reason.as_deref()).await?,
+        Requirement::Independence => need::independence(tx, caller, task, reason.as_deref(), &mut change).await?,
+        Requirement::Reason if to == Status::Cancelled => {
             change.cancel = Some(reason.ok_or_else(missing_reason)?.trim().parse::<CancelReason>().map_err(|error| {
                 Refusal::invalid("reason", error.to_string(), "Say why it is given up: failed, abandoned, obsolete or duplicate.")
             })?);
@@ -157,10 +157,10 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
                 return Err(Refusal::invalid("reason", "an assignee can only say that it failed", "Give the reason failed, or ask a lead.").into());
             }
         }
-        Need::Reason => {
+        Requirement::Reason => {
             // The person takes back whatever they like.
             if who != Mover::Human {
-                need::independent_eyes(tx, card, &caller.name().unwrap_or_default(), "send back").await?;
+                need::require_independent_verifier(tx, card, &caller.name().unwrap_or_default(), "send back").await?;
             }
             comment::insert(tx, caller, &card.project_id, &card.id, &reason.ok_or_else(missing_reason)?).await?;
         }
@@ -168,26 +168,26 @@ pub(crate) async fn apply(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move
     if to == Status::Backlog && who == Mover::Human {
         change.held_by = Some(HeldBy::Human);
     }
-    if works(card, who, to) {
-        hand::lend(tx, &card.id, &caller.name().unwrap_or_default(), Part::Built).await?;
+    if counts_as_building(card, who, to) {
+        hand::record(tx, &card.id, &caller.name().unwrap_or_default(), Contribution::Built).await?;
     }
-    if let Some(assignee) = card.hands.assigned_to.as_deref().filter(|_| card.status == Status::InProgress) {
+    if let Some(assignee) = card.contributors.assigned_to.as_deref().filter(|_| card.status == Status::InProgress) {
         // Whoever moves it on: until now it was the assignee's.
-        hand::lend(tx, &card.id, assignee, Part::Built).await?;
+        hand::record(tx, &card.id, assignee, Contribution::Built).await?;
     }
     // Whoever decides over the head of an agent at work takes its right to write; what the runner moves follows from what agents did.
     let own_run = card.run.as_ref().is_some_and(|live| caller.run() == Some(&live.id));
     if who != Mover::Runner && !own_run {
-        run::fence(tx, caller, card).await?;
+        run::fence_run(tx, caller, card).await?;
     }
     write(tx, caller, task, change).await
 }
 
 /// Whether the mover works on the task itself: an assignee who begins or hands in, a person who hands in what nobody else built.
-fn works(card: &Card, who: Mover, to: Status) -> bool {
+fn counts_as_building(card: &Card, who: Mover, to: Status) -> bool {
     match who {
         Mover::Assignee => matches!(to, Status::InProgress | Status::InReview),
-        Mover::Human => to == Status::InReview && card.status == Status::InProgress && card.hands.built_by.is_empty(),
+        Mover::Human => to == Status::InReview && card.status == Status::InProgress && card.contributors.built_by.is_empty(),
         _ => false,
     }
 }
@@ -213,7 +213,7 @@ async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Res
     let merged = stays || (card.is_approved() && change.to == Status::Done && *caller == Caller::Runner);
     let approved = if merged { card.approved_sha.as_ref() } else { change.approved.as_ref() };
     let changed = sqlx::query(
-        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, why = NULL,
+        "UPDATE tasks SET status = $3, held_by = $4, cancel_reason = $5, approved_sha = $6, attention = $7, wait_reason = NULL,
                 failures = 0, last_failure = NULL, retry_at = NULL, updated_at = $8,
                 approved_by = CASE WHEN $3 IN ('backlog', 'in_progress') THEN NULL ELSE COALESCE($9, approved_by) END,
                 verified_by = CASE WHEN $3 = 'done' THEN COALESCE($10, verified_by) END,
@@ -243,7 +243,7 @@ async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Res
             agent::leave_runs_of(tx, &card.project_id, &card.id).await?;
         }
     }
-    notice::of_move(tx, caller, task, &change).await?;
+    notice::notify_move(tx, caller, task, &change).await?;
     if let Some(sha) = change.approved {
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskApproved { sha });
     }
@@ -251,7 +251,7 @@ async fn write(tx: &mut Tx, caller: &Caller, task: &Task, change: Change) -> Res
         tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskVerified { by });
     }
     if let Some(attention) = change.attention {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskNeedsYou { attention });
+        tx.record_for_task(caller, &card.project_id, &card.id, Event::AttentionRequested { attention });
     }
     question::withdraw(tx, &card.id).await
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::open::Db;
 use crate::task::assign::unassign;
 use crate::task::{read, settle};
-use crate::tx::{Quiet, Tx};
+use crate::tx::{NoEventReason, Tx};
 
 impl Db {
     /// Puts an open task before the person whose assignee `name` was not heard of for too long. Nothing when somebody else has it
@@ -19,17 +19,17 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn miss_assignee(&self, id: &TaskId, name: &str, detail: &str) -> Result<()> {
-        let (id, name, attention) = (id.clone(), name.to_owned(), Attention::new(AttentionKind::Silent, detail));
+    pub async fn flag_unresponsive_assignee(&self, id: &TaskId, name: &str, detail: &str) -> Result<()> {
+        let (id, name, attention) = (id.clone(), name.to_owned(), Attention::new(AttentionKind::AssigneeUnresponsive, detail));
         self.write(move |tx| {
             Box::pin(async move {
                 let card = read::card(&mut tx.connection, &id).await?;
-                if !card.status.is_open() || card.attention.is_some() || card.hands.assigned_to != Some(name) {
-                    tx.quiet(Quiet::NothingChanged);
+                if !card.status.is_open() || card.attention.is_some() || card.contributors.assigned_to != Some(name) {
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                settle::need_person(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                settle::project(tx, &Caller::Runner, &card.project_id).await
+                settle::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                settle::after_project_change(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
@@ -39,18 +39,18 @@ impl Db {
     ///
     /// # Errors
     /// When there is no such task.
-    pub async fn miss_nobody(&self, id: &TaskId) -> Result<()> {
+    pub async fn clear_unresponsive_assignee(&self, id: &TaskId) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let card = read::card(&mut tx.connection, &id).await?;
-                if !is_missed(&card) {
-                    tx.quiet(Quiet::NothingChanged);
+                if !is_flagged(&card) {
+                    tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                settle::need_nobody(tx, &Caller::Runner, &card.project_id, &id).await?;
+                settle::clear_attention(tx, &Caller::Runner, &card.project_id, &id).await?;
                 // What it hid is asked of the person now.
-                settle::all(tx, &Caller::Runner, &card.project_id).await
+                settle::after_task_change(tx, &Caller::Runner, &card.project_id).await
             })
         })
         .await
@@ -58,43 +58,43 @@ impl Db {
 }
 
 /// Whether the person is needed because the assignee fell silent.
-fn is_missed(card: &Card) -> bool {
-    card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Silent)
+fn is_flagged(card: &Card) -> bool {
+    card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::AssigneeUnresponsive)
 }
 
 /// Says of every open task of an agent that left that the person must find another. What they must look at already goes first.
 pub(crate) async fn assignee_left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let mut cards = of(tx, project, name).await?;
-    cards.retain(|card| card.attention.is_none() || is_missed(card));
+    let mut cards = open_tasks_of(tx, project, name).await?;
+    cards.retain(|card| card.attention.is_none() || is_flagged(card));
     for card in &cards {
         let detail = format!("{name}, to whom it is assigned, left. Assign it to another agent, or take it back from {name} and press Start.");
-        settle::need_person(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::Stalled, detail)).await?;
+        settle::request_attention(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::ReviewLimit, detail)).await?;
     }
-    if cards.is_empty() { Ok(()) } else { settle::project(tx, &Caller::Runner, project).await }
+    if cards.is_empty() { Ok(()) } else { settle::after_project_change(tx, &Caller::Runner, project).await }
 }
 
 /// Takes that back when the agent is there again.
 pub(crate) async fn assignee_returned(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let mut cards = of(tx, project, name).await?;
+    let mut cards = open_tasks_of(tx, project, name).await?;
     // Of a task that is assigned the runner says nothing but that its assignee is silent, so this one says that it left.
-    cards.retain(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::Stalled));
+    cards.retain(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ReviewLimit));
     for card in &cards {
-        settle::need_nobody(tx, &Caller::Runner, project, &card.id).await?;
+        settle::clear_attention(tx, &Caller::Runner, project, &card.id).await?;
     }
-    if cards.is_empty() { Ok(()) } else { settle::project(tx, &Caller::Runner, project).await }
+    if cards.is_empty() { Ok(()) } else { settle::after_project_change(tx, &Caller::Runner, project).await }
 }
 
 /// Takes every open task from a name that somebody else is about to have. Each waits for the person, where it stands.
-pub(crate) async fn take_from(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    let cards = of(tx, project, name).await?;
+pub(crate) async fn unassign_all(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    let cards = open_tasks_of(tx, project, name).await?;
     for card in &cards {
         unassign(tx, &Caller::Runner, card, name).await?;
     }
-    if cards.is_empty() { Ok(()) } else { settle::all(tx, &Caller::Runner, project).await }
+    if cards.is_empty() { Ok(()) } else { settle::after_task_change(tx, &Caller::Runner, project).await }
 }
 
 /// The open tasks that are assigned to somebody.
-async fn of(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<Card>> {
+async fn open_tasks_of(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<Card>> {
     let ids: Vec<String> = sqlx::query_scalar(
         "SELECT id FROM tasks WHERE project_id = $1 AND assigned_to = $2 AND status NOT IN ('done', 'cancelled') ORDER BY length(id), id",
     )

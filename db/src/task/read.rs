@@ -3,8 +3,8 @@
 use domain::attention::Attention;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::{Card, Hands, LiveRun, Task};
-use domain::why::Why;
+use domain::task::{Card, Contributors, CurrentRun, Task};
+use domain::why::WaitReason;
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
@@ -18,7 +18,7 @@ const SELECT: &str = "SELECT t.*,
     (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
     (SELECT COALESCE(SUM(r.cost_micro_usd), 0) FROM agent_runs r WHERE r.task_id = t.id) AS cost_micro_usd,
     (SELECT json_group_array(depends_on) FROM (SELECT depends_on FROM dependencies d WHERE d.task_id = t.id ORDER BY depends_on)) AS depends_on,
-    (SELECT json_group_array(agent_name) FROM (SELECT agent_name FROM hands h WHERE h.task_id = t.id AND h.part = 'built' ORDER BY created_at, rowid)) AS built_by,
+    (SELECT json_group_array(agent_name) FROM (SELECT agent_name FROM contributions h WHERE h.task_id = t.id AND h.kind = 'built' ORDER BY created_at, id)) AS built_by,
     live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
     live.stop_requested_at AS live_stop_requested_at
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
@@ -31,7 +31,7 @@ const PLANNED: &str = "SELECT t.*, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd
   FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
 
 /// What a settlement asks of cards, and nothing that is long or has to be looked up in another table.
-const SETTLED: &str = "SELECT t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, NULL AS why, t.cancel_reason,
+const SETTLED: &str = "SELECT t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, NULL AS wait_reason, t.cancel_reason,
     CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
     0 AS priority, NULL AS approved_sha, t.assigned_to, NULL AS role_hat, NULL AS built_by, NULL AS approved_by, t.verified_by, t.goal_id,
     t.round_of, t.round, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, t.created_at, t.updated_at
@@ -87,7 +87,7 @@ pub(crate) async fn planned_rows(connection: &mut SqliteConnection, project: &Pr
 }
 
 /// The cards of a project as far as others may follow from them: where they stand, what they wait for, belong to and need.
-pub(crate) async fn cards_to_settle(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
+pub(crate) async fn cascade_cards(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
     rows_of_project(connection, SETTLED, project).await?.iter().map(card_of).collect()
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn count(row: &SqliteRow, column: &str) -> Result<u32> {
 pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
     let run = match optional::<RunId>(row, "live_id")? {
         None => None,
-        Some(id) => Some(LiveRun {
+        Some(id) => Some(CurrentRun {
             id,
             phase: parsed(row, "live_phase")?,
             attempt: count(row, "live_attempt")?,
@@ -139,12 +139,12 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         status: parsed(row, "status")?,
         held_by: optional(row, "held_by")?,
         attention: json::<Attention>(row, "attention")?,
-        why: json::<Why>(row, "why")?,
+        wait_reason: json::<WaitReason>(row, "wait_reason")?,
         cancel_reason: optional(row, "cancel_reason")?,
         depends_on: json(row, "depends_on")?.unwrap_or_default(),
         priority: row.try_get("priority")?,
         approved_sha: row.try_get("approved_sha")?,
-        hands: Hands {
+        contributors: Contributors {
             assigned_to: row.try_get("assigned_to")?,
             role_hat: optional(row, "role_hat")?,
             built_by: json(row, "built_by")?.unwrap_or_default(),

@@ -6,41 +6,41 @@ use domain::attention::{Attention, AttentionKind};
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::project::{ProjectStatus, is_complete, round_due};
-use domain::task::{Card, Phase, Status};
+use domain::task::{Card, AgentKind, Status};
 
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::goal;
-use crate::task::{Row, insert, read};
+use crate::task::{NewTaskRow, insert, read};
 use crate::tx::Tx;
 
 /// Says that `task` needs the person.
-pub(crate) async fn need_person(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, attention: Attention) -> Result<()> {
+pub(crate) async fn request_attention(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, attention: Attention) -> Result<()> {
     sqlx::query("UPDATE tasks SET attention = $2, updated_at = $3 WHERE id = $1")
         .bind(task.as_str())
         .bind(serde_json::to_string(&attention)?)
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::TaskNeedsYou { attention });
+    tx.record_for_task(caller, project, task, Event::AttentionRequested { attention });
     Ok(())
 }
 
 /// Says that `task` needs the person no more.
-pub(crate) async fn need_nobody(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
+pub(crate) async fn clear_attention(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
     let changed = sqlx::query("UPDATE tasks SET attention = NULL, updated_at = $2 WHERE id = $1 AND attention IS NOT NULL")
         .bind(task.as_str())
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
     if changed.rows_affected() > 0 {
-        tx.record_for_task(caller, project, task, Event::TaskSettled {});
+        tx.record_for_task(caller, project, task, Event::AttentionCleared {});
     }
     Ok(())
 }
 
 /// Puts before the person every waiting task whose dependency was given up, and takes it back when that is no longer so.
-async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &mut [Card]) -> Result<()> {
+async fn flag_blocked_dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &mut [Card]) -> Result<()> {
     let given_up: BTreeSet<TaskId> =
         cards.iter().filter(|card| card.status == Status::Cancelled && !card.satisfies_dependents()).map(|card| card.id.clone()).collect();
     for card in cards.iter_mut().filter(|card| card.status == Status::Backlog) {
@@ -55,40 +55,40 @@ async fn dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &m
         }
         card.attention.clone_from(&wanted);
         match wanted {
-            Some(attention) => need_person(tx, caller, project, &card.id, attention).await?,
-            None => need_nobody(tx, caller, project, &card.id).await?,
+            Some(attention) => request_attention(tx, caller, project, &card.id, attention).await?,
+            None => clear_attention(tx, caller, project, &card.id).await?,
         }
     }
     Ok(())
 }
 
 /// Everything that follows from a changed card, in the order in which it follows.
-pub(crate) async fn all(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
-    let mut cards = read::cards_to_settle(&mut tx.connection, id).await?;
-    dependents(tx, caller, id, &mut cards).await?;
-    follow(tx, caller, id, &cards).await
+pub(crate) async fn after_task_change(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
+    let mut cards = read::cascade_cards(&mut tx.connection, id).await?;
+    flag_blocked_dependents(tx, caller, id, &mut cards).await?;
+    update_project(tx, caller, id, &cards).await
 }
 
 /// The same where no card stands elsewhere than before, so that none waits in vain for it.
-pub(crate) async fn project(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
-    let cards = read::cards_to_settle(&mut tx.connection, id).await?;
-    follow(tx, caller, id, &cards).await
+pub(crate) async fn after_project_change(tx: &mut Tx, caller: &Caller, id: &ProjectId) -> Result<()> {
+    let cards = read::cascade_cards(&mut tx.connection, id).await?;
+    update_project(tx, caller, id, &cards).await
 }
 
 /// Lets the project's goals follow its cards, begins the round of orchestration that is due, and keeps the project's status true.
-async fn follow(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
-    goal::follow(tx, caller, project, cards).await?;
+async fn update_project(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
+    goal::sync_goal_statuses(tx, caller, project, cards).await?;
     let mut begun = false;
-    for root in cards.iter().filter(|card| card.phase == Phase::Planner) {
+    for root in cards.iter().filter(|card| card.phase == AgentKind::Planner) {
         let children: Vec<&Card> = cards.iter().filter(|card| card.parent_task_id.as_ref() == Some(&root.id)).collect();
         let rounds: Vec<&Card> = cards.iter().filter(|card| card.round_of.as_ref() == Some(&root.id)).collect();
         let Some(round) = round_due(root, &children, &rounds, tx.max_rounds) else { continue };
-        let row = Row {
+        let row = NewTaskRow {
             project: project.clone(),
             parent: None,
             title: format!("Look at the whole: {}", root.title),
             description: Some(format!("Round {round}. Every task of {} is finished: judge the project branch as a whole.", root.id)),
-            phase: Phase::Orchestrator,
+            phase: AgentKind::Orchestrator,
             status: Status::InProgress,
             held_by: None,
             priority: 0,

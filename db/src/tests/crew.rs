@@ -1,7 +1,7 @@
 //! Agents from outside, as the tests of gates, goals and hats begin with them.
 
 use domain::agent::Role;
-use domain::evidence::Found;
+use domain::evidence::EvidenceResult;
 use domain::id::TaskId;
 use domain::stage::Stage;
 use domain::task::{Card, NewTask, Submission, Task, TaskUpdate};
@@ -40,7 +40,7 @@ pub(super) async fn hand_in(store: &Store, task: &TaskId, by: &Caller) {
 pub(super) async fn completed(store: &Store, title: &str, crew: &Crew) -> TaskId {
     let task = assigned(store, title, "ben").await;
     hand_in(store, &task, &crew.ben).await;
-    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     task
 }
 
@@ -53,12 +53,12 @@ pub(super) async fn stage(store: &Store, caller: &Caller, task: &TaskId, stage: 
 }
 
 pub(super) async fn update(store: &Store, caller: &Caller, task: &TaskId, update: TaskUpdate) -> Result<Task> {
-    store.db.update_task(caller, task, update, Found::Nothing).await
+    store.db.update_task(caller, task, update, EvidenceResult::Nothing).await
 }
 
 pub(super) fn hands(card: &Card) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
-    let hands = &card.hands;
+    let hands = &card.contributors;
     format!("{} / {} / {} / {}", name(&hands.assigned_to), hands.built_by.join("+"), name(&hands.approved_by), name(&hands.verified_by))
 }
 

@@ -48,7 +48,7 @@ fn a_short_name_means_the_own_teams_before_whoever_is_called_just_so() {
     let meant = ["red/tom", "green/tom", "ida"].map(|speaker| resolve("mara", speaker, &names).unwrap());
     assert_eq!(meant, ["red/mara", "mara", "mara"]);
     assert_eq!(resolve("blue/mara", "red/tom", &names).unwrap(), "blue/mara");
-    assert!(share_short("Mara", "red/mara") && share_short("blue/mara", "red/mara") && !share_short("mara", "mara/red"));
+    assert!(have_same_short_name("Mara", "red/mara") && have_same_short_name("blue/mara", "red/mara") && !have_same_short_name("mara", "mara/red"));
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn an_unknown_name_is_answered_with_the_nearest() {
 
 #[test]
 fn the_nearest_name_is_found_in_another_case() {
-    let names = ["tess", "Blue/Mara", PERSON, ALL];
-    for (given, meant) in [("TESS", "tess"), ("Tes", "tess"), ("mara", "Blue/Mara"), ("ALL", ALL), ("Human", PERSON)] {
+    let names = ["tess", "Blue/Mara", HUMAN, EVERYONE];
+    for (given, meant) in [("TESS", "tess"), ("Tes", "tess"), ("mara", "Blue/Mara"), ("ALL", EVERYONE), ("Human", HUMAN)] {
         let refusal = resolve(given, "ida", &names).unwrap_err();
         let Refusal::UnknownAgent { nearest, .. } = refusal else { panic!("{given}: {refusal}") };
         assert_eq!(nearest.first().map(String::as_str), Some(meant), "{given}");
@@ -92,7 +92,7 @@ fn health_turns_at_two_and_at_ten_minutes() {
 #[test]
 fn who_is_not_connected_is_given_up_after_ten_minutes_in_which_it_could_be_heard() {
     let minute = |minute: u64| Timestamp::from_milliseconds(0).after(Duration::from_secs(minute * 60));
-    let lost_at = |last_beat: Option<u64>, asked, listening| Health::lost_at(last_beat.map(minute), minute(asked), minute(listening));
+    let lost_at = |last_beat: Option<u64>, asked, listening| Health::unresponsive_at(last_beat.map(minute), minute(asked), minute(listening));
     assert_eq!(lost_at(Some(20), 25, 0), minute(30), "when it looks dead, whatever was asked of it since");
     assert_eq!(lost_at(None, 25, 0), minute(35), "one that was never there is waited for");
     assert_eq!(lost_at(Some(20), 25, 60), minute(70), "nobody listened before");
@@ -108,7 +108,7 @@ fn an_agent_is_written_like_this_and_leads_only_while_it_is_there_and_vouched_fo
         roles: vec![Role::Lead, Role::Pen],
         description: None,
         status: Some("Writes".to_owned()),
-        verified: true,
+        trusted: true,
         run_id: None,
         task_id: Some(TaskId::new(2)),
         health: Health::Stale,
@@ -119,10 +119,10 @@ fn an_agent_is_written_like_this_and_leads_only_while_it_is_there_and_vouched_fo
         last_inbox_check: None,
         left_at: None,
     };
-    assert!(agent.leads());
-    assert!(!Agent { verified: false, ..agent.clone() }.leads());
-    assert!(!Agent { left_at: Some(agent.registered_at), ..agent.clone() }.leads());
-    assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.leads());
+    assert!(agent.is_lead());
+    assert!(!Agent { trusted: false, ..agent.clone() }.is_lead());
+    assert!(!Agent { left_at: Some(agent.registered_at), ..agent.clone() }.is_lead());
+    assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.is_lead());
     let text = serde_json::to_string(&agent).unwrap();
     assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
     insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"description":null,"status":"Writes","verified":true,"run_id":null,"task_id":"TASK-002","health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
@@ -135,7 +135,7 @@ fn the_roles_are_the_ten_and_the_four_older_ones() {
         roles.join(" "),
         "lead builder fixer tester reviewer productionalizer pen shipper researcher coder maintainer demoer deliverer pusher"
     );
-    let of: Vec<String> = Phase::ALL.iter().map(|phase| format!("{phase} {}", Role::from(*phase))).collect();
+    let of: Vec<String> = AgentKind::ALL.iter().map(|phase| format!("{phase} {}", Role::from(*phase))).collect();
     assert_eq!(of, ["planner lead", "coder coder", "reviewer reviewer", "orchestrator lead"]);
 }
 

@@ -30,7 +30,7 @@ fn what_an_inbox_gives_is_written_like_this() {
         reply_to: Some(6),
         ..message()
     };
-    let inbox = Inbox { messages: vec![Received { message: message(), again: false }, Received { message: copy, again: true }], more: 3 };
+    let inbox = Inbox { messages: vec![InboxMessage { message: message(), redelivered: false }, InboxMessage { message: copy, redelivered: true }], remaining: 3 };
     let text = serde_json::to_string(&inbox).unwrap();
     assert_eq!(serde_json::from_str::<Inbox>(&text).unwrap(), inbox);
     insta::assert_snapshot!(text, @r#"{"messages":[{"id":7,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ole","content":"Done","is_cc":false,"timestamp":"2026-01-31T09:05:00.000Z","read":false},{"id":8,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ann","content":"Done","is_cc":true,"cc_original_to":"ole","task_id":"TASK-002","reply_to":6,"timestamp":"2026-01-31T09:05:00.000Z","read":false,"again":true}],"more":3}"#);
@@ -56,6 +56,6 @@ fn a_message_needs_a_recipient_and_words_and_nothing_unknown() {
 #[test]
 fn the_alert_names_how_many_and_from_whom() {
     assert_eq!(Unread::default().alert(), None);
-    let unread = Unread { count: 3, blocking: 1, senders: vec!["ole".to_owned(), "ann".to_owned()], urgent: false };
+    let unread = Unread { count: 3, blocking_count: 1, senders: vec!["ole".to_owned(), "ann".to_owned()], urgent: false };
     assert_eq!(unread.alert().unwrap(), "*** YOU HAVE 3 UNREAD MESSAGE(S) from ole, ann *** Call check_inbox now!");
 }

@@ -26,7 +26,7 @@ pub(crate) fn project() -> Project {
 }
 
 /// A card for the tests of this crate.
-pub(crate) fn card(number: u64, phase: Phase, status: Status) -> Card {
+pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
     let at = Timestamp::from_milliseconds(1_769_850_300_000);
     Card {
         id: TaskId::new(number),
@@ -37,12 +37,12 @@ pub(crate) fn card(number: u64, phase: Phase, status: Status) -> Card {
         status,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: (status == Status::Cancelled).then_some(CancelReason::Obsolete),
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: crate::task::Hands::default(),
+        contributors: crate::task::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -56,11 +56,11 @@ pub(crate) fn card(number: u64, phase: Phase, status: Status) -> Card {
 }
 
 fn coder(number: u64, status: Status) -> Card {
-    card(number, Phase::Coder, status)
+    card(number, AgentKind::Coder, status)
 }
 
 fn round(number: u64, round: u32, status: Status) -> Card {
-    Card { round: Some(round), round_of: Some(TaskId::new(1)), ..card(number, Phase::Orchestrator, status) }
+    Card { round: Some(round), round_of: Some(TaskId::new(1)), ..card(number, AgentKind::Orchestrator, status) }
 }
 
 fn due(root: &Card, children: &[Card], rounds: &[Card], most: u32) -> Option<u32> {
@@ -70,23 +70,23 @@ fn due(root: &Card, children: &[Card], rounds: &[Card], most: u32) -> Option<u32
 #[test]
 fn the_first_round_is_due_when_the_plan_and_its_children_are_finished() {
     use Status::{Backlog, Cancelled, Done, InProgress, InReview};
-    let root = card(1, Phase::Planner, Done);
+    let root = card(1, AgentKind::Planner, Done);
     assert_eq!(due(&root, &[coder(2, Done)], &[], 3), Some(1));
     assert_eq!(due(&root, &[coder(2, Done), coder(3, Cancelled)], &[], 3), Some(1));
     for open in [Backlog, InProgress, InReview] {
         assert_eq!(due(&root, &[coder(2, Done), coder(3, open)], &[], 3), None, "{open}");
-        assert_eq!(due(&card(1, Phase::Planner, open), &[coder(2, Done)], &[], 3), None, "{open}");
+        assert_eq!(due(&card(1, AgentKind::Planner, open), &[coder(2, Done)], &[], 3), None, "{open}");
     }
     assert_eq!(due(&root, &[coder(2, Cancelled)], &[], 3), None, "nothing was done");
     assert_eq!(due(&root, &[], &[], 3), None);
     assert_eq!(due(&root, &[coder(2, Done)], &[], 0), None, "no round is wanted");
-    assert_eq!(due(&card(1, Phase::Coder, Done), &[coder(2, Done)], &[], 3), None, "only a plan has rounds");
+    assert_eq!(due(&card(1, AgentKind::Coder, Done), &[coder(2, Done)], &[], 3), None, "only a plan has rounds");
 }
 
 #[test]
 fn another_round_is_due_only_after_one_that_added_work() {
     use Status::{Cancelled, Done, InProgress};
-    let root = card(1, Phase::Planner, Done);
+    let root = card(1, AgentKind::Planner, Done);
     let first = round(3, 1, Done);
     assert_eq!(due(&root, &[coder(2, Done)], std::slice::from_ref(&first), 3), None);
     assert_eq!(due(&root, &[coder(2, Done), coder(4, Done)], std::slice::from_ref(&first), 3), Some(2));

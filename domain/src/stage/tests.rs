@@ -4,40 +4,40 @@ use super::*;
 use crate::attention::Attention;
 use crate::id::{RunId, TaskId};
 use crate::project::tests::card;
-use crate::task::{Hands, HeldBy, LiveRun};
+use crate::task::{Contributors, HeldBy, CurrentRun};
 use crate::time::Timestamp;
 
 fn coder(status: Status) -> Card {
-    card(1, Phase::Coder, status)
+    card(1, AgentKind::Coder, status)
 }
 
 #[test]
 fn every_stage_is_reached() {
     let at = Timestamp::from_milliseconds(0);
-    let run = Some(LiveRun { id: RunId::new(1), phase: Phase::Coder, attempt: 1, started_at: at, stopping: false });
+    let run = Some(CurrentRun { id: RunId::new(1), phase: AgentKind::Coder, attempt: 1, started_at: at, stopping: false });
     let cancelled = |reason| Card { cancel_reason: reason, ..coder(Status::Cancelled) };
     let stuck = |kind| Card { attention: Some(Attention::new(kind, "")), ..coder(Status::InProgress) };
-    let waits = |why| Card { why: Some(why), ..coder(Status::Backlog) };
+    let waits = |why| Card { wait_reason: Some(why), ..coder(Status::Backlog) };
     let cases = [
-        (Card { held_by: Some(HeldBy::Human), ..waits(Why::BlockedBy { tasks: vec![TaskId::new(2)] }) }, Stage::Pending),
-        (waits(Why::BlockedBy { tasks: vec![TaskId::new(2)] }), Stage::Blocked),
-        (waits(Why::PlanOpen { task: TaskId::new(2) }), Stage::Blocked),
-        (waits(Why::NoFreeSlot { most: 3 }), Stage::Ready),
+        (Card { held_by: Some(HeldBy::Human), ..waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }, Stage::Pending),
+        (waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }), Stage::Blocked),
+        (waits(WaitReason::PlanUnfinished { task: TaskId::new(2) }), Stage::Blocked),
+        (waits(WaitReason::NoFreeSlot { limit: 3 }), Stage::Ready),
         (coder(Status::Backlog), Stage::Ready),
         (coder(Status::InProgress), Stage::Assigned),
         (Card { run, ..coder(Status::InProgress) }, Stage::InProgress),
         (coder(Status::InReview), Stage::Review),
         (Card { approved_sha: Some("a".to_owned()), ..coder(Status::InReview) }, Stage::Approved),
         (coder(Status::Done), Stage::Completed),
-        (Card { hands: Hands { verified_by: Some("ann".to_owned()), ..Hands::default() }, ..coder(Status::Done) }, Stage::Verified),
-        (card(1, Phase::Planner, Status::Done), Stage::Closed),
+        (Card { contributors: Contributors { verified_by: Some("ann".to_owned()), ..Contributors::default() }, ..coder(Status::Done) }, Stage::Verified),
+        (card(1, AgentKind::Planner, Status::Done), Stage::Closed),
         (stuck(AttentionKind::Failed), Stage::Failed),
-        (stuck(AttentionKind::Protocol), Stage::Failed),
-        (stuck(AttentionKind::Stalled), Stage::Stale),
-        (stuck(AttentionKind::Silent), Stage::Stale),
+        (stuck(AttentionKind::NoOutcome), Stage::Failed),
+        (stuck(AttentionKind::ReviewLimit), Stage::Stale),
+        (stuck(AttentionKind::AssigneeUnresponsive), Stage::Stale),
         (stuck(AttentionKind::NeedsInput), Stage::Assigned),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),
-        (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, Phase::Planner, Status::Done) }, Stage::Closed),
+        (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, AgentKind::Planner, Status::Done) }, Stage::Closed),
         (cancelled(Some(CancelReason::Failed)), Stage::Failed),
         (cancelled(Some(CancelReason::Abandoned)), Stage::Abandoned),
         (cancelled(None), Stage::Abandoned),
@@ -54,7 +54,7 @@ fn every_stage_is_reached() {
 #[test]
 fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
     let failed = Card { cancel_reason: Some(CancelReason::Failed), ..coder(Status::Cancelled) };
-    let planner = card(1, Phase::Planner, Status::Backlog);
+    let planner = card(1, AgentKind::Planner, Status::Backlog);
     let cases = [
         (coder(Status::Backlog), Stage::Assigned, Some(Status::Backlog)),
         (failed, Stage::Assigned, Some(Status::Backlog)),
@@ -73,13 +73,13 @@ fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
         (coder(Status::Backlog), Stage::Ready, None),
     ];
     for (card, stage, status) in cases {
-        assert_eq!(stage.asks(&card), status, "{} -> {stage}", card.status);
+        assert_eq!(stage.target_status(&card), status, "{} -> {stage}", card.status);
     }
 }
 
 #[test]
 fn the_stages_that_may_follow_come_from_the_table() {
-    let next = |status, who: &[Mover]| Stage::next(&coder(status), who);
+    let next = |status, who: &[Mover]| Stage::reachable(&coder(status), who);
     assert_eq!(next(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
     assert_eq!(next(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
     assert_eq!(next(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);

@@ -37,7 +37,7 @@ fn letter(status: Status) -> &'static str {
 
 #[test]
 fn the_table_is_exactly_the_hand_written_list() {
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         for who in Mover::ALL {
             let legal = LEGAL.iter().find(|(p, w, _)| *p == phase.as_str() && *w == who.as_str()).map_or("", |(_, _, moves)| moves);
             let legal: Vec<&str> = legal.split_whitespace().collect();
@@ -58,7 +58,7 @@ fn no_two_rows_speak_of_the_same_move() {
         for other in &TABLE[index + 1..] {
             let overlap = one.from == other.from
                 && one.to == other.to
-                && one.who.iter().any(|who| other.who.contains(who))
+                && one.movers.iter().any(|who| other.movers.contains(who))
                 && one.phases.iter().any(|phase| other.phases.contains(phase));
             assert!(!overlap, "{one:?} and {other:?}");
         }
@@ -67,8 +67,8 @@ fn no_two_rows_speak_of_the_same_move() {
 
 #[test]
 fn columns_and_targets_come_from_the_rows() {
-    assert_eq!(columns(Phase::Coder, InReview, Human), [(InProgress, Comment), (Done, Approval), (Cancelled, Reason)]);
-    assert_eq!(columns(Phase::Coder, Done, Runner), []);
-    let all: Vec<Status> = targets(Phase::Planner, InProgress).into_iter().map(|target| target.to).collect();
+    assert_eq!(target_columns(AgentKind::Coder, InReview, Human), [(InProgress, Comment), (Done, Approval), (Cancelled, Reason)]);
+    assert_eq!(target_columns(AgentKind::Coder, Done, Runner), []);
+    let all: Vec<Status> = targets(AgentKind::Planner, InProgress).into_iter().map(|target| target.to).collect();
     assert_eq!(all, [Done, Backlog, Cancelled]);
 }

@@ -34,7 +34,7 @@ pub struct MessageView {
 
 /// A token that was made. It is shown this once: only its hash is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Token {
+pub struct CreatedToken {
     pub token: String,
     /// The command that connects Claude Code. It reads `$TOKEN` where the token belongs, which stays out of shells' histories that way.
     pub connect: String,
@@ -119,7 +119,7 @@ pub struct LinkGoal {
 }
 
 /// A value that may be `null` and must be there: what was forgotten takes nothing away.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+fn explicit_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }
 

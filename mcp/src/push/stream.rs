@@ -58,7 +58,7 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
 }
 
 async fn tell_on(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), Ended> {
-    let mut taken_back = db.tokens_taken_back();
+    let mut taken_back = db.token_revocations();
     while bearer.is_current(db).await? {
         let news = tokio::select! {
             news = listener.news() => news,

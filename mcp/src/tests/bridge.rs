@@ -10,7 +10,7 @@ use axum::serve::ListenerExt;
 use domain::agent::Role;
 use domain::id::TaskId;
 use domain::stage::Stage;
-use domain::task::Phase;
+use domain::task::AgentKind;
 use rmcp::ClientServiceExt;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -62,7 +62,7 @@ async fn either_era_gets_through() {
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        let own = tools::routes().list_all().into_iter().filter(|tool| tools::may(&run(Phase::Coder), &tool.name));
+        let own = tools::routes().list_all().into_iter().filter(|tool| tools::may(&run(AgentKind::Coder), &tool.name));
         assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);

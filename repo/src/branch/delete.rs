@@ -37,7 +37,7 @@ impl Repository {
         }
         let kept = kept_by != branch && tip(&handle, kept_by)?.is_some_and(|keeper| contains(&handle, keeper, old));
         if !kept && !is_rescued(&handle, old)? {
-            return Err(RepoError::NotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
+            return Err(RepoError::CommitsNotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
         }
         let deleted = delete(self.git_dir(), &name, old);
         // Only now, because the lock was in the same folder.

@@ -8,14 +8,14 @@ use std::thread;
 use git2::{ErrorClass, ErrorCode};
 
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 use crate::{RESCUE_PREFIX, RepoError};
 
 const UNKNOWN: &str = "89abcdef89abcdef89abcdef89abcdef89abcdef";
 
 #[test]
 fn a_project_branch_is_made_once() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     assert_eq!(repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap(), start);
@@ -26,7 +26,7 @@ fn a_project_branch_is_made_once() {
 
 #[test]
 fn taken_names_get_a_number() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     assert_eq!(repository.free_branch_name("vr/TASK-001/work").unwrap(), "vr/TASK-001/work");
@@ -37,7 +37,7 @@ fn taken_names_get_a_number() {
 
 #[test]
 fn a_branch_in_the_place_of_a_folder_is_named_loose_and_packed() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     sample.set_branch("vr", &start);
@@ -45,18 +45,18 @@ fn a_branch_in_the_place_of_a_folder_is_named_loose_and_packed() {
         for refusal in
             [repository.free_branch_name("vr/TASK-001/work").unwrap_err(), repository.move_ref("vr/TASK-001/work", None, &start, "test").unwrap_err()]
         {
-            assert!(matches!(refusal, RepoError::NameBlocked { ref existing, .. } if existing == "vr"), "{refusal}");
+            assert!(matches!(refusal, RepoError::BranchNameConflict { ref existing, .. } if existing == "vr"), "{refusal}");
         }
         git(sample.top(), &["pack-refs", "--all"]);
     }
     sample.set_branch("a/b/c", &start);
     let refusal = repository.move_ref("a/b", None, &start, "test").unwrap_err();
-    assert!(matches!(refusal, RepoError::NameBlocked { ref existing, .. } if existing == "a/b/c"), "{refusal}");
+    assert!(matches!(refusal, RepoError::BranchNameConflict { ref existing, .. } if existing == "a/b/c"), "{refusal}");
 }
 
 #[test]
 fn a_branch_moves_only_from_its_expected_tip() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let one = repository.ref_sha("main").unwrap().unwrap();
     let two = sample.commit_on("work", &[("a", Some("a"))], "two");
@@ -74,7 +74,7 @@ fn a_branch_moves_only_from_its_expected_tip() {
 
 #[test]
 fn of_many_movers_exactly_the_winners_moved_it() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     sample.set_branch("race", &start);
     let wins = AtomicU32::new(0);
@@ -109,7 +109,7 @@ fn of_many_movers_exactly_the_winners_moved_it() {
 
 #[test]
 fn a_left_over_lock_is_reported_and_can_be_cleared() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let next = sample.commit_on("side", &[("a", Some("a"))], "next");
@@ -129,7 +129,7 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
 
 #[test]
 fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let handle = sample.repository().handle().unwrap();
     let gone = || git2::Error::new(ErrorCode::GenericError, ErrorClass::Os, "failed to make directory");
     let attempts = Cell::new(0);
@@ -148,7 +148,7 @@ fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
 
 #[test]
 fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
     git(sample.top(), &["pack-refs", "--all"]);
@@ -162,7 +162,7 @@ fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
 
 #[test]
 fn a_branch_is_deleted_only_when_something_keeps_it() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let tip = sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
     assert!(!repository.delete_branch("vr/TASK-009/work", "main").unwrap(), "there is none");

@@ -1,9 +1,9 @@
 //! What stands on which branch is read as git itself sees it.
 
 use crate::git_program::{git, run};
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-fn occupiers(sample: &Sample, branch: &str) -> Vec<String> {
+fn occupiers(sample: &TestRepository, branch: &str) -> Vec<String> {
     let checkouts = sample.repository().checkouts().unwrap();
     let names = checkouts.into_iter().filter(|checkout| checkout.occupies(branch));
     names.map(|checkout| checkout.workdir.file_name().unwrap().to_string_lossy().into_owned()).collect()
@@ -11,7 +11,7 @@ fn occupiers(sample: &Sample, branch: &str) -> Vec<String> {
 
 #[test]
 fn main_and_linked_checkouts_are_found() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     git(sample.top(), &["worktree", "add", "-q", "-b", "side", "../linked"]);
     git(sample.top(), &["worktree", "add", "-q", "--detach", "../loose"]);
     assert_eq!(occupiers(&sample, "main"), ["repository"]);
@@ -21,14 +21,14 @@ fn main_and_linked_checkouts_are_found() {
 
 #[test]
 fn a_bare_repository_stands_on_nothing() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.configure("core.bare", "true");
     assert_eq!(occupiers(&sample, "main"), Vec::<String>::new());
 }
 
 #[test]
 fn a_branch_under_rebase_is_occupied() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.commit_on("side", &[("README.md", Some("theirs\n"))], "theirs");
     sample.write("README.md", "ours\n");
     sample.commit_all("ours");
@@ -38,7 +38,7 @@ fn a_branch_under_rebase_is_occupied() {
 
 #[test]
 fn a_commit_on_a_detached_head_is_found() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let path = sample.beside("task");
@@ -54,7 +54,7 @@ fn a_commit_on_a_detached_head_is_found() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_a_file_of_git_s_is_not_waited_for() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let path = sample.beside("task");

@@ -4,9 +4,9 @@ use domain::diff::{Diff, FileChange};
 
 use super::DiffLimits;
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-fn diff(sample: &Sample, limits: DiffLimits) -> Diff {
+fn diff(sample: &TestRepository, limits: DiffLimits) -> Diff {
     let repository = sample.repository();
     let tip = |branch: &str| repository.ref_sha(branch).unwrap().unwrap();
     repository.diff(&tip("main"), &tip("work"), limits).unwrap()
@@ -24,7 +24,7 @@ fn summary(diff: &Diff) -> String {
 
 #[test]
 fn every_kind_of_change_is_told_apart() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("old/name.txt", &"a line that is kept\n".repeat(20));
     sample.write("gone.txt", "gone\n");
     sample.write("run.sh", "#!/bin/sh\n");
@@ -53,7 +53,7 @@ fn every_kind_of_change_is_told_apart() {
 
 #[test]
 fn hunks_have_the_lines_and_numbers_of_git() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("list.txt", "one\ntwo\nthree\n");
     sample.commit_all("list");
     sample.commit_on("work", &[("list.txt", Some("one\n2\nthree\nfour"))], "change");
@@ -101,7 +101,7 @@ fn hunks_have_the_lines_and_numbers_of_git() {
 
 #[test]
 fn a_large_change_is_cut_and_says_so() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let long = "line\n".repeat(50);
     sample.commit_on("work", &[("a.txt", Some(&long)), ("b.txt", Some(&long)), ("c.txt", Some("c\n"))], "large");
     let shown = |limits: DiffLimits| {
@@ -122,7 +122,7 @@ fn a_large_change_is_cut_and_says_so() {
 
 #[test]
 fn an_attribute_file_cannot_hide_a_change() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.commit_on("work", &[(".gitattributes", Some("* -diff\n")), ("evil.rs", Some("evil\n"))], "hide");
     let diff = diff(&sample, DiffLimits::default());
     assert!(diff.files.iter().all(|file| file.change == FileChange::Added && !file.binary && file.added == 1), "{diff:?}");

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 use crate::{MergeOutcome, RESCUE_PREFIX};
 
 thread_local! {
@@ -25,7 +25,7 @@ const PROJECT: &str = "vibe-relay/PROJ-001";
 
 #[test]
 fn a_merge_waits_once_for_its_objects_and_then_for_its_branch() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     repository.ensure_project_branch(PROJECT, "main").unwrap();
     let head = sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
@@ -45,7 +45,7 @@ fn a_merge_waits_once_for_its_objects_and_then_for_its_branch() {
 
 #[test]
 fn a_landing_waits_once_for_its_objects_and_then_for_the_base() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     sample.commit_on(PROJECT, &[("a", Some("a"))], "work");
     let identity = repository.identity("runner").unwrap();
@@ -57,7 +57,7 @@ fn a_landing_waits_once_for_its_objects_and_then_for_the_base() {
 
 #[test]
 fn a_rescue_waits_once_for_its_objects_and_then_for_its_reference() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let path = sample.beside("TASK-001");
@@ -74,7 +74,7 @@ fn a_rescue_waits_once_for_its_objects_and_then_for_its_reference() {
 
 #[test]
 fn a_new_branch_is_waited_for_and_objects_that_were_there_are_not() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let made = || repository.ensure_project_branch(PROJECT, "main").unwrap();
     assert_eq!(waited_for(made).1, ["refs/heads/vibe-relay/PROJ-001"]);

@@ -7,18 +7,18 @@ use domain::evidence::Evidence;
 
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, commit_all_in, write_in};
+use crate::testing::{TestRepository, commit_all_in, write_in};
 
 const BRANCH: &str = "vr/TASK-001/work";
 
 struct Work {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     path: PathBuf,
 }
 
 fn work() -> Work {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitignore", "target/\n*.log\n");
     sample.write("src/lib.rs", "// one\n");
     let start = sample.commit_all("code");
@@ -136,7 +136,7 @@ fn index_flags_hide_nothing() {
 #[test]
 fn a_swapped_git_file_hides_nothing() {
     let work = work();
-    let other = Sample::new();
+    let other = TestRepository::new();
     write_in(&work.path, "src/lib.rs", "// hidden\n");
     write_in(&work.path, "README.md", "a sample\n");
     fs::write(work.path.join(".git"), format!("gitdir: {}\n", other.git_dir().display())).unwrap();

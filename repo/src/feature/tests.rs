@@ -2,7 +2,7 @@
 
 use super::judge;
 use crate::Repository;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 fn code(name: &str, value: &str, versioned: bool) -> &'static str {
     judge(name, value, versioned).map_or_else(|refusal| refusal.code(), |()| "served")
@@ -32,7 +32,7 @@ fn entries_are_judged_one_by_one() {
 
 #[test]
 fn a_repository_is_refused_before_it_is_opened_and_again_later() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     assert!(repository.check().is_ok());
     sample.configure("core.repositoryformatversion", "1");

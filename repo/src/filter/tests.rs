@@ -5,9 +5,9 @@ use std::fs;
 use super::{drivers_named, refuse_filters};
 use crate::RepoError;
 use crate::handle::oid;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-fn refusal(sample: &Sample) -> Option<(String, String)> {
+fn refusal(sample: &TestRepository) -> Option<(String, String)> {
     let repository = sample.repository();
     let head = repository.ref_sha("main").unwrap().unwrap();
     match refuse_filters(&repository, oid(&head).unwrap()) {
@@ -25,7 +25,7 @@ fn drivers_are_read_from_an_attribute_file() {
 
 #[test]
 fn lfs_is_refused_even_where_it_is_not_installed() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("art/.gitattributes", "*.psd filter=lfs\n");
     sample.commit_all("art");
     assert_eq!(refusal(&sample), Some(("lfs".into(), "art/.gitattributes".into())));
@@ -33,7 +33,7 @@ fn lfs_is_refused_even_where_it_is_not_installed() {
 
 #[test]
 fn another_filter_is_refused_when_it_is_configured() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitattributes", "*.key filter=crypt\n");
     sample.commit_all("keys");
     assert_eq!(refusal(&sample), None, "git ignores a driver that is not configured");
@@ -43,7 +43,7 @@ fn another_filter_is_refused_when_it_is_configured() {
 
 #[test]
 fn the_repository_s_own_attribute_file_counts() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     fs::create_dir_all(sample.git_dir().join("info")).unwrap();
     fs::write(sample.git_dir().join("info/attributes"), "*.md filter=upper\n").unwrap();
     sample.configure("filter.upper.clean", "tr a-z A-Z");
@@ -52,7 +52,7 @@ fn the_repository_s_own_attribute_file_counts() {
 
 #[test]
 fn a_personal_attribute_file_counts_where_it_matches_a_file() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let personal = sample.beside("attributes");
     fs::write(&personal, "*.ipynb filter=strip\n").unwrap();
     sample.configure("core.attributesFile", personal.to_str().unwrap());

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::{Repository, oid};
 use crate::RepoError;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 #[test]
 fn a_repository_that_is_gone_is_named() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     fs::remove_dir_all(sample.top()).unwrap();
     assert_eq!(repository.check().unwrap_err().code(), "path-missing");
@@ -17,7 +17,7 @@ fn a_repository_that_is_gone_is_named() {
 
 #[test]
 fn a_folder_that_is_no_repository_is_refused() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     fs::create_dir(sample.beside("empty")).unwrap();
     assert_eq!(Repository::open(&sample.beside("empty")).unwrap_err().code(), "not-a-repository");
     assert_eq!(Repository::open(sample.top()).unwrap_err().code(), "not-a-repository", "the checkout is not its .git folder");
@@ -26,10 +26,10 @@ fn a_folder_that_is_no_repository_is_refused() {
 #[cfg(unix)]
 #[test]
 fn a_foreign_owner_is_refused() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     // Only root may give files away; for anybody else there is nothing to test.
     if std::os::unix::fs::chown(sample.git_dir(), Some(12_345), None).is_ok() {
-        assert!(matches!(sample.repository_error(), RepoError::ForeignOwner { .. }));
+        assert!(matches!(sample.repository_error(), RepoError::WrongOwner { .. }));
     }
 }
 
@@ -40,7 +40,7 @@ fn a_short_commit_id_is_refused() {
     assert_eq!(oid("main").unwrap_err().code(), "not-a-sha");
 }
 
-impl Sample {
+impl TestRepository {
     fn repository_error(&self) -> RepoError {
         Repository::open(&self.git_dir()).unwrap_err()
     }

@@ -1,11 +1,11 @@
 //! History is read as it was written.
 
 use super::Commit;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 #[test]
 fn commits_beyond_the_base_are_listed_newest_first() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let one = sample.commit_on("work", &[("a", Some("a"))], "First\n\nwith a body");
@@ -22,7 +22,7 @@ fn commits_beyond_the_base_are_listed_newest_first() {
 
 #[test]
 fn changed_paths_are_those_of_the_work_alone() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let head = sample.commit_on("work", &[("src/b.rs", Some("b")), ("README.md", None)], "work");
     let base = sample.commit_on("main", &[("elsewhere", Some("c"))], "main went on");
@@ -31,7 +31,7 @@ fn changed_paths_are_those_of_the_work_alone() {
 
 #[test]
 fn a_file_is_read_as_it_was() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let later = sample.commit_on("main", &[("README.md", Some("later\n")), ("docs/a.md", Some("a"))], "later");
@@ -44,7 +44,7 @@ fn a_file_is_read_as_it_was() {
 
 #[test]
 fn equal_files_have_equal_trees() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let other = sample.commit_on("work", &[("README.md", Some("other\n"))], "other");
@@ -55,7 +55,7 @@ fn equal_files_have_equal_trees() {
 
 #[test]
 fn the_place_of_a_merge_is_found_when_others_followed() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let one = sample.commit_on("one", &[("a", Some("a"))], "one");
@@ -73,7 +73,7 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
 
 #[test]
 fn parents_are_told_in_their_order() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let work = sample.commit_on("work", &[("a", Some("a"))], "work");

@@ -38,7 +38,7 @@ impl Repository {
     pub(super) fn bring_files(&self, admin: &Path, workdir: &Path, old: Oid, new: Oid) -> Result<Vec<String>, RepoError> {
         let handle = self.checkout_handle(admin, workdir)?;
         if let Some(operation) = under_way(handle.state()) {
-            return Err(RepoError::OperationUnderWay { operation, path: workdir.to_path_buf() });
+            return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
         }
         if handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false)) {
             return Err(RepoError::SparseCheckout { path: workdir.to_path_buf() });

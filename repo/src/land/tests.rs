@@ -5,16 +5,16 @@ use std::thread;
 
 use super::LandOutcome;
 use crate::git_program::{git, run};
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 /// Something done to a sample, and what it is called.
-type Case = (&'static str, fn(&Sample));
+type Case = (&'static str, fn(&TestRepository));
 
 const PROJECT: &str = "vibe-relay/PROJ-001";
 
 /// A project branch that changed one file, added one and removed one.
-fn project() -> (Sample, String) {
-    let sample = Sample::new();
+fn project() -> (TestRepository, String) {
+    let sample = TestRepository::new();
     sample.write("src/a.rs", "one\n");
     sample.write("gone.txt", "gone\n");
     sample.write(".gitignore", "*.local\n");
@@ -24,18 +24,18 @@ fn project() -> (Sample, String) {
     (sample, head)
 }
 
-fn land(sample: &Sample) -> LandOutcome {
+fn land(sample: &TestRepository) -> LandOutcome {
     try_land(sample).unwrap()
 }
 
-fn try_land(sample: &Sample) -> Result<LandOutcome, crate::RepoError> {
+fn try_land(sample: &TestRepository) -> Result<LandOutcome, crate::RepoError> {
     let repository = sample.repository();
     let identity = repository.identity("runner").unwrap();
     repository.land(PROJECT, "main", sample.top(), "Land PROJ-001", &identity)
 }
 
 /// The base moved, its checkout followed, and git sees nothing changed.
-fn assert_landed(sample: &Sample, sha: &str) {
+fn assert_landed(sample: &TestRepository, sha: &str) {
     assert_eq!(git(sample.top(), &["rev-parse", "main"]), sha);
     assert_eq!(git(sample.top(), &["status", "--porcelain", "--untracked-files=no"]), "");
     assert_eq!(sample.read("src/a.rs").as_deref(), Some("two\n"));

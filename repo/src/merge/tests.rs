@@ -5,21 +5,21 @@ use std::fs;
 use super::MergeOutcome;
 use crate::Identity;
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 const PROJECT: &str = "vibe-relay/PROJ-001";
 
-fn project() -> Sample {
-    let sample = Sample::new();
+fn project() -> TestRepository {
+    let sample = TestRepository::new();
     sample.repository().ensure_project_branch(PROJECT, "main").unwrap();
     sample
 }
 
-fn runner(sample: &Sample) -> Identity {
+fn runner(sample: &TestRepository) -> Identity {
     sample.repository().identity("runner").unwrap()
 }
 
-fn merge(sample: &Sample, head: &str) -> MergeOutcome {
+fn merge(sample: &TestRepository, head: &str) -> MergeOutcome {
     sample
         .repository()
         .merge(
@@ -101,7 +101,7 @@ fn the_index_of_the_person_does_not_matter() {
 
 #[test]
 fn a_shallow_clone_can_be_merged_in() {
-    let origin = Sample::new();
+    let origin = TestRepository::new();
     origin.commit_on("main", &[("later.txt", Some("x"))], "later");
     let url = format!("file://{}", origin.top().display());
     let clone = origin.beside("clone");
@@ -119,7 +119,7 @@ fn a_shallow_clone_can_be_merged_in() {
 #[test]
 fn the_base_s_union_merge_is_honoured_and_that_of_the_work_is_not() {
     let outcome = |on_base: bool| {
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         if on_base {
             sample.write(".gitattributes", "README.md merge=union\n");
             sample.commit_all("attributes");

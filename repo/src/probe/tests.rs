@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{blocked_by, probe};
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 fn refusal(path: &Path, base: Option<&str>) -> String {
     let refusal = probe(path, base).unwrap_err();
@@ -15,7 +15,7 @@ fn refusal(path: &Path, base: Option<&str>) -> String {
 
 #[test]
 fn a_subfolder_leads_to_the_whole_repository() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("src/deep/a.rs", "a");
     sample.write(".gitignore", "*.log\n");
     let start = sample.commit_all("code");
@@ -35,7 +35,7 @@ fn a_subfolder_leads_to_the_whole_repository() {
 
 #[test]
 fn a_linked_worktree_is_a_checkout_of_the_common_folder() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     git(sample.top(), &["worktree", "add", "-q", "-b", "side", "../linked"]);
     let probe = probe(&sample.beside("linked"), None).unwrap();
     assert_eq!(probe.repo_path, sample.beside("linked").to_str().unwrap());
@@ -45,19 +45,19 @@ fn a_linked_worktree_is_a_checkout_of_the_common_folder() {
 
 #[test]
 fn paths_that_lead_nowhere_are_refused() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     assert_eq!(refusal(&sample.beside("nothing"), None), "path-missing");
     fs::create_dir(sample.beside("plain")).unwrap();
     assert_eq!(refusal(&sample.beside("plain"), None), "not-a-repository");
-    assert_eq!(refusal(Sample::empty().top(), None), "no-commit");
-    assert_eq!(refusal(Sample::empty().top(), Some("main")), "no-commit");
+    assert_eq!(refusal(TestRepository::empty().top(), None), "no-commit");
+    assert_eq!(refusal(TestRepository::empty().top(), Some("main")), "no-commit");
     git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
     assert_eq!(refusal(&sample.beside("bare.git"), None), "bare-repository");
 }
 
 #[test]
 fn a_checkout_of_a_bare_repository_is_fine() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
     git(&sample.beside("bare.git"), &["worktree", "add", "-q", "../checkout", "main"]);
     let probe = probe(&sample.beside("checkout"), None).unwrap();
@@ -66,7 +66,7 @@ fn a_checkout_of_a_bare_repository_is_fine() {
 
 #[test]
 fn a_missing_base_names_the_nearest() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     for branch in ["develop", "zebra", "release"] {
         sample.set_branch(branch, &start);
@@ -78,7 +78,7 @@ fn a_missing_base_names_the_nearest() {
 
 #[test]
 fn a_detached_head_needs_a_named_base() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     git(sample.top(), &["checkout", "-q", "--detach"]);
     assert_eq!(refusal(sample.top(), None), "detached-head");
     assert_eq!(probe(sample.top(), Some("main")).unwrap().base_branch, "main");
@@ -86,7 +86,7 @@ fn a_detached_head_needs_a_named_base() {
 
 #[test]
 fn formats_that_cannot_be_served_are_refused_by_name() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     for (arguments, folder, code) in [
         (&["init", "-q", "--object-format=sha256"][..], "sha256", "sha256-objects"),
         (&["init", "-q", "--ref-format=reftable"][..], "reftable", "reftable"),
@@ -102,7 +102,7 @@ fn formats_that_cannot_be_served_are_refused_by_name() {
 
 #[test]
 fn filters_are_refused() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitattributes", "*.bin filter=lfs\n");
     sample.commit_all("lfs");
     assert_eq!(refusal(sample.top(), None), "filters");
@@ -110,7 +110,7 @@ fn filters_are_refused() {
 
 #[test]
 fn a_branch_in_the_place_of_ours_is_refused_loose_and_packed() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     sample.set_branch("vr/TASK-007", &start);
     assert_eq!(refusal(sample.top(), None), "name-blocked");
@@ -130,7 +130,7 @@ fn only_names_that_collide_block() {
 
 #[test]
 fn a_sparse_checkout_is_not_full_of_deletions() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("src/a.rs", "a\n");
     sample.write("docs/b.md", "b\n");
     sample.commit_all("folders");

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 
-fn checkout() -> (Sample, Repository, PathBuf) {
-    let sample = Sample::new();
+fn checkout() -> (TestRepository, Repository, PathBuf) {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let path = sample.beside("task");

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use super::{LARGEST_FILE, Rescue};
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, commit_all_in, write_in};
+use crate::testing::{TestRepository, commit_all_in, write_in};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/PROJ-001/TASK-001";
 
 struct Work {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     path: PathBuf,
     head: String,
 }
 
 fn work() -> Work {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitignore", "target/\n");
     sample.write("keep.txt", "keep\n");
     sample.write("gone.txt", "gone\n");

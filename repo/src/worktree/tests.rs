@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::git_program::git;
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 use crate::{RESCUE_PREFIX, Repository};
 
 const NAME: &str = "PROJ-001-TASK-001";
@@ -14,7 +14,7 @@ const BRANCH: &str = "vr/TASK-001/work";
 type Step = (&'static str, fn(&Task));
 
 struct Task {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     start: String,
     path: PathBuf,
@@ -22,7 +22,7 @@ struct Task {
 }
 
 fn task() -> Task {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("src/main.rs", "fn main() {}\n");
     sample.write("run.sh", "#!/bin/sh\n");
     let start = sample.commit_all("code");

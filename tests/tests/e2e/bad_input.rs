@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::evidence::Probe;
+use domain::evidence::RepositoryInfo;
 use domain::id::{ProjectId, TaskId};
 use domain::project::Project;
 use domain::task::Status;
@@ -184,7 +184,7 @@ async fn a_dirty_repository_is_normal_and_stays_as_it_is() {
     std::fs::write(folder.join("staged.txt"), "Staged.\n").unwrap();
     git(&folder, &["add", "staged.txt"]).unwrap();
     let before = git(&folder, &["status", "--porcelain"]).unwrap();
-    let found: Probe = relay.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
+    let found: RepositoryInfo = relay.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
     assert_eq!((found.uncommitted, found.base_branch.as_str()), (3, "main"));
     assert_eq!(found.base_sha, git(&folder, &["rev-parse", "main"]).unwrap());
     relay.project("Beside it", None).await.unwrap();

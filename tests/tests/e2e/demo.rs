@@ -10,7 +10,7 @@ use domain::board::Board;
 use domain::comment::AuthorRole;
 use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
-use domain::task::{Phase, Status};
+use domain::task::{AgentKind, Status};
 use reqwest::{Method, StatusCode};
 use tempfile::TempDir;
 use tests::client::Client;
@@ -97,7 +97,7 @@ fn two_coders(events: &[Envelope]) -> Duration {
     let mut working = BTreeSet::new();
     let place = events.iter().position(|envelope| {
         match envelope.event {
-            Event::RunStarted { phase: Phase::Coder, .. } => drop(working.insert(envelope.run_id.clone())),
+            Event::RunStarted { phase: AgentKind::Coder, .. } => drop(working.insert(envelope.run_id.clone())),
             Event::RunEnded { .. } => drop(working.remove(&envelope.run_id)),
             _ => {}
         }

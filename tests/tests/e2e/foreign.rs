@@ -4,7 +4,7 @@ use domain::attention::AttentionKind;
 use domain::board::Board;
 use domain::id::{ProjectId, TaskId};
 use domain::task::{Card, Status};
-use domain::why::Why;
+use domain::why::WaitReason;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -37,7 +37,7 @@ async fn what_a_reviewer_adds_itself_is_merged_with_nothing() {
     assert_eq!(files(&relay), ["TASK-001.evil"]);
 
     let second = add(&relay, &project, "Errand").await;
-    let waits = |board: &Board| board.card(&second).unwrap().why == Some(Why::BranchAsked { task: first.clone() });
+    let waits = |board: &Board| board.card(&second).unwrap().wait_reason == Some(WaitReason::UnapprovedCommits { task: first.clone() });
     relay.until(&project, "the other card says what it waits for", waits).await;
     assert_eq!(relay.runs(&second).await.unwrap().len(), 0);
 

@@ -8,7 +8,7 @@ use domain::id::{GoalId, ProjectId, TaskId};
 use domain::message::{Inbox, Message, NewMessage, Unread};
 use domain::spawn::{Minion, SpawnPolicy};
 use domain::wire::{
-    Assign, LinkGoal, List, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
+    Assign, LinkGoal, List, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, CreatedToken,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -27,11 +27,11 @@ impl Client {
         self.get(&project_path(&project, "/agents")).await
     }
 
-    pub(crate) async fn make_token(self, project: ProjectId, new: NewToken) -> Result<Token, Failure> {
+    pub(crate) async fn make_token(self, project: ProjectId, new: NewToken) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/tokens"), &new).await
     }
 
-    pub(crate) async fn make_room_token(self, project: ProjectId) -> Result<Token, Failure> {
+    pub(crate) async fn make_room_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/room-token"), &empty()).await
     }
 

@@ -13,7 +13,7 @@ use crate::route::{Navigation, Section};
 
 #[component]
 pub(crate) fn TaskHands(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let hands = Memo::new(move |_| card.with(|card| card.hands.clone()));
+    let hands = Memo::new(move |_| card.with(|card| card.contributors.clone()));
     let rows = move || {
         let hands = hands.get();
         let one = |name: Option<String>| name.map(|name| name_word(&name));

@@ -1,12 +1,12 @@
 //! The gate between work and done: an assignee hands in, a lead or the person approves or sends back.
 
-use domain::evidence::Found;
+use domain::evidence::EvidenceResult;
 use domain::id::TaskId;
 use domain::stage::Stage;
 use domain::task::{Status, Submission, Task};
 use domain::text;
 
-use super::{assignee_only, enter, keep_result, leave, make, stands_at};
+use super::{require_assignee, load_for_participant, store_result, finish_change, move_to_stage, require_status};
 use crate::caller::Caller;
 use crate::comment;
 use crate::error::Result;
@@ -19,13 +19,13 @@ impl Db {
     /// When the caller is not the assignee, the task is not in progress, or a text is not acceptable.
     pub async fn submit_for_review(&self, caller: &Caller, id: &TaskId, submission: Submission) -> Result<Task> {
         let id = id.clone();
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                assignee_only(&voice, &task.card, "handing it in")?;
-                let summary = text::body("summary", &submission.summary)?;
-                let files_changed = text::optional_body("files_changed", submission.files_changed.as_deref())?;
-                let test_results = text::optional_body("test_results", submission.test_results.as_deref())?;
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                require_assignee(&voice, &task.card, "handing it in")?;
+                let summary = text::validate_body("summary", &submission.summary)?;
+                let files_changed = text::validate_optional_body("files_changed", submission.files_changed.as_deref())?;
+                let test_results = text::validate_optional_body("test_results", submission.test_results.as_deref())?;
                 let mut words = format!("Summary: {summary}");
                 for (what, given) in [("Files", &files_changed), ("Tests", &test_results)] {
                     if let Some(given) = given {
@@ -34,9 +34,9 @@ impl Db {
                 }
                 words.truncate(words.floor_char_boundary(text::BODY_BYTES));
                 let result = serde_json::to_string(&Submission { summary, files_changed, test_results })?;
-                keep_result(tx, caller, &voice, &task.card, &result).await?;
-                make(tx, caller, &voice, &task, Stage::Review, Some(&words), &Found::Nothing).await?;
-                leave(tx, caller, &task).await
+                store_result(tx, caller, &voice, &task.card, &result).await?;
+                move_to_stage(tx, caller, &voice, &task, Stage::Review, Some(&words), &EvidenceResult::Nothing).await?;
+                finish_change(tx, caller, &task).await
             })
         })
         .await
@@ -47,18 +47,18 @@ impl Db {
     ///
     /// # Errors
     /// When the caller is no lead or had a hand in the work, or the task is not in review.
-    pub async fn approve_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>, found: Found) -> Result<Task> {
+    pub async fn approve_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>, found: EvidenceResult) -> Result<Task> {
         let (id, notes) = (id.clone(), notes.map(str::to_owned));
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                stands_at(tx, caller, &voice, &task.card, Status::InReview, Stage::Completed).await?;
-                let notes = text::optional_body("notes", notes.as_deref())?;
-                make(tx, caller, &voice, &task, Stage::Completed, notes.as_deref(), &found).await?;
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                require_status(tx, caller, &voice, &task.card, Status::InReview, Stage::Completed).await?;
+                let notes = text::validate_optional_body("notes", notes.as_deref())?;
+                move_to_stage(tx, caller, &voice, &task, Stage::Completed, notes.as_deref(), &found).await?;
                 if let Some(notes) = notes {
                     comment::insert(tx, caller, &task.card.project_id, &id, &notes).await?;
                 }
-                leave(tx, caller, &task).await
+                finish_change(tx, caller, &task).await
             })
         })
         .await
@@ -70,13 +70,13 @@ impl Db {
     /// When the caller is no lead, the task is not in review, or no reason is given.
     pub async fn reject_task(&self, caller: &Caller, id: &TaskId, reason: &str) -> Result<Task> {
         let (id, reason) = (id.clone(), reason.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                stands_at(tx, caller, &voice, &task.card, Status::InReview, Stage::InProgress).await?;
-                let reason = text::body("reason", &reason)?;
-                make(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
-                leave(tx, caller, &task).await
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                require_status(tx, caller, &voice, &task.card, Status::InReview, Stage::InProgress).await?;
+                let reason = text::validate_body("reason", &reason)?;
+                move_to_stage(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &EvidenceResult::Nothing).await?;
+                finish_change(tx, caller, &task).await
             })
         })
         .await

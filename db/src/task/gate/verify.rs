@@ -1,16 +1,16 @@
 //! The gate behind done: somebody who neither built nor approved the work verifies it, or sends it back.
 
-use domain::evidence::Found;
+use domain::evidence::EvidenceResult;
 use domain::id::TaskId;
 use domain::stage::Stage;
 use domain::task::{Status, Task};
 use domain::text;
 
-use super::{enter, leave, make, permit, stands_at};
+use super::{load_for_participant, finish_change, move_to_stage, authorize_stage, require_status};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::open::Db;
-use crate::task::moves::independent_eyes;
+use crate::task::moves::require_independent_verifier;
 
 impl Db {
     /// Vouches for finished work. The goal that it belongs to follows.
@@ -19,12 +19,12 @@ impl Db {
     /// When the caller built or approved it, wore a hat that testing excludes, is not vouched for, or the task is not completed.
     pub async fn verify_task(&self, caller: &Caller, id: &TaskId, notes: Option<&str>) -> Result<Task> {
         let (id, notes) = (id.clone(), notes.map(str::to_owned));
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                let notes = text::optional_body("notes", notes.as_deref())?;
-                make(tx, caller, &voice, &task, Stage::Verified, notes.as_deref(), &Found::Nothing).await?;
-                leave(tx, caller, &task).await
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                let notes = text::validate_optional_body("notes", notes.as_deref())?;
+                move_to_stage(tx, caller, &voice, &task, Stage::Verified, notes.as_deref(), &EvidenceResult::Nothing).await?;
+                finish_change(tx, caller, &task).await
             })
         })
         .await
@@ -36,16 +36,16 @@ impl Db {
     /// When the caller could not have verified it, the task is not done, or no reason is given.
     pub async fn reject_verification(&self, caller: &Caller, id: &TaskId, reason: &str) -> Result<Task> {
         let (id, reason) = (id.clone(), reason.to_owned());
-        self.once(caller, move |tx, caller| {
+        self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let (task, voice) = enter(tx, caller, &id).await?;
-                stands_at(tx, caller, &voice, &task.card, Status::Done, Stage::InProgress).await?;
-                let reason = text::body("reason", &reason)?;
-                permit(tx, caller, &voice, &task, Stage::InProgress, false).await?;
+                let (task, voice) = load_for_participant(tx, caller, &id).await?;
+                require_status(tx, caller, &voice, &task.card, Status::Done, Stage::InProgress).await?;
+                let reason = text::validate_body("reason", &reason)?;
+                authorize_stage(tx, caller, &voice, &task, Stage::InProgress, false).await?;
                 // The person may take back on the board what they approved, and not call it a verification.
-                independent_eyes(tx, &task.card, &voice.name, "reject").await?;
-                make(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &Found::Nothing).await?;
-                leave(tx, caller, &task).await
+                require_independent_verifier(tx, &task.card, &voice.name, "reject").await?;
+                move_to_stage(tx, caller, &voice, &task, Stage::InProgress, Some(&reason), &EvidenceResult::Nothing).await?;
+                finish_change(tx, caller, &task).await
             })
         })
         .await

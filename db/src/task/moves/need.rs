@@ -1,27 +1,27 @@
 //! What a move needs, one function a need.
 
-use domain::agent::PERSON;
+use domain::agent::HUMAN;
 use domain::attention::{Attention, AttentionKind};
-use domain::evidence::{Found, Sha};
+use domain::evidence::{EvidenceResult, Sha};
 use domain::refusal::Refusal;
-use domain::task::{Card, Phase, Status, Task};
+use domain::task::{Card, AgentKind, Status, Task};
 use domain::text;
 
-use super::{Change, Move, not_now};
+use super::{Change, MoveRequest, wrong_status};
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::hand::{self, Part};
+use crate::hand::{self, Contribution};
 use crate::task::read;
 use crate::tx::Tx;
 use crate::{comment, hat, run};
 
 pub(super) fn approved(card: &Card) -> Result<(), Refusal> {
-    if card.is_approved() { Ok(()) } else { Err(not_now(card, "nobody approved it", "Wait for a review.")) }
+    if card.is_approved() { Ok(()) } else { Err(wrong_status(card, "nobody approved it", "Wait for a review.")) }
 }
 
 pub(super) async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
     if task.card.held_by.is_some() {
-        return Err(not_now(&task.card, "it is held", "Leave it until it is started.").into());
+        return Err(wrong_status(&task.card, "it is held", "Leave it until it is started.").into());
     }
     let mut open = Vec::new();
     for id in &task.card.depends_on {
@@ -29,28 +29,28 @@ pub(super) async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
             open.push(id.clone());
         }
     }
-    if open.is_empty() { Ok(()) } else { Err(Refusal::DependenciesOpen { task: task.card.id.clone(), open }.into()) }
+    if open.is_empty() { Ok(()) } else { Err(Refusal::DependenciesUnfinished { task: task.card.id.clone(), open }.into()) }
 }
 
-pub(super) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<()> {
+pub(super) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<()> {
     let id = task.card.id.clone();
-    let Found::Evidence(evidence) = found else {
+    let EvidenceResult::Evidence(evidence) = found else {
         return Err(Refusal::NoCommits { task: id, base: "the project branch".to_owned() }.into());
     };
     if !evidence.is_clean() {
         return Err(Refusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
     }
-    if evidence.ahead == 0 && !spoke(tx, caller, task).await? {
+    if evidence.ahead == 0 && !has_commented(tx, caller, task).await? {
         return Err(Refusal::NoCommits { task: id, base: evidence.base.clone() }.into());
     }
-    if evidence.diff_empty && !spoke(tx, caller, task).await? {
+    if evidence.diff_empty && !has_commented(tx, caller, task).await? {
         return Err(Refusal::EmptyDiff { task: id }.into());
     }
     Ok(())
 }
 
 /// Whether this run left a comment; a person need not.
-async fn spoke(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<bool> {
+async fn has_commented(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<bool> {
     let Some(run) = caller.run() else { return Ok(true) };
     let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM comments WHERE task_id = $1 AND run_id = $2 LIMIT 1")
         .bind(task.card.id.as_str())
@@ -70,7 +70,7 @@ pub(super) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
     if let Some(reason) = reason {
         comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
     }
-    if children > 0 || card.phase == Phase::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
+    if children > 0 || card.phase == AgentKind::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
         return Ok(None);
     }
     let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
@@ -78,40 +78,40 @@ pub(super) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
     Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
 }
 
-pub(super) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &Found) -> Result<Sha> {
-    let Found::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
-    if let Some(assignee) = works_elsewhere(&task.card) {
+pub(super) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<Sha> {
+    let EvidenceResult::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
+    if let Some(assignee) = external_assignee(&task.card) {
         let problem = format!("its branch is not what {assignee} made");
-        return Err(not_now(&task.card, &problem, "Move it to done, or take it back from its assignee to have its branch merged.").into());
+        return Err(wrong_status(&task.card, &problem, "Move it to done, or take it back from its assignee to have its branch merged.").into());
     }
     if let Some(own) = caller.run() {
         let run = run::read(&mut tx.connection, own).await?;
-        if run::wrote(tx, task, &run).await? {
-            return Err(Refusal::OwnWork { task: task.card.id.clone() }.into());
+        if run::is_author_session(tx, task, &run).await? {
+            return Err(Refusal::SelfReview { task: task.card.id.clone() }.into());
         }
         if run.sha.as_ref() != Some(head) {
             return Err(Refusal::HeadMoved { task: task.card.id.clone(), head: head.clone(), judged: run.sha.unwrap_or_default() }.into());
         }
     }
     let name = caller.name().unwrap_or_default();
-    hand::independent(tx, &task.card, &name, &built_by_others(caller), "approve").await?;
-    hand::lend(tx, &task.card.id, &name, Part::Approved).await?;
-    judge(tx, caller, task, head, "approved").await?;
+    hand::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
+    hand::record(tx, &task.card.id, &name, Contribution::Approved).await?;
+    record_verdict(tx, caller, task, head, "approved").await?;
     Ok(head.clone())
 }
 
 /// The person may close what they built themselves: nobody else is left to ask. They still cannot verify it.
-fn built_by_others(caller: &Caller) -> Vec<Part> {
-    if *caller == Caller::Human { Vec::new() } else { vec![Part::Built] }
+fn excluded_contributions(caller: &Caller) -> Vec<Contribution> {
+    if *caller == Caller::Human { Vec::new() } else { vec![Contribution::Built] }
 }
 
 /// The assignee whose work this is. It has a checkout of its own: a branch here is what our own agents did before.
-fn works_elsewhere(card: &Card) -> Option<&str> {
-    let worked = |name: &&str| card.status == Status::InProgress || card.hands.built_by.iter().any(|builder| builder == name);
-    card.hands.assigned_to.as_deref().filter(worked)
+fn external_assignee(card: &Card) -> Option<&str> {
+    let worked = |name: &&str| card.status == Status::InProgress || card.contributors.built_by.iter().any(|builder| builder == name);
+    card.contributors.assigned_to.as_deref().filter(worked)
 }
 
-async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
+async fn record_verdict(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &str) -> Result<()> {
     sqlx::query("INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(task.card.id.as_str())
         .bind(sha)
@@ -126,18 +126,18 @@ async fn judge(tx: &mut Tx, caller: &Caller, task: &Task, sha: &str, verdict: &s
 
 /// A person's or a lead's move to done: the tip is approved and queued. Without a branch, when they say so, or when the work is
 /// an assignee's, the task is simply closed.
-pub(super) async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &Move, found: &Found, change: &mut Change) -> Result<()> {
+pub(super) async fn approval(tx: &mut Tx, caller: &Caller, task: &Task, wish: &MoveRequest, found: &EvidenceResult, change: &mut Change) -> Result<()> {
     let name = caller.name().unwrap_or_default();
-    hand::independent(tx, &task.card, &name, &built_by_others(caller), "approve").await?;
-    hand::lend(tx, &task.card.id, &name, Part::Approved).await?;
+    hand::require_independent(tx, &task.card, &name, &excluded_contributions(caller), "approve").await?;
+    hand::record(tx, &task.card.id, &name, Contribution::Approved).await?;
     change.approver = Some(name);
-    if let (Some(assignee), Some(branch)) = (works_elsewhere(&task.card), &task.branch) {
+    if let (Some(assignee), Some(branch)) = (external_assignee(&task.card), &task.branch) {
         let words = format!("Closed without a merge: {assignee} did not work on `{branch}`. What is on it that was not merged is kept.");
         return comment::insert(tx, &Caller::Runner, &task.card.project_id, &task.card.id, &words).await.map(drop);
     }
     match found {
-        Found::Head(head) if wish.merge => {
-            judge(tx, caller, task, head, "approved").await?;
+        EvidenceResult::Head(head) if wish.merge => {
+            record_verdict(tx, caller, task, head, "approved").await?;
             change.to = Status::InReview;
             change.approved = Some(head.clone());
         }
@@ -154,12 +154,12 @@ pub(super) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
         Some(reason) => {
             comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
         }
-        None if caller.run().is_some() && spoke(tx, caller, task).await? => {}
+        None if caller.run().is_some() && has_commented(tx, caller, task).await? => {}
         None => return Err(Refusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
     }
     if let Some(own) = caller.run() {
         let judged = run::read(&mut tx.connection, own).await?.sha.unwrap_or_default();
-        judge(tx, caller, task, &judged, "sent_back").await?;
+        record_verdict(tx, caller, task, &judged, "sent_back").await?;
     }
     sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
         .bind(card.id.as_str())
@@ -174,23 +174,23 @@ pub(super) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
 pub(super) async fn independence(tx: &mut Tx, caller: &Caller, task: &Task, reason: Option<&str>, change: &mut Change) -> Result<()> {
     let card = &task.card;
     let name = caller.name().unwrap_or_default();
-    independent_eyes(tx, card, &name, "verify").await?;
-    if card.hands.verified_by.is_some() {
-        return Err(not_now(card, "it is verified already", "Leave it as it is, or reject the verification with a reason.").into());
+    require_independent_verifier(tx, card, &name, "verify").await?;
+    if card.contributors.verified_by.is_some() {
+        return Err(wrong_status(card, "it is verified already", "Leave it as it is, or reject the verification with a reason.").into());
     }
     if let Some(notes) = reason {
         comment::insert(tx, caller, &card.project_id, &card.id, notes).await?;
     }
-    hand::lend(tx, &card.id, &name, Part::Verified).await?;
+    hand::record(tx, &card.id, &name, Contribution::Verified).await?;
     if *caller != Caller::Human {
-        hat::put_on(tx, &card.project_id, &card.id, &name, domain::hat::VERIFYING).await?;
+        hat::record(tx, &card.project_id, &card.id, &name, domain::hat::VERIFIER_HAT).await?;
     }
     change.verified = Some(name);
     Ok(())
 }
 
 /// The rule of three: who judges finished work has neither built nor approved it, and wore no conflicting hat in the project.
-pub(crate) async fn independent_eyes(tx: &mut Tx, card: &Card, name: &str, action: &'static str) -> Result<()> {
-    hand::independent(tx, card, name, &[Part::Built, Part::Approved], action).await?;
-    if name == PERSON { Ok(()) } else { hat::fits(tx, &card.project_id, name, domain::hat::VERIFYING).await }
+pub(crate) async fn require_independent_verifier(tx: &mut Tx, card: &Card, name: &str, action: &'static str) -> Result<()> {
+    hand::require_independent(tx, card, name, &[Contribution::Built, Contribution::Approved], action).await?;
+    if name == HUMAN { Ok(()) } else { hat::require_no_conflict(tx, &card.project_id, name, domain::hat::VERIFIER_HAT).await }
 }

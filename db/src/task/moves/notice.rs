@@ -2,7 +2,7 @@
 //!
 //! What the runner's own agents do among themselves is told by the board alone.
 
-use domain::agent::PERSON;
+use domain::agent::HUMAN;
 use domain::task::{Card, Status, Task};
 use domain::text;
 use domain::transition::Mover;
@@ -11,34 +11,34 @@ use super::Change;
 use crate::agent::Roster;
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::message::{Post, post};
+use crate::message::{OutgoingMessage, post};
 use crate::tx::Tx;
 
 /// Tells those whom a move concerns. Nobody's unread messages keep it from being said.
-pub(super) async fn of_move(tx: &mut Tx, caller: &Caller, task: &Task, change: &Change) -> Result<()> {
+pub(super) async fn notify_move(tx: &mut Tx, caller: &Caller, task: &Task, change: &Change) -> Result<()> {
     let card = &task.card;
-    let (Some(assignee), Some(from)) = (card.hands.assigned_to.as_deref(), caller.name()) else { return Ok(()) };
-    let Some(word) = word(card, change) else { return Ok(()) };
+    let (Some(assignee), Some(from)) = (card.contributors.assigned_to.as_deref(), caller.name()) else { return Ok(()) };
+    let Some(word) = notice_tag(card, change) else { return Ok(()) };
     // What came of it says more than the reason "failed", or than nothing.
     let hands_in = change.who == Mover::Assignee && change.to != Status::InProgress;
     let said = change.reason.as_deref().filter(|_| !hands_in || change.cancel.is_none());
-    let content = words(word, card, said.or(task.result.as_deref().filter(|_| hands_in)));
+    let content = notice_text(word, card, said.or(task.result.as_deref().filter(|_| hands_in)));
     if change.who != Mover::Assignee {
-        return say(tx, caller, card, &from, assignee, &content).await;
+        return post_notice(tx, caller, card, &from, assignee, &content).await;
     }
-    let roster = Roster::read(tx, &card.project_id).await?;
+    let roster = Roster::load(tx, &card.project_id).await?;
     for lead in roster.leads() {
-        say(tx, caller, card, &from, lead, &content).await?;
+        post_notice(tx, caller, card, &from, lead, &content).await?;
     }
     let decides = matches!(change.to, Status::InReview | Status::Cancelled);
-    if decides && !roster.is_led() {
-        say(tx, caller, card, &from, PERSON, &content).await?;
+    if decides && !roster.has_external_lead() {
+        post_notice(tx, caller, card, &from, HUMAN, &content).await?;
     }
     Ok(())
 }
 
 /// What a move of an assigned task is called in a message.
-fn word(card: &Card, change: &Change) -> Option<&'static str> {
+fn notice_tag(card: &Card, change: &Change) -> Option<&'static str> {
     Some(match (card.status, change.to) {
         (Status::InReview, Status::Done) if change.who == Mover::Runner => "MERGED",
         (Status::InReview, Status::InReview) | (Status::InProgress | Status::InReview, Status::Done) => "APPROVED",
@@ -54,7 +54,7 @@ fn word(card: &Card, change: &Change) -> Option<&'static str> {
 }
 
 /// `[REVIEW] TASK-001: title`, and what there is to say about it.
-pub(crate) fn words(word: &str, card: &Card, more: Option<&str>) -> String {
+pub(crate) fn notice_text(word: &str, card: &Card, more: Option<&str>) -> String {
     let mut words = format!("[{word}] {}: {}", card.id, card.title);
     if let Some(more) = more {
         words = format!("{words}\n\n{more}");
@@ -64,9 +64,9 @@ pub(crate) fn words(word: &str, card: &Card, more: Option<&str>) -> String {
 }
 
 /// Writes to `to` about a task, unless it would be talking to oneself.
-pub(crate) async fn say(tx: &mut Tx, caller: &Caller, card: &Card, from: &str, to: &str, content: &str) -> Result<()> {
+pub(crate) async fn post_notice(tx: &mut Tx, caller: &Caller, card: &Card, from: &str, to: &str, content: &str) -> Result<()> {
     if from != to {
-        post(tx, caller, Post { project: &card.project_id, from, to, content, task: Some(&card.id), reply_to: None }).await?;
+        post(tx, caller, OutgoingMessage { project: &card.project_id, from, to, content, task: Some(&card.id), reply_to: None }).await?;
     }
     Ok(())
 }

@@ -8,29 +8,29 @@ use std::thread;
 use super::delete;
 use crate::git_program::{git, run};
 use crate::handle::oid;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 use crate::{RepoError, Repository};
 
 const BRANCH: &str = "vr/TASK-001/work";
 const NAME: &str = "refs/heads/vr/TASK-001/work";
 
 /// What a kill leaves.
-type Step = (&'static str, fn(&Sample));
+type Step = (&'static str, fn(&TestRepository));
 
-fn sample() -> (Sample, Repository, String) {
-    let sample = Sample::new();
+fn sample() -> (TestRepository, Repository, String) {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     (sample, repository, start)
 }
 
 /// The branches that `git` sees, as one line.
-fn branches(sample: &Sample) -> String {
+fn branches(sample: &TestRepository) -> String {
     git(sample.top(), &["branch", "--format=%(refname:short)"]).replace('\n', " ")
 }
 
 /// As in a repository that has grown: writing the file takes long enough for others to come in between.
-fn pack_many(sample: &Sample, start: &str, deleted: usize) {
+fn pack_many(sample: &TestRepository, start: &str, deleted: usize) {
     let mut names: Vec<String> = (0..deleted).map(|number| format!("refs/heads/done/{number:04}")).collect();
     names.extend((0..3_000).map(|number| format!("refs/tags/v{number:04}")));
     let mut text = "# pack-refs with: peeled fully-peeled sorted \n".to_owned();
@@ -93,10 +93,10 @@ fn all_of_it_goes_and_nothing_else() {
 
 #[test]
 fn a_deletion_that_was_killed_is_finished() {
-    fn unlocked(sample: &Sample) {
+    fn unlocked(sample: &TestRepository) {
         ours(&sample.git_dir().join(format!("{NAME}.lock")));
     }
-    fn locked(sample: &Sample) {
+    fn locked(sample: &TestRepository) {
         unlocked(sample);
         ours(&sample.git_dir().join("packed-refs.lock"));
     }
@@ -105,22 +105,22 @@ fn a_deletion_that_was_killed_is_finished() {
         fs::create_dir_all(lock.parent().unwrap()).unwrap();
         fs::write(lock, "vibe-relay\n").unwrap();
     }
-    fn no_reflog(sample: &Sample) {
+    fn no_reflog(sample: &TestRepository) {
         locked(sample);
         fs::remove_file(sample.git_dir().join("logs").join(NAME)).unwrap();
     }
-    fn drafted(sample: &Sample) {
+    fn drafted(sample: &TestRepository) {
         no_reflog(sample);
         fs::write(sample.git_dir().join("packed-refs.vibe-relay"), "# pack").unwrap();
     }
-    fn not_packed(sample: &Sample) {
+    fn not_packed(sample: &TestRepository) {
         no_reflog(sample);
         let packed = sample.git_dir().join("packed-refs");
         let text = fs::read_to_string(&packed).unwrap();
         let rest: Vec<_> = text.lines().filter(|line| !line.ends_with(NAME)).collect();
         fs::write(packed, rest.join("\n") + "\n").unwrap();
     }
-    fn not_loose(sample: &Sample) {
+    fn not_loose(sample: &TestRepository) {
         not_packed(sample);
         fs::remove_file(sample.git_dir().join(NAME)).unwrap();
     }

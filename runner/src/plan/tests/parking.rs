@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::park::ParkReason::{self, DiskFull, McpNotConnected, ProgramMissing, RateLimited, RootRefused, ServiceUnreachable, SignedOut};
 use domain::task::HeldBy;
-use domain::task::Phase::{Coder, Reviewer};
+use domain::task::AgentKind::{Coder, Reviewer};
 use domain::task::Status::{InProgress, InReview};
 use domain::time::Timestamp;
 
