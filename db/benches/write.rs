@@ -10,13 +10,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db, Error};
-use domain::agent::Registration;
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::RepositoryInfo;
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
 use domain::refusal::Refusal;
-use domain::task::NewTask;
+use domain::runs::evidence::RepositoryInfo;
+use domain::team::agent::Registration;
+use domain::team::message::NewMessage;
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;

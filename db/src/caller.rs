@@ -1,12 +1,12 @@
 //! Who calls a use-case. Decided by a token, never by an argument.
 
 use domain::actor::Actor;
-use domain::agent::{HUMAN, RUNNER};
+use domain::board::transition::Mover;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use domain::run::Run;
-use domain::task::AgentKind;
-use domain::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
+use domain::team::agent::{HUMAN, RUNNER};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::task::AgentKind;
-use crate::word::words;
+use crate::runs::agent_kind::AgentKind;
+use crate::vocabulary::vocabulary;
 
-words! {
+vocabulary! {
     /// When a write counts as done.
     Durability, "durability" {
         /// It is on the disk: nothing that was answered with success is lost, not even to a power cut.

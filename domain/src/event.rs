@@ -6,20 +6,22 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
-use crate::agent::Role;
-use crate::attention::Attention;
-use crate::comment::AuthorRole;
-use crate::contract::ContractType;
-use crate::evidence::Sha;
-use crate::failure::{EndClass, FailureClass};
-use crate::goal::GoalStatus;
+use crate::board::attention::Attention;
+use crate::board::card::Card;
+use crate::board::comment::AuthorRole;
+use crate::board::goal::GoalStatus;
+use crate::board::project::Project;
+use crate::board::status::{HeldBy, Status};
+use crate::board::wait_reason::WaitReason;
 use crate::id::{CommentId, GoalId, ProjectId, QuestionId, RunId, TaskId};
-use crate::park::{ParkReason, Parking};
-use crate::project::Project;
-use crate::spawn::MinionStatus;
-use crate::task::{Card, HeldBy, AgentKind, Status};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::evidence::Sha;
+use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::parking::{ParkReason, Parking};
+use crate::team::contract::ContractType;
+use crate::team::minion::MinionStatus;
+use crate::team::role::Role;
 use crate::time::Timestamp;
-use crate::why::WaitReason;
 
 /// The place of an event in the log: from 1, without gaps, in the order of commits.
 pub type Seq = i64;

@@ -2,12 +2,14 @@
 //!
 //! HTTP status and MCP wording are decided elsewhere, each in one place.
 
-use crate::agent::{HUMAN, Role};
+use crate::board::stage::Stage;
+use crate::board::status::Status;
+use crate::board::transition::{Mover, Target, targets};
 use crate::id::{GoalId, RunId, TaskId};
-use crate::stage::Stage;
-use crate::task::{AgentKind, Status};
+use crate::runs::agent_kind::AgentKind;
+use crate::team::agent::HUMAN;
+use crate::team::role::Role;
 use crate::time::Timestamp;
-use crate::transition::{Mover, Target, targets};
 
 /// How the person makes a token for an agent of their own.
 pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
@@ -177,7 +179,9 @@ impl Refusal {
         match self {
             Self::IllegalMove { phase, from, who, .. } => legal_moves(*phase, *from, *who),
             Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids are written like {}.", example_id(what)),
-            Self::Invalid { hint, .. } | Self::WrongAgentKind { hint, .. } | Self::WrongStatus { hint, .. } | Self::Repository { hint, .. } => hint.clone(),
+            Self::Invalid { hint, .. } | Self::WrongAgentKind { hint, .. } | Self::WrongStatus { hint, .. } | Self::Repository { hint, .. } => {
+                hint.clone()
+            }
             Self::StaleRun { .. } => "Stop here: the task was stopped, moved or given to a newer run. End your turn.".to_owned(),
             Self::WrongTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
             Self::WrongIdentity { own, .. } if own == HUMAN => format!(

@@ -2,20 +2,23 @@
 
 mod agent;
 
-pub use agent::{Assign, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, CreatedToken};
+pub use agent::{
+    Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy,
+};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::comment::Comment;
+use crate::board::comment::Comment;
+use crate::board::project::PlanApproval;
+use crate::board::question::Question;
+use crate::board::status::Status;
+use crate::board::task::Task;
+use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
-use crate::evidence::Sha;
 use crate::id::{RunId, TaskId};
-use crate::park::Parking;
-use crate::project::PlanApproval;
-use crate::question::Question;
-use crate::task::{Status, Task};
-use crate::transition::Target;
+use crate::runs::evidence::Sha;
+use crate::runs::parking::Parking;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

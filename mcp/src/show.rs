@@ -1,12 +1,13 @@
 //! How cards, comments, agents and messages read for a model: few words, one line where one is enough; and the same as JSON.
 
-use domain::agent::Agent;
-use domain::comment::Comment;
-use domain::message::Message;
-use domain::stage::Stage;
-use domain::task::{Card, HeldBy, Status};
+use domain::board::card::Card;
+use domain::board::comment::Comment;
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::team::agent::Agent;
+use domain::team::message::Message;
 use domain::text::excerpt;
-use domain::why::WaitReason;
 use serde_json::{Value, json};
 
 /// How much of a comment a board shows, in characters.

@@ -22,9 +22,9 @@ mod task;
 use std::sync::Arc;
 
 use db::Caller;
-use domain::agent::{MAX_NAME_BYTES, is_short_for};
 use domain::refusal::{Refusal, TOKEN_COMMAND};
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{MAX_NAME_BYTES, is_short_for};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};

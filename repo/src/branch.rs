@@ -8,7 +8,7 @@ mod packed;
 
 use std::path::PathBuf;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use crate::durable::sync_reference;

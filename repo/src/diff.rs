@@ -2,8 +2,8 @@
 //!
 //! Attribute files of the change do not count here, so that a change cannot hide itself from its reviewer (`* -diff`).
 
-use domain::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
-use domain::evidence::Sha;
+use domain::runs::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
+use domain::runs::evidence::Sha;
 use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, Patch};
 
 use crate::error::{Attempt, RepoError};

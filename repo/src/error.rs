@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 
 /// A refusal or failure of this crate. `Display` is a whole sentence that includes the cause, so there is no `source`.
 #[derive(Debug, thiserror::Error)]

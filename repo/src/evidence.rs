@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use domain::evidence::Evidence;
+use domain::runs::evidence::Evidence;
 use git2::Oid;
 
 use crate::branch;

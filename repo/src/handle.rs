@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{ErrorCode, Index, Oid, RepositoryOpenFlags};
 
 use crate::error::{Attempt, RepoError};
@@ -20,7 +20,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository whose common `.git` folder is `git_dir` ([`domain::evidence::Probe::git_dir`]).
+    /// The repository whose common `.git` folder is `git_dir` ([`domain::runs::evidence::Probe::git_dir`]).
     ///
     /// # Errors
     /// As [`Repository::check`].

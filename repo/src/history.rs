@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{DiffOptions, ErrorCode, Sort};
 
 use crate::branch::tip;

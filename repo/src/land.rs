@@ -8,7 +8,7 @@ mod index;
 
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 
 use crate::branch::{contains, existing_tip, full_name, set_reference, tip};
 use crate::durable::sync_reference;
@@ -34,7 +34,7 @@ pub enum LandOutcome {
 
 impl Repository {
     /// Moves `base_branch` to contain `project_branch`: a fast-forward when possible, else a merge commit with `message`.
-    /// `workdir` is the checkout that the project was created from ([`domain::evidence::Probe::repo_path`]).
+    /// `workdir` is the checkout that the project was created from ([`domain::runs::evidence::Probe::repo_path`]).
     ///
     /// # Errors
     /// A branch is missing or moved meanwhile; the checkout is in the middle of an operation, is sparse, or has an index

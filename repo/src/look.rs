@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::evidence::{EvidenceResult, EvidenceRequest};
+use domain::runs::evidence::{EvidenceRequest, EvidenceResult};
 
 use crate::error::RepoError;
 use crate::handle::Repository;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{Index, MergeOptions, Oid};
 
 use crate::branch::contains;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::RepositoryInfo;
+use domain::runs::evidence::RepositoryInfo;
 use git2::{BranchType, Delta, Oid};
 
 use crate::branch;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{Delta, Index, IndexEntry, IndexTime, Oid};
 
 use crate::branch::{contains, reference_target, set_reference};

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{IndexAddOption, RepositoryInitOptions, Signature};
 use tempfile::TempDir;
 

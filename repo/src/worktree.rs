@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::Oid;
 use git2::build::CheckoutBuilder;
 

@@ -13,10 +13,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use db::{Caller, RunCaller};
+use domain::board::card::Card;
+use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
-use domain::park::ParkReason;
-use domain::run::Run;
-use domain::task::{Card, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::ParkReason;
+use domain::runs::run::Run;
 use domain::wire::Frame;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};

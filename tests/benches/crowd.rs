@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db};
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::RepositoryInfo;
-use domain::task::NewTask;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use tests::crowd::{Crowd, Door, Tally};
 use tests::relay::Relay;

@@ -8,15 +8,15 @@ pub(crate) use room::Said;
 
 use std::future::Future;
 
-use domain::agent::HUMAN;
-use domain::board::Board;
-use domain::diff::Diff;
-use domain::evidence::RepositoryInfo;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
+use domain::board::task::NewTask;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::Output;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::NewTask;
+use domain::runs::diff::Diff;
+use domain::runs::evidence::RepositoryInfo;
+use domain::runs::output::Output;
+use domain::runs::run::Run;
+use domain::team::agent::HUMAN;
 use domain::wire::{Cancel, CommentView, LandingResult, List, NewProject, Problem, ServerInfo, TaskPatch, TaskView, TextBody};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{Card, Status};
-use domain::transition::{Mover, Requirement, target_columns};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;

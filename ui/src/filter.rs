@@ -1,8 +1,8 @@
 //! Which cards a person wants to see: every word that they typed must occur in the card's id, title, role, badge,
 //! goal, or the names of those who had a hand in it.
 
+use domain::board::card::Card;
 use domain::id::GoalId;
-use domain::task::Card;
 
 use crate::components::badge::{card_look, phase_word};
 
@@ -22,8 +22,9 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use domain::attention::{Attention, AttentionKind};
-    use domain::task::{Contributors, Status};
+    use domain::board::attention::{Attention, AttentionKind};
+    use domain::board::card::Contributors;
+    use domain::board::status::Status;
 
     use super::*;
     use crate::testing;

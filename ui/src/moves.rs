@@ -2,9 +2,9 @@
 //!
 //! Legal moves and their needs come from the transition table in `domain`; nothing here knows one.
 
+use domain::board::status::{CancelReason, Status};
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Status};
-use domain::transition::{Mover, Requirement, target_columns};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -40,7 +40,12 @@ fn ask(to: Status, needs: Requirement) -> Ask {
         Requirement::Comment => Ask::Words { label: "What should change?", optional: false },
         Requirement::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
         Requirement::Approval => Ask::Merge,
-        Requirement::Nothing | Requirement::DependenciesDone | Requirement::Evidence | Requirement::Verdict | Requirement::Merged | Requirement::Independence => Ask::Nothing,
+        Requirement::Nothing
+        | Requirement::DependenciesDone
+        | Requirement::Evidence
+        | Requirement::Verdict
+        | Requirement::Merged
+        | Requirement::Independence => Ask::Nothing,
     }
 }
 
@@ -223,7 +228,7 @@ pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use domain::transition::TABLE;
+    use domain::board::transition::TABLE;
 
     use super::*;
 

@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
-use domain::board::{Board, BoardChange};
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::{Envelope, Seq};
 use domain::id::{RunId, TaskId};
-use domain::project::Project;
-use domain::task::{Card, Status};
 use leptos::prelude::*;
 
 use crate::news::{Topic, outdated};

@@ -1,8 +1,11 @@
 //! Cards and agents for tests. Must not be part of the board.
 
-use domain::agent::{Agent, Health, Role};
+use domain::board::card::{Card, Contributors};
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Contributors, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
 use domain::time::Timestamp;
 
 /// A coder's card about which nothing else is known.

@@ -1,8 +1,8 @@
 //! Messages as a person reads them: in threads, and notices apart from what somebody wrote. Pure; must not know where messages come from.
 
-use domain::agent::{HUMAN, RUNNER};
 use domain::id::TaskId;
-use domain::message::Message;
+use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use domain::wire::MessageView;
 

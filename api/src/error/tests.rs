@@ -1,11 +1,12 @@
 //! Every refusal has its status, and nothing of the inside leaks.
 
 use axum::body::to_bytes;
-use domain::agent::Role;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::transition::Mover;
 use domain::id::{GoalId, RunId};
-use domain::stage::Stage;
-use domain::task::{AgentKind, Status};
-use domain::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use super::*;
 

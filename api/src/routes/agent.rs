@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::agent::{Agent, HUMAN, Registration, resolve};
 use domain::id::ProjectId;
-use domain::wire::{List, NewToken, RemoveAgent, CreatedToken};
+use domain::team::agent::{Agent, HUMAN, Registration, resolve};
+use domain::wire::{CreatedToken, List, NewToken, RemoveAgent};
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody};
@@ -25,7 +25,11 @@ pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectI
 ///
 /// The token is in this answer alone. An earlier token of the same name is worth nothing from then on.
 #[utoipa::path(post, path = "/api/projects/{id}/tokens", params(("id" = ProjectId, Path)), request_body = NewToken, responses((status = 201, body = CreatedToken)))]
-pub(crate) async fn token(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(new): Body<NewToken>) -> Result<(StatusCode, Json<CreatedToken>)> {
+pub(crate) async fn token(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewToken>,
+) -> Result<(StatusCode, Json<CreatedToken>)> {
     let who = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
     let token = state.db.create_agent_token(&Caller::Human, &project, who).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::task::Status;
 use domain::wire::{Assign, Notes, RejectVerification, TaskView};
 use tokio::task::spawn_blocking;
 

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::handshake::Handshake;
 use domain::id::ProjectId;
+use domain::team::handshake::Handshake;
 use domain::wire::{List, NewHandshake};
 
 use crate::error::Result;

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::hat::HatAssignment;
 use domain::id::ProjectId;
+use domain::team::hat::HatAssignment;
 use domain::wire::List;
 
 use crate::error::Result;

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::project::Project;
 use domain::wire::TextBody;
 
 use crate::error::Result;

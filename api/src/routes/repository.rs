@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
-use domain::evidence::RepositoryInfo;
 use domain::refusal::Refusal;
+use domain::runs::evidence::RepositoryInfo;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;

@@ -3,8 +3,9 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use db::Caller;
-use domain::agent::Role;
-use domain::task::{AgentKind, Status};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use super::bench::{Bench, HOST, TOKEN};
 use crate::{Access, ROUTES, Route};

@@ -6,12 +6,15 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
-use domain::agent::{Registration, Role};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::config::{Config, Durability};
-use domain::evidence::EvidenceResult;
-use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::{NewTask, AgentKind, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::EndClass;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use repo::testing::TestRepository;
 use serde_json::Value;
@@ -125,7 +128,8 @@ impl Bench {
 
     /// A run of `task` that stands in `status`, with what its agent calls itself.
     pub(super) async fn run(&self, task: &TaskId, phase: AgentKind, status: Status) -> (ReservedRun, Caller) {
-        let new = NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, runs_root: self.folder.path().join("runs"), port: None };
+        let new =
+            NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, runs_root: self.folder.path().join("runs"), port: None };
         let reserved = self.state.db.reserve_run(new).await.unwrap();
         let caller = self.state.db.caller(&reserved.token).await.unwrap().unwrap();
         (reserved, caller)

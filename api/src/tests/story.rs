@@ -7,9 +7,11 @@ use std::sync::{Arc, OnceLock};
 
 use axum::http::StatusCode;
 use db::MoveRequest;
-use domain::evidence::EvidenceResult;
+use domain::board::status::Status;
+use domain::board::task::NewSubtask;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{NewSubtask, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 use serde_json::{Value, json};
 
 use super::bench::{Answer, Bench};

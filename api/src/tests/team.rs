@@ -2,12 +2,14 @@
 
 use axum::http::header;
 use db::{Caller, MoveRequest};
-use domain::agent::Role;
-use domain::evidence::{Evidence, EvidenceResult};
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
-use domain::stage::Stage;
-use domain::task::{AgentKind, Status, Submission, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::bench::Bench;

@@ -1,9 +1,10 @@
 //! Agents: how they join, whose a name is, and how they go.
 
-use domain::agent::{Health, Registration, Role};
 use domain::event::Event;
 use domain::refusal::Refusal;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Health, Registration};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
@@ -23,7 +24,10 @@ async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
     assert_eq!((mara.name().as_deref(), mara.project(), mara.run()), (Some("platform/mara"), Some(&store.project), None));
     assert_eq!((mara.actor().to_string(), mara.mover()), ("platform/mara".to_owned(), None));
     let agent = store.db.agent(&store.project, "platform/mara").await.unwrap();
-    assert_eq!((agent.roles.as_slice(), agent.trusted, agent.is_lead(), agent.health), (&[Role::Lead, Role::Tester][..], true, true, Health::Unknown));
+    assert_eq!(
+        (agent.roles.as_slice(), agent.trusted, agent.is_lead(), agent.health),
+        (&[Role::Lead, Role::Tester][..], true, true, Health::Unknown)
+    );
     assert_eq!((agent.team.as_deref(), agent.description.as_deref(), agent.left_at), (Some("platform"), Some("Looks twice"), None));
     assert_eq!(store.db.agents(&store.project).await.unwrap(), [agent]);
     for other in [&mara, &Caller::Runner, &store.room()] {
@@ -177,7 +181,7 @@ async fn a_run_takes_part_from_its_start_and_keeps_its_inbox_from_one_to_the_nex
     assert_eq!((agent.task_id, agent.description.as_deref()), (Some(task.clone()), Some("One")));
     let ole = store.guest("ole").await;
     store.say(&ole, "coder-TASK-001", "Mind the gap").await.unwrap();
-    store.end(&first.run, domain::failure::EndClass::Failed, None).await;
+    store.end(&first.run, domain::runs::failure::EndClass::Failed, None).await;
     store.say(&ole, "all", "Hello").await.unwrap();
 
     let second = store.agent(&task, AgentKind::Coder).await;

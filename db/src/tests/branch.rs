@@ -1,8 +1,8 @@
 //! The project branch by the record: where it was left, what the person is asked about it, and what they take.
 
-use domain::attention::AttentionKind;
-use domain::evidence::Sha;
-use domain::task::Status;
+use domain::board::attention::AttentionKind;
+use domain::board::status::Status;
+use domain::runs::evidence::Sha;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, head};

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use domain::agent::Role;
-use domain::contract::{ContractType, NewContract};
-use domain::evidence::EvidenceResult;
-use domain::project::PlanApproval;
-use domain::spawn::MinionStatus;
-use domain::task::{AgentKind, Status};
+use domain::board::project::PlanApproval;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 
 use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};

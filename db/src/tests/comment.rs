@@ -1,9 +1,9 @@
 //! Comments: who may say what where.
 
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::project::PlanApproval;
 use domain::event::Event;
-use domain::project::PlanApproval;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};

@@ -1,10 +1,11 @@
 //! Agents from outside, as the tests of gates, goals and hats begin with them.
 
-use domain::agent::Role;
-use domain::evidence::EvidenceResult;
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::task::{NewTask, Submission, Task, TaskUpdate};
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::{Card, NewTask, Submission, Task, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, new_task};
 use crate::{Caller, Result};

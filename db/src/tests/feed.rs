@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::attention::AttentionKind;
-use domain::contract::{ContractType, NewContract};
+use domain::board::attention::AttentionKind;
+use domain::board::goal::NewGoal;
+use domain::board::project::PlanApproval;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::evidence::EvidenceResult;
-use domain::failure::{EndClass, FailureClass};
-use domain::goal::NewGoal;
 use domain::id::TaskId;
-use domain::park::{ParkReason, Parking};
-use domain::project::PlanApproval;
-use domain::run::Usage;
-use domain::spawn::MinionStatus;
-use domain::task::{HeldBy, AgentKind, Status};
-use domain::why::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Usage;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use domain::wire::{ProjectPatch, TaskPatch};
 
 use crate::Caller;

@@ -1,10 +1,11 @@
 //! Fencing: a run that is no longer current writes nothing.
 
-use domain::evidence::EvidenceResult;
-use domain::failure::EndClass;
+use domain::board::project::PlanApproval;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::EndClass;
 
 use crate::Caller;
 use crate::tests::crew::crew;

@@ -1,16 +1,18 @@
 //! The board is the fold of the log, whatever happens: long random histories of people, runner and agents, legal and illegal.
 
-use domain::agent::Role;
-use domain::attention::AttentionKind;
-use domain::board::Board;
-use domain::evidence::{Evidence, EvidenceResult};
-use domain::failure::{EndClass, FailureClass};
+use domain::board::attention::AttentionKind;
+use domain::board::project::PlanApproval;
+use domain::board::reducer::Board;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::NewTask;
+use domain::board::transition::{Mover, rule};
+use domain::board::wait_reason::WaitReason;
 use domain::id::{RunId, TaskId};
-use domain::project::PlanApproval;
-use domain::run::Usage;
-use domain::task::{HeldBy, NewTask, AgentKind, Status};
-use domain::transition::{Mover, rule};
-use domain::why::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::run::Usage;
+use domain::team::role::Role;
 use domain::wire::TaskPatch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

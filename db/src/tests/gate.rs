@@ -1,9 +1,10 @@
 //! Gates: handed in, approved or sent back, verified or sent back again; what is stored and who is told.
 
-use domain::agent::Role;
-use domain::evidence::EvidenceResult;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Status, Submission, TaskUpdate};
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, Status};
+use domain::board::task::{Submission, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::Caller;

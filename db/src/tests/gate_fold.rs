@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::board::Board;
-use domain::evidence::EvidenceResult;
-use domain::goal::NewGoal;
-use domain::hat::hats_conflict;
+use domain::board::card::Card;
+use domain::board::goal::NewGoal;
+use domain::board::reducer::Board;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::{NewTask, TaskUpdate};
 use domain::id::GoalId;
-use domain::stage::Stage;
-use domain::task::{Card, NewTask, AgentKind, Status, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::hat::hats_conflict;
+use domain::team::role::Role;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -105,7 +108,7 @@ impl World {
                 // Now and then our own coder takes what nobody has.
                 db.start_task(&Caller::Human, &task).await?;
                 let reserved = self.store.reserve(&task, AgentKind::Coder, "base").await?;
-                self.store.end(&reserved.run.id, domain::failure::EndClass::Stopped, None).await;
+                self.store.end(&reserved.run.id, domain::runs::failure::EndClass::Stopped, None).await;
                 Ok(())
             }
         }
@@ -116,7 +119,8 @@ impl World {
     }
 
     async fn approvals(&self) -> BTreeSet<(String, String)> {
-        let all = sqlx::query_as("SELECT task_id, agent_name FROM contributions WHERE kind = 'approved'").fetch_all(&self.store.db.readers).await.unwrap();
+        let all =
+            sqlx::query_as("SELECT task_id, agent_name FROM contributions WHERE kind = 'approved'").fetch_all(&self.store.db.readers).await.unwrap();
         all.into_iter().collect()
     }
 

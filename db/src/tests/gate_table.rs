@@ -1,16 +1,16 @@
 //! Who may make a task which stage: the whole product of stages and callers against a list written by hand.
 
-use domain::attention::{Attention, AttentionKind};
-use domain::evidence::EvidenceResult;
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::stage::Stage;
+use domain::board::task::TaskUpdate;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::stage::Stage;
-use domain::task::TaskUpdate;
-use domain::why::WaitReason;
+use domain::runs::evidence::EvidenceResult;
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::crew::crew;
 use crate::tests::store::{Store, evidence, new_task, refusal};
-use crate::tx::NoEventReason;
 use crate::{Caller, Error};
 
 /// What each may make a task of a stage: the assignee, a lead, somebody else who is vouched for, somebody who is not, the person.

@@ -1,12 +1,13 @@
 //! Goals: they follow their tasks forwards and back, and a lead signs them off.
 
+use domain::board::goal::{Goal, GoalStatus, NewGoal};
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::task::NewTask;
 use domain::event::Event;
-use domain::evidence::EvidenceResult;
-use domain::goal::{Goal, GoalStatus, NewGoal};
 use domain::id::{GoalId, TaskId};
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{NewTask, AgentKind};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, hand_in, stage, told};

@@ -1,11 +1,13 @@
 //! Three pairs of eyes: whoever built a task neither approves nor verifies it, whoever approved it does not verify it, on any path.
 
-use domain::agent::Role;
-use domain::evidence::EvidenceResult;
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::TaskUpdate;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{AgentKind, Status, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, hand_in, hands, stage, update};
@@ -135,8 +137,8 @@ async fn a_reviewer_that_built_the_task_under_the_same_name_is_refused() {
     let lent = task.clone();
     let work = store.db.write(move |tx| {
         Box::pin(async move {
-            tx.skip_event(crate::tx::NoEventReason::NothingChanged);
-            crate::hand::record(tx, &lent, "reviewer-TASK-001", crate::hand::Contribution::Built).await
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
+            crate::team::contribution::record(tx, &lent, "reviewer-TASK-001", crate::team::contribution::Contribution::Built).await
         })
     });
     work.await.unwrap();

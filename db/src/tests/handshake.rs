@@ -1,15 +1,16 @@
 //! Handshakes: exactly those who are asked are waited for.
 
-use domain::agent::{Health, Role};
 use domain::event::Event;
-use domain::handshake::HandshakeStatus;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::Health;
+use domain::team::handshake::HandshakeStatus;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
 use crate::tests::team::{call, words};
 
-async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::handshake::Handshake> {
+async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::team::handshake::Handshake> {
     store.db.initiate_handshake(by, &store.project, "Build the page first", targets.iter().map(|name| (*name).to_owned()).collect()).await
 }
 

@@ -1,8 +1,8 @@
 //! Hats: among the assignee's roles, and never two in one project that exclude each other.
 
-use domain::agent::Role;
-use domain::evidence::EvidenceResult;
-use domain::task::{NewTask, TaskUpdate};
+use domain::board::task::{NewTask, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, update};
@@ -82,7 +82,7 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     // Verifying is wearing the tester's hat, which keeps from building afterwards.
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
     assert_eq!(store.db.hats(&store.project).await.unwrap().last().unwrap().role_hat, Role::Tester);
-    let register = domain::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
+    let register = domain::team::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
     store.db.register(&crew.tess, &store.project, register, None).await.unwrap();
     let new = NewTask { assigned_to: Some("tess".to_owned()), role_hat: Some(Role::Builder), ..new_task("Three") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "hat-conflict");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::message::{INBOX_BYTES, INBOX_PAGE};
+use domain::team::message::{INBOX_BYTES, INBOX_PAGE};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::Store;

@@ -1,9 +1,9 @@
 //! Merging: an approved commit becomes part of the project branch, or goes back with the reason.
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::project::ProjectStatus;
-use domain::task::Status;
+use domain::board::attention::AttentionKind;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::status::Status;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, head};

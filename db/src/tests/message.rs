@@ -1,10 +1,10 @@
 //! Sending: to whom, what, as whom, and what keeps somebody from it.
 
-use domain::agent::Role;
 use domain::event::Event;
-use domain::message::{Message, NewMessage};
 use domain::refusal::Refusal;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::message::{Message, NewMessage};
+use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::tests::store::{Store, code, refusal};

@@ -1,14 +1,15 @@
 //! Databases of earlier versions: what was in them is still there, and still opens the same doors.
 
-use domain::agent::Role;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 use sqlx::ConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::{Caller, Db, RunCaller, token};
+use crate::team::token;
+use crate::{Caller, Db, RunCaller};
 
 const AT: &str = "2026-01-31T09:05:00.000Z";
 
@@ -72,6 +73,6 @@ async fn a_database_of_the_first_version_keeps_tokens_calls_comments_and_hands()
     assert_eq!(there, [("coder-TASK-002", &[Role::Coder][..], true)], "the run that outlived the change takes part");
     db.set_status(&coder, &project, "Goes on").await.unwrap();
     let sent =
-        domain::message::NewMessage { to: "human".to_owned(), content: "Still here".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
+        domain::team::message::NewMessage { to: "human".to_owned(), content: "Still here".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
     db.send(&coder, &project, sent).await.unwrap();
 }

@@ -1,9 +1,10 @@
 //! Names: unique without case, taken by nobody through whom another could be meant, and begun anew by strangers.
 
-use domain::agent::{Health, Registration, Role};
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
-use domain::stage::Stage;
-use domain::task::{HeldBy, Status};
+use domain::team::agent::{Health, Registration};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, hands, stage, told};

@@ -90,7 +90,7 @@ async fn a_newer_schema_is_left_alone() {
     let store = Store::board().await;
     let newer = store.db.write(|tx| {
         Box::pin(async move {
-            tx.skip_event(crate::tx::NoEventReason::NothingChanged);
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
             let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (99, 'later', 1, x'00', 0)";
             sqlx::query(newer).execute(&mut tx.connection).await?;
             Ok(())
@@ -175,7 +175,7 @@ async fn the_settings_that_keep_the_data_are_in_force() {
     let pragma = |name: &'static str| {
         store.db.write(move |tx| {
             Box::pin(async move {
-                tx.skip_event(crate::tx::NoEventReason::NothingChanged);
+                tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
                 Ok(sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(format!("PRAGMA {name}"))).fetch_one(&mut tx.connection).await?)
             })
         })
@@ -187,7 +187,7 @@ async fn the_settings_that_keep_the_data_are_in_force() {
     let full = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await.unwrap();
     let synchronous = full.write(|tx| {
         Box::pin(async move {
-            tx.skip_event(crate::tx::NoEventReason::NothingChanged);
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
             Ok(sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(&mut tx.connection).await?)
         })
     });

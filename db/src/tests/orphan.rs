@@ -1,9 +1,9 @@
 //! Tasks whose assignee left or fell silent: the person is asked, until somebody has them or they are taken back.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::Status;
 use domain::wire::TaskPatch;
 
 use crate::tests::crew::{assigned, completed, crew, stage};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::park::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 
 use crate::tests::store::Store;

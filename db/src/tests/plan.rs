@@ -1,9 +1,10 @@
 //! Plans that wait for the person.
 
-use domain::evidence::EvidenceResult;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::id::TaskId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{CancelReason, HeldBy, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, parts};

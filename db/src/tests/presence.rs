@@ -1,7 +1,7 @@
 //! Presence: who is there, by signs of life and by open connections.
 
-use domain::agent::Health;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::Health;
 
 use crate::Caller;
 use crate::tests::open::open_again;

@@ -1,8 +1,9 @@
 //! Projects: made, edited, landed; complete when nothing is left to do.
 
-use domain::attention::AttentionKind;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{AgentKind, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
 use domain::wire::{NewProject, ProjectPatch};
 
 use crate::Caller;

@@ -1,9 +1,10 @@
 //! Questions: one at a time, answered once, taken back when the card moves on.
 
-use domain::attention::AttentionKind;
-use domain::failure::EndClass;
-use domain::project::PlanApproval;
-use domain::task::{AgentKind, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::project::PlanApproval;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
 
 use crate::Caller;
 use crate::tests::store::{Store, code};

@@ -1,6 +1,6 @@
 //! References in repositories: ours only when written down.
 
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::tests::store::Store;
 

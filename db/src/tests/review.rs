@@ -1,8 +1,9 @@
 //! Reviews: a verdict is about one commit, from a session that did not write it, and rounds are counted.
 
-use domain::comment::AuthorRole;
-use domain::evidence::EvidenceResult;
-use domain::task::{AgentKind, Status};
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, head, refusal};

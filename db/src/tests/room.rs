@@ -1,11 +1,11 @@
 //! Rooms: a project's agents see and change nothing of another's.
 
-use domain::agent::Role;
-use domain::contract::{ContractType, NewContract};
 use domain::id::ProjectId;
-use domain::message::NewMessage;
-use domain::spawn::MinionStatus;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::message::NewMessage;
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use domain::wire::NewProject;
 
 use crate::tests::store::{Store, code, new_task, probe};

@@ -1,13 +1,15 @@
 //! Rounds of orchestration: one at a time, at most as many as configured, and then the project is complete.
 
-use domain::evidence::EvidenceResult;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Card, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, code, parts};
-use crate::tx::NoEventReason;
 
 async fn rounds(store: &Store) -> Vec<Card> {
     store.db.board(&store.project).await.unwrap().cards.into_iter().filter(|card| card.round_of.is_some()).collect()

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use domain::attention::AttentionKind;
-use domain::failure::{EndClass, FailureClass, backoff};
-use domain::run::Usage;
-use domain::task::{AgentKind, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass, backoff};
+use domain::runs::run::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
 use crate::{Caller, NewRun, RunEnd};

@@ -1,9 +1,10 @@
 //! The inbox of an agent that we run: what its program echoed stands in its conversation, and is read when its run ends well.
 
-use domain::failure::EndClass;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::message::HISTORY_PAGE;
-use domain::task::{AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::message::HISTORY_PAGE;
 
 use crate::tests::store::{Agent, MAX_ATTEMPTS, Store, code, evidence};
 use crate::tests::team::words;
@@ -77,9 +78,13 @@ async fn what_was_not_echoed_is_new_to_the_next_run_however_this_one_ended() {
 
 #[tokio::test]
 async fn what_was_echoed_is_read_when_the_run_ends_well_and_given_again_when_not() {
-    for (class, again) in
-        [(EndClass::Finished, false), (EndClass::AwaitingAnswer, false), (EndClass::Failed, true), (EndClass::Parked, true), (EndClass::Stopped, true)]
-    {
+    for (class, again) in [
+        (EndClass::Finished, false),
+        (EndClass::AwaitingAnswer, false),
+        (EndClass::Failed, true),
+        (EndClass::Parked, true),
+        (EndClass::Stopped, true),
+    ] {
         let (store, _, coder, ole) = at_work().await;
         store.say(&ole, CODER, "One").await.unwrap();
         store.say(&ole, "all", "Two").await.unwrap();

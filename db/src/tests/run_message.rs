@@ -1,6 +1,6 @@
 //! Messages to a running agent: delivered once, kept in the thread.
 
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
 use crate::tests::store::{Store, code};

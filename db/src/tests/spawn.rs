@@ -1,10 +1,10 @@
 //! Minions: how many each agent may have, and that none is counted for ever.
 
-use domain::agent::Role;
 use domain::event::Event;
-use domain::failure::EndClass;
-use domain::spawn::{MAX_MINIONS, MinionStatus, SpawnPolicy};
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::minion::{MAX_MINIONS, MinionStatus, SpawnPolicy};
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, code, refusal};
 use crate::tests::team::call;
@@ -12,7 +12,7 @@ use crate::{Caller, Result};
 
 use MinionStatus::{Completed, Failed, Spawned};
 
-async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::spawn::Minion> {
+async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::team::minion::Minion> {
     store.db.log_minion(pilot, &store.project, words, status, (status != Spawned).then_some("Its result"), None).await
 }
 

@@ -1,14 +1,15 @@
 //! What the runner plans from, and what it says back.
 
+use domain::board::project::PlanApproval;
+use domain::board::status::HeldBy;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{HeldBy, AgentKind};
-use domain::why::WaitReason;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task, parts};
-use crate::tx::NoEventReason;
 
 #[tokio::test]
 async fn the_state_is_everything_in_one_look() {

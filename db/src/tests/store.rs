@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, Project};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::config::{Config, Durability};
 use domain::event::Event;
-use domain::evidence::{Evidence, EvidenceResult, RepositoryInfo};
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::project::{PlanApproval, Project};
 use domain::refusal::Refusal;
-use domain::task::{Card, NewSubtask, NewTask, AgentKind, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::wire::NewProject;
 use sqlx::Row;
 use tempfile::TempDir;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{HeldBy, NewTask, AgentKind, Status, TaskUpdate};
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::{NewTask, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, crew, hands, stage, told, update};

@@ -1,8 +1,10 @@
 //! Making tasks: by a person, by agents, many at once.
 
-use domain::agent::Role;
-use domain::project::PlanApproval;
-use domain::task::{Dependency, HeldBy, NewSubtask, NewTask, AgentKind, Status};
+use domain::board::project::PlanApproval;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::{Dependency, NewSubtask, NewTask};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, new_task, parts, refusal};

@@ -1,9 +1,10 @@
 //! Changing tasks where they stand: words, order, dependencies; started, retried, stopped.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
-use domain::task::{HeldBy, AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::wire::TaskPatch;
 
 use crate::Caller;

@@ -1,14 +1,15 @@
 //! Moving tasks: the whole table, and what each need asks for.
 
-use domain::attention::AttentionKind;
-use domain::evidence::{Evidence, EvidenceResult, EvidenceRequest};
+use domain::board::attention::AttentionKind;
+use domain::board::project::PlanApproval;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::transition::{Mover, rule};
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{CancelReason, HeldBy, AgentKind, Status};
-use domain::transition::{Mover, rule};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceRequest, EvidenceResult};
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, clean, code, evidence, head, refusal};
-use crate::tx::NoEventReason;
 use crate::{Caller, MoveRequest};
 
 /// Puts a task where no legal way leads to, its run current again.
@@ -220,8 +221,12 @@ async fn what_is_looked_up_depends_on_the_move() {
     assert_eq!(look(&coder.caller, Status::InReview).await, EvidenceRequest::Nothing, "there is no branch yet");
     store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let (git_dir, branch) = ("/home/ann/site/.git".to_owned(), "vr/TASK-001/work".to_owned());
-    let evidence_of =
-        EvidenceRequest::Evidence { git_dir: git_dir.clone(), worktree: "trees/1".to_owned(), branch: branch.clone(), base: "vibe-relay/PROJ-001".to_owned() };
+    let evidence_of = EvidenceRequest::Evidence {
+        git_dir: git_dir.clone(),
+        worktree: "trees/1".to_owned(),
+        branch: branch.clone(),
+        base: "vibe-relay/PROJ-001".to_owned(),
+    };
     let tip = EvidenceRequest::Head { git_dir, branch };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
     assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no look");

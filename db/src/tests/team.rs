@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use domain::agent::{Registration, Role};
-use domain::message::{Inbox, Message, NewMessage};
+use domain::team::agent::Registration;
+use domain::team::message::{Inbox, Message, NewMessage};
+use domain::team::role::Role;
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::Store;
-use crate::tx::NoEventReason;
-use crate::{Caller, Result, InviteCaller, now};
+use crate::{Caller, InviteCaller, Result, now};
 
 impl Store {
     /// An agent that the person vouches for.

@@ -1,8 +1,8 @@
 //! Tokens: who calls, without keeping what opens the door.
 
-use domain::agent::Role;
-use domain::task::AgentKind;
-use domain::transition::Mover;
+use domain::board::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, code};
 use crate::tests::team::named;

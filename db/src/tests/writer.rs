@@ -3,8 +3,8 @@
 use domain::event::Event;
 use tokio::sync::oneshot;
 
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::tests::store::{Store, code, new_task, probe};
-use crate::tx::{NoEventReason, Tx};
 use crate::{Caller, Error, Result};
 
 /// Changes a row that no event tells of.

@@ -1,8 +1,8 @@
 //! The wire and disk format of events: logs that were written must stay readable.
 
 use super::*;
-use crate::attention::AttentionKind;
-use crate::project::tests::{card, project};
+use crate::board::attention::AttentionKind;
+use crate::board::project::tests::{card, project};
 
 /// One of each kind, in the order of the list.
 fn every() -> Vec<Event> {

@@ -5,9 +5,9 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use crate::agent::Role;
 use crate::id::GoalId;
-use crate::message::Message;
+use crate::team::message::Message;
+use crate::team::role::Role;
 
 /// `POST /api/projects/{id}/tokens`: an agent that the person vouches for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -100,7 +100,7 @@ pub struct RejectVerification {
 #[serde(deny_unknown_fields)]
 pub struct Assign {
     /// The agent from outside that is to do it; `null` gives the task back to the agents that the runner starts.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "explicit_null")]
     #[schema(required)]
     pub assigned_to: Option<String>,
     /// In which role.
@@ -113,7 +113,7 @@ pub struct Assign {
 #[serde(deny_unknown_fields)]
 pub struct LinkGoal {
     /// `null` takes the task from its goal.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "explicit_null")]
     #[schema(required)]
     pub goal_id: Option<GoalId>,
 }

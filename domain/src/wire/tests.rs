@@ -4,18 +4,19 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::actor::Actor;
-use crate::comment::AuthorRole;
+use crate::board::comment::AuthorRole;
+use crate::board::project::tests::card;
+use crate::board::status::HeldBy;
+use crate::board::transition::Mover;
+use crate::board::wait_reason::WaitReason;
 use crate::event::Event;
-use crate::failure::FailureClass;
 use crate::id::{CommentId, ProjectId, QuestionId};
-use crate::message::Message;
-use crate::park::ParkReason;
-use crate::project::tests::card;
 use crate::refusal::Refusal;
-use crate::task::{HeldBy, AgentKind};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::failure::FailureClass;
+use crate::runs::parking::ParkReason;
+use crate::team::message::Message;
 use crate::time::Timestamp;
-use crate::transition::Mover;
-use crate::why::WaitReason;
 
 fn at() -> Timestamp {
     Timestamp::from_milliseconds(1_769_850_300_000)

@@ -1,7 +1,7 @@
 //! Whoever shows a room's token: a guest until it registered, and then who it says.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::team::role::Role;
 use http::StatusCode;
 use rmcp::RoleClient;
 use rmcp::service::Peer;

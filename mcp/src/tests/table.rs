@@ -2,7 +2,7 @@
 
 use db::{AgentCaller, Caller, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
 use crate::tools;

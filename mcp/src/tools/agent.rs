@@ -1,6 +1,7 @@
 //! Presence: who takes part, under which name, and what each is at.
 
-use domain::agent::{Agent, Registration, Role, is_short_for};
+use domain::team::agent::{Agent, Registration, is_short_for};
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Contracts: what modules promise each other, by name and version.
 
-use domain::agent::is_short_for;
-use domain::contract::{Contract, ContractType, NewContract};
+use domain::team::agent::is_short_for;
+use domain::team::contract::{Contract, ContractType, NewContract};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;

@@ -1,9 +1,11 @@
 //! Making tasks: a plan at once, or a single one.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::board::status::HeldBy;
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::id::{GoalId, TaskId};
-use domain::task::{HeldBy, NewSubtask, NewTask, AgentKind, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

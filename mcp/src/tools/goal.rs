@@ -1,8 +1,8 @@
 //! Goals: tasks that belong together, how far they are, and their sign-off.
 
-use domain::goal::{Goal, NewGoal};
+use domain::board::goal::{Goal, NewGoal};
+use domain::board::stage::Stage;
 use domain::id::{GoalId, TaskId};
-use domain::stage::Stage;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Handshakes: a lead tells a plan and sees who acknowledged it.
 
-use domain::handshake::Handshake;
+use domain::team::handshake::Handshake;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Hats: in which role somebody works on a task, and who wore which.
 
-use domain::agent::Role;
 use domain::id::TaskId;
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

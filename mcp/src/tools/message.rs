@@ -2,7 +2,7 @@
 
 use db::{AcknowledgedMessage, HistoryQuery, Sent};
 use domain::id::TaskId;
-use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
+use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

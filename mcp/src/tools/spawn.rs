@@ -1,6 +1,6 @@
 //! Minions: the helpers that an agent starts by itself, allowed by a lead and written down.
 
-use domain::spawn::{MinionStatus, SpawnPolicy};
+use domain::team::minion::{MinionStatus, SpawnPolicy};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,8 +1,10 @@
 //! One task: read in full, moved, completed.
 
-use domain::evidence::EvidenceResult;
+use domain::board::status::Status;
+use domain::board::task::Task;
 use domain::id::{CommentId, TaskId};
-use domain::task::{AgentKind, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

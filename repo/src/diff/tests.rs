@@ -1,6 +1,6 @@
 //! Changes are shown whole, or say that they are cut.
 
-use domain::diff::{Diff, FileChange};
+use domain::runs::diff::{Diff, FileChange};
 
 use super::DiffLimits;
 use crate::git_program::git;
@@ -14,7 +14,7 @@ fn diff(sample: &TestRepository, limits: DiffLimits) -> Diff {
 
 /// One line a file, so that a test reads like what a person sees.
 fn summary(diff: &Diff) -> String {
-    let line = |file: &domain::diff::FileDiff| {
+    let line = |file: &domain::runs::diff::FileDiff| {
         let from = file.old_path.as_deref().map(|old| format!(" from {old}")).unwrap_or_default();
         let binary = if file.binary { " binary" } else { "" };
         format!("{:?} {}{from} +{} -{}{binary} hunks {}", file.change, file.path, file.added, file.removed, file.hunks.len())

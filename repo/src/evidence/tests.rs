@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use domain::evidence::Evidence;
+use domain::runs::evidence::Evidence;
 
 use crate::Repository;
 use crate::git_program::git;

@@ -6,9 +6,9 @@ pub mod hook;
 
 use std::path::Path;
 
-use domain::failure::FailureClass;
 use domain::id::TaskId;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 //!
 //! Pure. Which messages wait, and what has been given, is the store's to know.
 
-use domain::message::{Inbox, InboxMessage};
+use domain::team::message::{Inbox, InboxMessage};
 
 use super::indented;
 

@@ -1,10 +1,11 @@
 //! The messages to agents, locked by snapshots, and what people's words cannot do to them.
 
-use domain::comment::AuthorRole;
-use domain::failure::FailureClass;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Card, Status};
+use domain::runs::failure::FailureClass;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
@@ -49,7 +50,7 @@ fn task(title: &str, description: &str) -> Task {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        contributors: domain::task::Contributors::default(),
+        contributors: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -217,7 +218,7 @@ fn the_inbox_stands_after_the_attempts() {
     let mut comments = [comment(AuthorRole::Agent, "taken")];
     comments[0].author_name = Some("platform/mara".to_owned());
     let attempts = [attempt_that(EndClass::Failed, Some(FailureClass::Crashed), None)];
-    let message = domain::message::Message {
+    let message = domain::team::message::Message {
         id: 12,
         project_id: ProjectId::new(1),
         from_agent: "mara".to_owned(),
@@ -231,7 +232,7 @@ fn the_inbox_stands_after_the_attempts() {
         timestamp: nine(),
         read: false,
     };
-    let inbox = Inbox { messages: vec![domain::message::InboxMessage { message, redelivered: false }], remaining: 0 };
+    let inbox = Inbox { messages: vec![domain::team::message::InboxMessage { message, redelivered: false }], remaining: 0 };
     let text = prompt(&Material { comments: &comments, attempts: &attempts, inbox: &inbox, resumes: true, ..material(&project, &task) });
     let (_, after) = text.split_once("</issue>\n").unwrap();
     insta::assert_snapshot!(after, @r"

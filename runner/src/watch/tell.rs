@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::run::Run;
+use domain::runs::run::Run;
 use tokio::time::Instant;
 use uuid::Uuid;
 

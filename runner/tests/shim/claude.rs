@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::failure::FailureClass;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
 use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, hook, user_line};
 use runner::backend::stream::{RunLine, parse};
 use runner::run_dir::{Exit, Spec};

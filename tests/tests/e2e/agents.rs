@@ -1,9 +1,9 @@
 //! Agents that talk: two that the board runs, and clients from outside with tokens of the person's making.
 
-use domain::board::Board;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
-use domain::task::Status;
+use domain::team::message::Message;
 use domain::wire::{List, TaskView};
 use serde_json::{Value, json};
 use tests::crowd::{Crowd, Door};
@@ -83,7 +83,8 @@ async fn a_review_is_approved_by_one_and_verified_by_another_and_by_the_builder_
     let task = json!({"title": "Build the gate", "assigned_to": "ben", "role_hat": "builder"});
     text(&relay, &mara, "create_task", task).await;
     let task = TaskId::new(1);
-    let waits = |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
+    let waits =
+        |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
     relay.until(&project, "the runner leaves it to ben", waits).await;
     assert!(text(&relay, &ben, "check_inbox", json!({})).await.contains("Build the gate"), "the assignment was told");
 

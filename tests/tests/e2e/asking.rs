@@ -1,11 +1,12 @@
 //! Agents that wait for the person's word: a coder with a question, a planner with a plan.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
-use domain::failure::EndClass;
-use domain::project::{PlanApproval, Project};
-use domain::task::{CancelReason, HeldBy, AgentKind, Status};
-use domain::why::WaitReason;
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, Project};
+use domain::board::reducer::Board;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
 use domain::wire::{NewProject, TaskView};
 use serde_json::json;
 use tests::git::git;

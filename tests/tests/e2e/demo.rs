@@ -6,11 +6,12 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use domain::actor::Actor;
-use domain::board::Board;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
-use domain::task::{AgentKind, Status};
+use domain::runs::agent_kind::AgentKind;
 use reqwest::{Method, StatusCode};
 use tempfile::TempDir;
 use tests::client::Client;

@@ -1,14 +1,15 @@
 //! Agents that do not do their part: they are tried again, reminded or refused, always a bounded number of times, then the person is asked.
 
-use domain::attention::{Attention, AttentionKind};
-use domain::board::Board;
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::output::OutputKind;
-use domain::run::Run;
-use domain::task::{AgentKind, Status};
-use domain::why::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::relay::Relay;

@@ -1,10 +1,11 @@
 //! Commits on the project branch that passed no review: whoever made them, nothing goes on before the person has seen them.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Status};
-use domain::why::WaitReason;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;

@@ -1,12 +1,13 @@
 //! The person steps in while agents work: stops them, moves their cards, speaks to them, and no agent goes on or starts against their word.
 
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::EndClass;
 use domain::id::{ProjectId, TaskId};
-use domain::output::OutputKind;
-use domain::run::Run;
-use domain::task::{HeldBy, AgentKind, Status};
-use domain::why::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -32,7 +33,7 @@ async fn change(relay: &Relay, task: &TaskId, patch: Value) -> TaskView {
 }
 
 async fn nobody_works(relay: &Relay, project: &ProjectId) {
-    let idle = |board: &domain::board::Board| board.cards.iter().all(|card| card.run.is_none());
+    let idle = |board: &domain::board::reducer::Board| board.cards.iter().all(|card| card.run.is_none());
     relay.until(project, "nobody works", idle).await;
     assert_eq!(agents_of(relay), Vec::<String>::new());
 }

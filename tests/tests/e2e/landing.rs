@@ -1,8 +1,8 @@
 //! Work of several agents comes together: on the project branch, where a conflict goes back to its coder, and on the base branch, without
 //! touching what the person has not committed.
 
-use domain::comment::AuthorRole;
-use domain::task::AgentKind;
+use domain::board::comment::AuthorRole;
+use domain::runs::agent_kind::AgentKind;
 use domain::wire::LandingResult;
 use reqwest::Method;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! Two browsers look at one board: what is changed in one is seen in the other, and one that was away misses nothing.
 
-use domain::board::{Board, BoardChange};
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::Seq;
 use domain::id::ProjectId;
-use domain::task::Status;
 use domain::wire::TaskView;
 use futures_util::StreamExt;
 use futures_util::stream::{self, FuturesUnordered};

@@ -3,13 +3,14 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::park::{ParkReason, Parking};
-use domain::task::{Card, Status};
-use domain::why::WaitReason;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::wire::ServerInfo;
 use tests::relay::Relay;
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use domain::board::Board;
-use domain::comment::AuthorRole;
-use domain::failure::EndClass;
-use domain::project::ProjectStatus;
-use domain::run::Run;
-use domain::task::AgentKind;
-use domain::why::WaitReason;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::reducer::Board;
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::run::Run;
 use domain::wire::LandingResult;
 use serde_json::json;
 use tests::git::git;
@@ -67,7 +67,11 @@ async fn story(relay: &Relay) {
     let beta = card(&board, "beta").id.clone();
     let runs = relay.runs(&beta).await.unwrap();
     let phases: Vec<AgentKind> = runs.iter().map(|run| run.phase).collect();
-    assert_eq!(phases, [AgentKind::Coder, AgentKind::Reviewer, AgentKind::Coder, AgentKind::Reviewer], "exactly four runs for the task that was sent back");
+    assert_eq!(
+        phases,
+        [AgentKind::Coder, AgentKind::Reviewer, AgentKind::Coder, AgentKind::Reviewer],
+        "exactly four runs for the task that was sent back"
+    );
     assert!(runs.iter().all(|run| run.end_class == Some(EndClass::Finished)), "{runs:?}");
     let session = |run: &Run| run.session_id.clone().unwrap();
     assert_eq!(session(&runs[0]), session(&runs[2]), "the coder resumed its session");

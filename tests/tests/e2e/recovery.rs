@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::{OutputKind, OutputLine};
-use domain::run::Run;
-use domain::task::AgentKind;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::output::{OutputKind, OutputLine};
+use domain::runs::run::Run;
 use tests::git::{git, repository};
 use tests::relay::{Relay, card};
 use tests::socket::Socket;

@@ -4,13 +4,15 @@
 
 pub(crate) mod among;
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::diff::FileChange;
-use domain::failure::EndClass;
-use domain::project::ProjectStatus;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Card, HeldBy, AgentKind, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::diff::FileChange;
+use domain::runs::failure::EndClass;
 use leptos::prelude::*;
 
 /// A family of colours, as the style sheet knows them.

@@ -1,7 +1,7 @@
 //! One card. Follows its own signal, so that an event about another card leaves it alone.
 
+use domain::board::card::{Card, CurrentRun};
 use domain::id::TaskId;
-use domain::task::{Card, CurrentRun};
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};

@@ -1,9 +1,10 @@
 //! Where the person writes to agents. What was typed stays while messages come in around it.
 
-use domain::agent::{EVERYONE, HUMAN, Role};
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::message::{Message, NewMessage};
-use domain::task::Card;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Message, NewMessage};
+use domain::team::role::Role;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};

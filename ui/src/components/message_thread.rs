@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{EVERYONE, HUMAN};
-use domain::message::Message;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The dialog that lets an agent in: a token for one that the person vouches for, or one for whoever has the room's. Each is shown once.
 
-use domain::agent::Role;
-use domain::wire::{NewToken, CreatedToken};
+use domain::team::role::Role;
+use domain::wire::{CreatedToken, NewToken};
 use leptos::prelude::*;
 
 use crate::client::Client;

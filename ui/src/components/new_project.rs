@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::evidence::RepositoryInfo;
-use domain::project::{PlanApproval, Project};
+use domain::board::project::{PlanApproval, Project};
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;

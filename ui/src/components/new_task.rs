@@ -1,7 +1,8 @@
 //! The dialog for a new task: added and held, or added and started.
 
+use domain::board::task::NewTask;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{NewTask, AgentKind};
+use domain::runs::agent_kind::AgentKind;
 use leptos::prelude::*;
 
 use crate::client::Client;

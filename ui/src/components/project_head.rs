@@ -1,6 +1,6 @@
 //! The head of a board: what the project is, how far it is, and what can be done with all of it.
 
-use domain::project::Project;
+use domain::board::project::Project;
 use domain::wire::LandingResult;
 use leptos::html;
 use leptos::prelude::*;

@@ -1,7 +1,7 @@
 //! Minions: what agents may start by themselves, and what they started.
 
-use domain::agent::Agent;
-use domain::spawn::{GLOBAL, MAX_MINIONS, Minion, MinionStatus, SpawnPolicy};
+use domain::team::agent::Agent;
+use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionStatus, SpawnPolicy};
 use domain::wire::SetSpawnPolicy;
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;

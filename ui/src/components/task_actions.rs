@@ -2,10 +2,11 @@
 //!
 //! Which moves are legal is the transition table's business; the rest is offered by what the card carries and judged by the server.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
+use domain::board::transition::{Mover, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Card};
-use domain::transition::{Mover, target_columns};
 use domain::wire::{TaskPatch, TaskView};
 use leptos::html;
 use leptos::prelude::*;

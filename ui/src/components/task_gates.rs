@@ -2,10 +2,10 @@
 //!
 //! Whether a gate is there for a task at all is in the transition table; whether the person may pass it is judged by the server.
 
-use domain::agent::Role;
+use domain::board::card::Card;
+use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
-use domain::task::Card;
-use domain::transition::{Mover, Requirement, rule};
+use domain::team::role::Role;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 
@@ -156,7 +156,9 @@ fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Me
 
 #[cfg(test)]
 mod tests {
-    use domain::task::{Contributors, AgentKind, Status};
+    use domain::board::card::Contributors;
+    use domain::board::status::Status;
+    use domain::runs::agent_kind::AgentKind;
 
     use super::*;
     use crate::testing;

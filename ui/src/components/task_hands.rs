@@ -1,7 +1,7 @@
 //! Who had a hand in a task, the goal that it belongs to, and what its assignee handed in.
 
+use domain::board::card::Card;
 use domain::id::GoalId;
-use domain::task::Card;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 use serde_json::Value;

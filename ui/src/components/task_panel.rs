@@ -1,8 +1,8 @@
 //! The sheet of one task: what it is, what was said, its attempts and its change, and what a person can do with it.
 
+use domain::board::card::Card;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::task::Card;
-use domain::why::WaitReason;
 use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;

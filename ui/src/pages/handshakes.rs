@@ -1,7 +1,7 @@
 //! Handshakes: what everybody is to agree to, who has, and who is waited for.
 
-use domain::agent::HUMAN;
-use domain::handshake::{Handshake, HandshakeStatus};
+use domain::team::agent::HUMAN;
+use domain::team::handshake::{Handshake, HandshakeStatus};
 use leptos::prelude::*;
 
 use crate::client::Client;

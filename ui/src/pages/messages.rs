@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{EVERYONE, HUMAN};
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::message::{Inbox, Message};
-use domain::task::Card;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Inbox, Message};
 use domain::wire::MessageView;
 use leptos::ev;
 use leptos::html::Div;

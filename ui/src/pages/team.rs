@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::agent::Agent;
+use domain::team::agent::Agent;
 use leptos::prelude::*;
 
 use crate::client::{Client, Said};

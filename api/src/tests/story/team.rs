@@ -2,13 +2,13 @@
 
 use axum::http::StatusCode;
 use db::Caller;
-use domain::agent::Registration;
-use domain::evidence::EvidenceResult;
+use domain::board::stage::Stage;
+use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
-use domain::spawn::MinionStatus;
-use domain::stage::Stage;
-use domain::task::{Submission, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::agent::Registration;
+use domain::team::message::NewMessage;
+use domain::team::minion::MinionStatus;
 use serde_json::{Value, json};
 
 use super::Story;

@@ -1,7 +1,7 @@
 //! The lines of an inbox, locked by snapshots; what is given at once, what waits, and what others' words cannot do.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 

@@ -2,11 +2,11 @@
 //!
 //! Must not decide anything.
 
-use domain::agent::{EVERYONE, Agent, Health, HUMAN};
-use domain::contract::ContractType;
-use domain::goal::{GoalStatus, Progress};
-use domain::handshake::HandshakeStatus;
-use domain::spawn::MinionStatus;
+use domain::board::goal::{GoalStatus, Progress};
+use domain::team::agent::{Agent, EVERYONE, HUMAN, Health};
+use domain::team::contract::ContractType;
+use domain::team::handshake::HandshakeStatus;
+use domain::team::minion::MinionStatus;
 
 use super::Tone;
 
