@@ -1,10 +1,10 @@
-//! History is read as it was written.
+//! Commits, paths, files, parents and trees are read correctly.
 
 use super::Commit;
 use crate::testing::Sample;
 
 #[test]
-fn commits_beyond_the_base_are_listed_newest_first() {
+fn log_lists_commits_beyond_the_base_newest_first() {
     let sample = Sample::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -21,7 +21,7 @@ fn commits_beyond_the_base_are_listed_newest_first() {
 }
 
 #[test]
-fn changed_paths_are_those_of_the_work_alone() {
+fn changed_paths_exclude_changes_of_the_base() {
     let sample = Sample::new();
     let repository = sample.repository();
     let head = sample.commit_on("work", &[("src/b.rs", Some("b")), ("README.md", None)], "work");
@@ -30,7 +30,7 @@ fn changed_paths_are_those_of_the_work_alone() {
 }
 
 #[test]
-fn a_file_is_read_as_it_was() {
+fn file_at_returns_the_version_of_the_commit() {
     let sample = Sample::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -43,7 +43,7 @@ fn a_file_is_read_as_it_was() {
 }
 
 #[test]
-fn equal_files_have_equal_trees() {
+fn commits_with_equal_files_have_equal_trees() {
     let sample = Sample::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -54,7 +54,7 @@ fn equal_files_have_equal_trees() {
 }
 
 #[test]
-fn the_place_of_a_merge_is_found_when_others_followed() {
+fn before_merge_finds_merges_that_others_followed() {
     let sample = Sample::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -72,7 +72,7 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
 }
 
 #[test]
-fn parents_are_told_in_their_order() {
+fn parents_are_listed_in_order() {
     let sample = Sample::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
