@@ -1,4 +1,4 @@
-//! Branches move only from where they are expected to be, also under contention, and are deleted only when kept.
+//! Branches move only from the expected tip, even under contention, and are deleted only if another reference keeps them.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::{RESCUE_PREFIX, RepoError};
 const UNKNOWN: &str = "89abcdef89abcdef89abcdef89abcdef89abcdef";
 
 #[test]
-fn a_project_branch_is_made_once() {
+fn a_project_branch_is_created_once() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -25,7 +25,7 @@ fn a_project_branch_is_made_once() {
 }
 
 #[test]
-fn taken_names_get_a_number() {
+fn a_used_branch_name_gets_a_number() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -36,7 +36,7 @@ fn taken_names_get_a_number() {
 }
 
 #[test]
-fn a_branch_in_the_place_of_a_folder_is_named_loose_and_packed() {
+fn a_branch_name_conflict_is_reported_loose_and_packed() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -73,7 +73,7 @@ fn a_branch_moves_only_from_its_expected_tip() {
 }
 
 #[test]
-fn of_many_movers_exactly_the_winners_moved_it() {
+fn concurrent_moves_succeed_exactly_as_often_as_reported() {
     let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     sample.set_branch("race", &start);
@@ -86,7 +86,7 @@ fn of_many_movers_exactly_the_winners_moved_it() {
                 let repository = sample.repository();
                 for round in 0..10 {
                     let old = repository.ref_sha("race").unwrap().unwrap();
-                    // Objects are made one at a time; only the move itself is raced for.
+                    // Create objects one at a time, so that only the move itself is a race.
                     let new = {
                         let _one = tip.lock().unwrap();
                         let side = format!("side-{mover}-{round}");
@@ -108,7 +108,7 @@ fn of_many_movers_exactly_the_winners_moved_it() {
 }
 
 #[test]
-fn a_left_over_lock_is_reported_and_can_be_cleared() {
+fn a_stale_lock_is_reported_and_can_be_cleared() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -123,19 +123,19 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     repository.move_ref("vr/TASK-001/work", Some(&start), &next, "moved").unwrap();
     fs::write(sample.git_dir().join("refs/heads/vr/TASK-001/work.lock"), "").unwrap();
     assert!(repository.clear_lock("vr/TASK-001/work").unwrap());
-    assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "by its whole name too, and as often as one likes");
+    assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "a full name works too, and a repeat does nothing");
     repository.move_ref("vr/TASK-001/work", Some(&next), &start, "moved back").unwrap();
 }
 
 #[test]
-fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
+fn a_vanished_folder_is_recreated_a_limited_number_of_times() {
     let sample = TestRepository::new();
     let handle = sample.repository().handle().unwrap();
     let gone = || git2::Error::new(ErrorCode::GenericError, ErrorClass::Os, "failed to make directory");
     let attempts = Cell::new(0);
     let vanishing = |times: u32| {
         attempts.set(0);
-        super::patiently(&handle, "refs/heads/vr/TASK-001/work", None, || {
+        super::retry_while_locked(&handle, "refs/heads/vr/TASK-001/work", None, || {
             attempts.update(|number| number + 1);
             if attempts.get() <= times { Err(gone()) } else { Ok(()) }
         })
@@ -147,7 +147,7 @@ fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
 }
 
 #[test]
-fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
+fn a_blocking_packed_refs_lock_is_named_in_the_hint() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
@@ -161,11 +161,11 @@ fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
 }
 
 #[test]
-fn a_branch_is_deleted_only_when_something_keeps_it() {
+fn a_branch_is_deleted_only_if_its_commits_are_kept() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let tip = sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
-    assert!(!repository.delete_branch("vr/TASK-009/work", "main").unwrap(), "there is none");
+    assert!(!repository.delete_branch("vr/TASK-009/work", "main").unwrap(), "the branch does not exist");
     assert_eq!(repository.delete_branch("vr/TASK-001/work", "main").unwrap_err().code(), "branch-not-kept");
     assert_eq!(repository.delete_branch("vr/TASK-001/work", "vr/TASK-001/work").unwrap_err().code(), "branch-not-kept");
     assert_eq!(repository.delete_branch("main", "vr/TASK-001/work").unwrap_err().code(), "branch-checked-out");

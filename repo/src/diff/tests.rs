@@ -1,4 +1,4 @@
-//! Changes are shown whole, or say that they are cut.
+//! Changes are rendered completely or marked as truncated.
 
 use domain::runs::diff::{Diff, FileChange};
 
@@ -12,7 +12,7 @@ fn diff(sample: &TestRepository, limits: DiffLimits) -> Diff {
     repository.diff(&tip("main"), &tip("work"), limits).unwrap()
 }
 
-/// One line a file, so that a test reads like what a person sees.
+/// One line per file, to keep the snapshots readable.
 fn summary(diff: &Diff) -> String {
     let line = |file: &domain::runs::diff::FileDiff| {
         let from = file.old_path.as_deref().map(|old| format!(" from {old}")).unwrap_or_default();
@@ -23,7 +23,7 @@ fn summary(diff: &Diff) -> String {
 }
 
 #[test]
-fn every_kind_of_change_is_told_apart() {
+fn every_kind_of_change_is_distinguished() {
     let sample = TestRepository::new();
     sample.write("old/name.txt", &"a line that is kept\n".repeat(20));
     sample.write("gone.txt", "gone\n");
@@ -52,7 +52,7 @@ fn every_kind_of_change_is_told_apart() {
 }
 
 #[test]
-fn hunks_have_the_lines_and_numbers_of_git() {
+fn hunks_match_the_lines_and_numbers_of_git() {
     let sample = TestRepository::new();
     sample.write("list.txt", "one\ntwo\nthree\n");
     sample.commit_all("list");
@@ -100,7 +100,7 @@ fn hunks_have_the_lines_and_numbers_of_git() {
 }
 
 #[test]
-fn a_large_change_is_cut_and_says_so() {
+fn a_large_change_is_truncated_and_marked() {
     let sample = TestRepository::new();
     let long = "line\n".repeat(50);
     sample.commit_on("work", &[("a.txt", Some(&long)), ("b.txt", Some(&long)), ("c.txt", Some("c\n"))], "large");

@@ -1,10 +1,10 @@
-//! History is read as it was written.
+//! Commits, paths, files, parents and trees are read correctly.
 
 use super::Commit;
 use crate::testing::TestRepository;
 
 #[test]
-fn commits_beyond_the_base_are_listed_newest_first() {
+fn log_lists_commits_beyond_the_base_newest_first() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -14,14 +14,14 @@ fn commits_beyond_the_base_are_listed_newest_first() {
 
     let log = repository.log(&start, &two, 10).unwrap();
     let seen: Vec<_> = log.iter().map(|commit| (commit.sha.as_str(), commit.subject.as_str(), commit.author.as_str())).collect();
-    assert_eq!(seen, [(two.as_str(), "Second", "Sam Sample"), (one.as_str(), "First", "Sam Sample")]);
+    assert_eq!(seen, [(two.as_str(), "Second", "Sam TestRepository"), (one.as_str(), "First", "Sam TestRepository")]);
     assert!(log.iter().all(|commit| commit.at_seconds > 1_700_000_000));
     assert_eq!(repository.log(&start, &two, 1).unwrap().len(), 1);
     assert_eq!(repository.log(&two, &two, 10).unwrap(), Vec::<Commit>::new());
 }
 
 #[test]
-fn changed_paths_are_those_of_the_work_alone() {
+fn changed_paths_exclude_changes_of_the_base() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let head = sample.commit_on("work", &[("src/b.rs", Some("b")), ("README.md", None)], "work");
@@ -30,7 +30,7 @@ fn changed_paths_are_those_of_the_work_alone() {
 }
 
 #[test]
-fn a_file_is_read_as_it_was() {
+fn file_at_returns_the_version_of_the_commit() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -43,7 +43,7 @@ fn a_file_is_read_as_it_was() {
 }
 
 #[test]
-fn equal_files_have_equal_trees() {
+fn commits_with_equal_files_have_equal_trees() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -54,7 +54,7 @@ fn equal_files_have_equal_trees() {
 }
 
 #[test]
-fn the_place_of_a_merge_is_found_when_others_followed() {
+fn before_merge_finds_merges_that_others_followed() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
@@ -72,7 +72,7 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
 }
 
 #[test]
-fn parents_are_told_in_their_order() {
+fn parents_are_listed_in_order() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Looking up what a use-case asked for, before it judges a move.
+//! Collects the evidence that a use case requests before it checks a move. Must not interpret the evidence.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use domain::runs::evidence::{EvidenceRequest, EvidenceResult};
 use crate::error::RepoError;
 use crate::handle::Repository;
 
-/// Answers `look`. A branch that is gone is nothing found; the use-case says what that means.
+/// Collects the requested evidence. A missing branch is reported as no result, which the use case interprets.
 ///
 /// # Errors
-/// When the repository cannot be read.
+/// The repository cannot be read.
 pub fn collect_evidence(look: &EvidenceRequest) -> Result<EvidenceResult, RepoError> {
     match look {
         EvidenceRequest::Nothing => Ok(EvidenceResult::Nothing),
