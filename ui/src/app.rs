@@ -1,6 +1,6 @@
 //! The frame around every page: shared context, and the choice of the page to show.
 
-use domain::wire::Server;
+use domain::wire::ServerInfo;
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -15,7 +15,7 @@ use crate::time::Clock;
 #[derive(Clone, Copy)]
 pub(crate) struct ServerStatus {
     client: Client,
-    pub(crate) server: RwSignal<Option<Server>>,
+    pub(crate) server: RwSignal<Option<ServerInfo>>,
 }
 
 impl ServerStatus {

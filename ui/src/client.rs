@@ -10,9 +10,9 @@ pub(crate) use team::MessageFilter;
 
 use std::future::Future;
 
-use domain::agent::PERSON;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::wire::{Problem, Server};
+use domain::team::agent::HUMAN;
+use domain::wire::{Problem, ServerInfo};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -95,7 +95,7 @@ impl Client {
         });
     }
 
-    pub(crate) async fn server(self) -> Result<Server, Failure> {
+    pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
         self.get("/api/server").await
     }
 
@@ -141,7 +141,7 @@ impl Client {
 /// The text of a refusal, with `you` in place of the human's name.
 fn refusal_text(detail: &str) -> String {
     match detail.split_once(' ') {
-        Some((PERSON, did)) => format!("{} {did}", name_label(PERSON)),
+        Some((HUMAN, did)) => format!("{} {did}", name_label(HUMAN)),
         _ => detail.to_owned(),
     }
 }

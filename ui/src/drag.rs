@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{Card, Status};
-use domain::transition::{Mover, Need, columns};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -25,7 +26,7 @@ const SCROLL_STEP: f64 = 14.0;
 pub(crate) struct DraggedCard {
     pub(crate) task: TaskId,
     pub(crate) from: Status,
-    pub(crate) targets: Vec<(Status, Need)>,
+    pub(crate) targets: Vec<(Status, Requirement)>,
     /// The column below the pointer, if it accepts the card.
     pub(crate) over: Option<Status>,
 }
@@ -52,7 +53,7 @@ pub(crate) struct Drag {
 
 impl Drag {
     /// Listens to the pointer for as long as the current owner lives. `drop` receives the target of each drop.
-    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Need) + Copy + 'static) -> Self {
+    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static) -> Self {
         let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), dragged: RwSignal::new(None) };
         provide_context(drag);
         let listeners = [
@@ -89,7 +90,7 @@ impl Drag {
         let element = hit.and_then(|hit| hit.closest("[data-task]").ok().flatten()).and_then(|card| card.dyn_into::<HtmlElement>().ok());
         let Some(element) = element else { return };
         let (at, bounds) = ((f64::from(event.client_x()), f64::from(event.client_y())), element.get_bounding_client_rect());
-        let targets = columns(card.phase, card.status, Mover::Human);
+        let targets = target_columns(card.phase, card.status, Mover::Human);
         self.press.set_value(Some(Press {
             dragged: DraggedCard { task: card.id.clone(), from: card.status, targets, over: None },
             offset: (at.0 - bounds.left(), at.1 - bounds.top()),
@@ -127,7 +128,7 @@ impl Drag {
         }
     }
 
-    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Need)) {
+    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Requirement)) {
         let is_same_pointer = self.press.with_value(|press| press.as_ref().is_some_and(|press| press.pointer == event.pointer_id()));
         let dragged = self.dragged.get_untracked().filter(|_| is_same_pointer);
         if !is_same_pointer {

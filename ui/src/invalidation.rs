@@ -21,11 +21,11 @@ impl ListKind {
 pub(crate) const fn stale_lists(event: &Event) -> &'static [ListKind] {
     use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team};
     match event {
-        Event::MessageSent { .. } | Event::InboxRead { .. } => &[Messages, Team],
+        Event::MessageSent { .. } | Event::InboxDelivered { .. } => &[Messages, Team],
         Event::AgentLeft { .. } => &[Team, Handshakes],
         Event::AgentRegistered { .. }
         | Event::AgentStatus { .. }
-        | Event::TokenMade {}
+        | Event::TokenCreated {}
         | Event::TaskAssigned { .. }
         | Event::TaskMoved { .. }
         | Event::RunStarted { .. } => &[Team],
@@ -33,7 +33,7 @@ pub(crate) const fn stale_lists(event: &Event) -> &'static [ListKind] {
         Event::RunEnded { .. } => &[Team, Minions],
         Event::GoalCreated { .. } | Event::GoalMoved { .. } => &[Goals],
         Event::ContractDeclared { .. } => &[Contracts],
-        Event::HandshakeBegun { .. } | Event::HandshakeAcknowledged { .. } | Event::HandshakeCompleted { .. } => &[Handshakes],
+        Event::HandshakeInitiated { .. } | Event::HandshakeAcknowledged { .. } | Event::HandshakeCompleted { .. } => &[Handshakes],
         Event::SpawnPolicySet { .. } | Event::MinionLogged { .. } => &[Minions],
         _ => &[],
     }
@@ -47,7 +47,7 @@ mod tests {
     fn team_events_make_their_lists_stale() {
         let sent = Event::MessageSent { message: 1, from: "mara".to_owned(), to: "human".to_owned(), is_cc: false };
         assert_eq!(stale_lists(&sent), [ListKind::Messages, ListKind::Team]);
-        assert_eq!(stale_lists(&Event::InboxRead { agent: "human".to_owned(), messages: 1 }), [ListKind::Messages, ListKind::Team]);
+        assert_eq!(stale_lists(&Event::InboxDelivered { agent: "human".to_owned(), messages: 1 }), [ListKind::Messages, ListKind::Team]);
         assert_eq!(stale_lists(&Event::AgentLeft { agent: "mara".to_owned() }), [ListKind::Team, ListKind::Handshakes]);
         assert_eq!(stale_lists(&Event::HandshakeCompleted { handshake: 1 }), [ListKind::Handshakes]);
     }
@@ -55,6 +55,6 @@ mod tests {
     #[test]
     fn card_events_make_no_list_stale() {
         assert!(stale_lists(&Event::TaskCreated {}).is_empty());
-        assert!(stale_lists(&Event::TaskSettled {}).is_empty());
+        assert!(stale_lists(&Event::AttentionCleared {}).is_empty());
     }
 }

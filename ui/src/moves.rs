@@ -2,9 +2,9 @@
 //!
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
+use domain::board::status::{CancelReason, Status};
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Status};
-use domain::transition::{Mover, Need, columns};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -31,14 +31,19 @@ enum MovePrompt {
     Merge,
 }
 
-fn prompt_for(to: Status, needs: Need) -> MovePrompt {
+fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
     match needs {
-        Need::Reason if !to.is_open() => MovePrompt::CancelReason,
-        Need::Reason => MovePrompt::Text { label: "Reason for reopening", optional: false },
-        Need::Comment => MovePrompt::Text { label: "Requested changes", optional: false },
-        Need::ChildrenOrReason => MovePrompt::Text { label: "Reason (optional if it created tasks)", optional: true },
-        Need::Approval => MovePrompt::Merge,
-        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged | Need::Independence => MovePrompt::None,
+        Requirement::Reason if !to.is_open() => MovePrompt::CancelReason,
+        Requirement::Reason => MovePrompt::Text { label: "Reason for reopening", optional: false },
+        Requirement::Comment => MovePrompt::Text { label: "Requested changes", optional: false },
+        Requirement::ChildrenOrReason => MovePrompt::Text { label: "Reason (optional if it created tasks)", optional: true },
+        Requirement::Approval => MovePrompt::Merge,
+        Requirement::Nothing
+        | Requirement::DependenciesDone
+        | Requirement::Evidence
+        | Requirement::Verdict
+        | Requirement::Merged
+        | Requirement::Independence => MovePrompt::None,
     }
 }
 
@@ -84,7 +89,7 @@ impl Moves {
     }
 
     /// Makes a move, after a prompt if it requires input.
-    pub(crate) fn request(self, task: TaskId, to: Status, needs: Need) {
+    pub(crate) fn request(self, task: TaskId, to: Status, needs: Requirement) {
         match prompt_for(to, needs) {
             MovePrompt::None => self.send(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
             prompt => self.pending.set(Some(PendingMove { task, to, prompt })),
@@ -119,7 +124,7 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
 #[component]
 fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
     let moves = Moves::from_context();
-    let targets = Store::from_context().card_now(&task).map(|card| columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
+    let targets = Store::from_context().card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
     let items = targets
         .into_iter()
@@ -219,7 +224,7 @@ pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use domain::transition::TABLE;
+    use domain::board::transition::TABLE;
 
     use super::*;
 
@@ -227,7 +232,7 @@ mod tests {
     fn moves_prompt_when_the_table_requires_input() {
         let mut prompted: Vec<String> = TABLE
             .iter()
-            .filter(|rule| rule.who.contains(&Mover::Human) && prompt_for(rule.to, rule.needs) != MovePrompt::None)
+            .filter(|rule| rule.movers.contains(&Mover::Human) && prompt_for(rule.to, rule.requirement) != MovePrompt::None)
             .map(|rule| format!("{} → {}", rule.from, rule.to))
             .collect();
         prompted.dedup();

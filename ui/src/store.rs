@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
-use domain::board::{Board, Touched};
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::{RunId, TaskId};
-use domain::project::Project;
-use domain::task::{Card, Status};
 use domain::wire::{BoardView, CardPage, FinishedCards};
 use leptos::prelude::*;
 
@@ -91,11 +92,11 @@ impl Store {
         }
         let before = envelope.task_id.as_ref().and_then(|task| self.card_now(task));
         let touched = self.board.try_update_value(|board| board.as_mut().map(|board| board.apply(envelope))).flatten();
-        let Some(touched) = touched.filter(|touched| *touched != Touched::Nothing) else { return };
+        let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
         }
-        if let (Touched::Card(_), Some(card)) = (touched, &envelope.card) {
+        if let (BoardChange::Card(_), Some(card)) = (touched, &envelope.card) {
             self.cards.update_value(|cards| set_card(cards, card));
             if before.is_none() {
                 self.take_from_unloaded(card, &envelope.event);
@@ -252,7 +253,7 @@ fn stale_columns(before: Option<&Card>, card: &Card) -> Vec<Status> {
 
 /// Whether the change of a card affects the progress of a goal.
 fn changes_goal(before: Option<&Card>, card: &Card) -> bool {
-    let part = |card: &Card| (card.goal_id.clone(), card.status, card.cancel_reason, card.hands.verified_by.is_some());
+    let part = |card: &Card| (card.goal_id.clone(), card.status, card.cancel_reason, card.contributors.verified_by.is_some());
     let has_goal = card.goal_id.is_some() || before.is_some_and(|before| before.goal_id.is_some());
     has_goal && before.map(part) != Some(part(card))
 }

@@ -1,10 +1,13 @@
 //! Cards, boards and agents for tests. Must not be part of the product.
 
-use domain::agent::{Agent, Health, Role};
-use domain::board::Board;
+use domain::board::card::{Card, Contributors};
+use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::project::{PlanApproval, Project, ProjectStatus};
-use domain::task::{Card, Hands, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
 use domain::time::Timestamp;
 use domain::wire::{BoardView, FinishedCards};
 
@@ -15,7 +18,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status,
         held_by: None,
         attention: None,
@@ -24,7 +27,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: Hands::default(),
+        contributors: Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,

@@ -1,6 +1,6 @@
 //! A line diff between two texts, in the form that the diff view draws. Pure.
 
-use domain::diff::{DiffLine, Hunk};
+use domain::runs::diff::{DiffLine, Hunk};
 use similar::{ChangeTag, TextDiff};
 
 /// Unchanged lines shown around a change.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::board::Board;
-use crate::task::{Card, Status};
+use crate::board::card::Card;
+use crate::board::reducer::Board;
+use crate::board::status::Status;
 
 /// A project's board: the open cards and the newest finished ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -103,8 +104,9 @@ pub struct CardPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::tests::{card, project};
-    use crate::task::{CancelReason, Phase};
+    use crate::board::project::tests::{card, project};
+    use crate::board::status::CancelReason;
+    use crate::runs::agent_kind::AgentKind;
 
     fn board(cards: Vec<Card>) -> Board {
         Board { project: project(), cards, seq: 3, epoch: "epoch".to_owned() }
@@ -127,9 +129,9 @@ mod tests {
 
     #[test]
     fn loaded_cards_are_subtracted_from_their_column() {
-        let done = Card { approved_sha: Some("abc".to_owned()), cost_micro_usd: 100, ..card(1, Phase::Coder, Status::Done) };
-        let open = card(2, Phase::Coder, Status::Backlog);
-        let obsolete = Card { cancel_reason: Some(CancelReason::Obsolete), ..card(3, Phase::Coder, Status::Cancelled) };
+        let done = Card { approved_sha: Some("abc".to_owned()), cost_micro_usd: 100, ..card(1, AgentKind::Coder, Status::Done) };
+        let open = card(2, AgentKind::Coder, Status::Backlog);
+        let obsolete = Card { cancel_reason: Some(CancelReason::Obsolete), ..card(3, AgentKind::Coder, Status::Cancelled) };
         let all = FinishedCards { done: column(7, Some("1")), cancelled: column(2, Some("3")) };
         let unloaded = all.without(&board(vec![done, open, obsolete]));
         assert_eq!(unloaded.done, FinishedColumn { total: 6, counts_as_done: 6, merged: 0, cost_micro_usd: 400, next: Some("1".to_owned()) });

@@ -1,13 +1,14 @@
 //! Requests about projects, plans, tasks, comments, review gates and goals.
 
-use domain::diff::Diff;
-use domain::evidence::Probe;
-use domain::goal::{Goal, NewGoal};
+use domain::board::goal::{Goal, NewGoal};
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::id::{GoalId, ProjectId, TaskId};
-use domain::project::Project;
-use domain::task::{NewTask, Status};
+use domain::runs::diff::Diff;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{
-    BoardView, Cancel, CardPage, CommentView, Landed, LinkGoal, List, NewProject, Notes, RejectVerification, TaskPatch, TaskView, Words,
+    BoardView, Cancel, CardPage, CommentView, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskPatch, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -24,7 +25,7 @@ impl Client {
     }
 
     /// Inspects the repository at `path`.
-    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<Probe, Failure> {
+    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<RepositoryInfo, Failure> {
         let mut query = vec![("path", path)];
         query.extend(base_branch.map(|branch| ("base_branch", branch)));
         self.finish(Request::get("/api/repository").query(query)).await
@@ -46,10 +47,10 @@ impl Client {
 
     /// Sends the plan back to the planner with feedback.
     pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/plan/revise"), &Words { content }).await
+        self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
     }
 
-    pub(crate) async fn land(self, project: ProjectId) -> Result<Landed, Failure> {
+    pub(crate) async fn land(self, project: ProjectId) -> Result<LandingResult, Failure> {
         self.send(Method::POST, &project_path(&project, "/land"), &empty()).await
     }
 
@@ -79,7 +80,7 @@ impl Client {
 
     /// Answers the open question of a task.
     pub(crate) async fn answer(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/answer"), &Words { content }).await
+        self.send(Method::POST, &task_path(&task, "/answer"), &TextBody { content }).await
     }
 
     pub(crate) async fn comments(self, task: TaskId) -> Result<List<CommentView>, Failure> {
@@ -87,7 +88,7 @@ impl Client {
     }
 
     pub(crate) async fn comment(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/comments"), &Words { content }).await
+        self.send(Method::POST, &task_path(&task, "/comments"), &TextBody { content }).await
     }
 
     pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {

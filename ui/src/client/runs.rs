@@ -1,9 +1,9 @@
 //! Requests about the runs of a task and their output.
 
 use domain::id::{RunId, TaskId};
-use domain::output::Output;
-use domain::run::Run;
-use domain::wire::{List, Words};
+use domain::runs::output::Output;
+use domain::runs::run::Run;
+use domain::wire::{List, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -24,6 +24,6 @@ impl Client {
 
     /// Sends a message to a running agent.
     pub(crate) async fn message(self, run: RunId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &run_path(&run, "/message"), &Words { content }).await
+        self.send(Method::POST, &run_path(&run, "/message"), &TextBody { content }).await
     }
 }

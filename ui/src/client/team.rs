@@ -1,12 +1,13 @@
 //! Requests about agents, messages, handshakes, contracts, assignment and helpers.
 
-use domain::agent::{Agent, Role};
-use domain::contract::{Contract, ContractVersion, NewContract};
-use domain::handshake::Handshake;
 use domain::id::{ProjectId, TaskId};
-use domain::message::{Inbox, Message, NewMessage, Unread};
-use domain::spawn::{Minion, SpawnPolicy};
-use domain::wire::{Assign, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy, Token};
+use domain::team::agent::Agent;
+use domain::team::contract::{Contract, ContractVersion, NewContract};
+use domain::team::handshake::Handshake;
+use domain::team::message::{Inbox, Message, NewMessage, Unread};
+use domain::team::minion::{Minion, SpawnPolicy};
+use domain::team::role::Role;
+use domain::wire::{Assign, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
@@ -24,11 +25,11 @@ impl Client {
         self.get(&project_path(&project, "/agents")).await
     }
 
-    pub(crate) async fn create_token(self, project: ProjectId, new: NewToken) -> Result<Token, Failure> {
+    pub(crate) async fn create_token(self, project: ProjectId, new: NewToken) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/tokens"), &new).await
     }
 
-    pub(crate) async fn create_invite_token(self, project: ProjectId) -> Result<Token, Failure> {
+    pub(crate) async fn create_invite_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/room-token"), &empty()).await
     }
 

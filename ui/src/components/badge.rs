@@ -4,14 +4,16 @@
 
 pub(crate) mod team;
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::diff::FileChange;
-use domain::failure::EndClass;
-use domain::goal::{GoalStatus, Progress};
-use domain::project::ProjectStatus;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Card, HeldBy, Phase, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::goal::{GoalStatus, Progress};
+use domain::board::project::ProjectStatus;
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::diff::FileChange;
+use domain::runs::failure::EndClass;
 use leptos::prelude::*;
 
 /// A colour of the style sheet.
@@ -95,44 +97,44 @@ const fn stage_badge(stage: Stage) -> (&'static str, Tone) {
 pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::Failed => "failed",
-        AttentionKind::Stalled => "no progress",
+        AttentionKind::ReviewLimit => "no progress",
         AttentionKind::WaitingPermission => "permission",
         AttentionKind::NeedsInput => "question",
         AttentionKind::Conflict => "conflict",
-        AttentionKind::Checks => "checks failed",
+        AttentionKind::ChecksFailed => "checks failed",
         AttentionKind::Budget => "budget",
         AttentionKind::EmptyPlan => "empty plan",
         AttentionKind::DependencyCancelled => "dependency cancelled",
         AttentionKind::Repository => "repository",
-        AttentionKind::Protocol => "no result",
-        AttentionKind::Silent => "agent unresponsive",
+        AttentionKind::NoOutcome => "no result",
+        AttentionKind::AssigneeUnresponsive => "agent unresponsive",
     }
 }
 
-pub(crate) const fn phase_label(phase: Phase) -> &'static str {
+pub(crate) const fn phase_label(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Planner => "Planner",
-        Phase::Coder => "Coder",
-        Phase::Reviewer => "Reviewer",
-        Phase::Orchestrator => "Orchestrator",
+        AgentKind::Planner => "Planner",
+        AgentKind::Coder => "Coder",
+        AgentKind::Reviewer => "Reviewer",
+        AgentKind::Orchestrator => "Orchestrator",
     }
 }
 
-const fn phase_tone(phase: Phase) -> Tone {
+const fn phase_tone(phase: AgentKind) -> Tone {
     match phase {
-        Phase::Planner => Tone::Warn,
-        Phase::Coder => Tone::Live,
-        Phase::Reviewer => Tone::Info,
-        Phase::Orchestrator => Tone::Good,
+        AgentKind::Planner => Tone::Warn,
+        AgentKind::Coder => Tone::Live,
+        AgentKind::Reviewer => Tone::Info,
+        AgentKind::Orchestrator => Tone::Good,
     }
 }
 
 pub(crate) const fn author_label(author: AuthorRole) -> &'static str {
     match author {
-        AuthorRole::Planner => phase_label(Phase::Planner),
-        AuthorRole::Coder => phase_label(Phase::Coder),
-        AuthorRole::Reviewer => phase_label(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_label(Phase::Orchestrator),
+        AuthorRole::Planner => phase_label(AgentKind::Planner),
+        AuthorRole::Coder => phase_label(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_label(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_label(AgentKind::Orchestrator),
         AuthorRole::Human => "You",
         AuthorRole::Runner => "Runner",
         AuthorRole::Agent => "Agent",
@@ -141,10 +143,10 @@ pub(crate) const fn author_label(author: AuthorRole) -> &'static str {
 
 pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
     match author {
-        AuthorRole::Planner => phase_tone(Phase::Planner),
-        AuthorRole::Coder => phase_tone(Phase::Coder),
-        AuthorRole::Reviewer => phase_tone(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_tone(Phase::Orchestrator),
+        AuthorRole::Planner => phase_tone(AgentKind::Planner),
+        AuthorRole::Coder => phase_tone(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_tone(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_tone(AgentKind::Orchestrator),
         AuthorRole::Agent => Tone::Live,
         AuthorRole::Human | AuthorRole::Runner => Tone::Neutral,
     }
@@ -153,7 +155,7 @@ pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
 pub(crate) const fn end_badge(end: EndClass) -> (&'static str, Tone) {
     match end {
         EndClass::Finished => ("Finished", Tone::Good),
-        EndClass::Asked => ("Asked you", Tone::Warn),
+        EndClass::AwaitingAnswer => ("Asked you", Tone::Warn),
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
@@ -215,7 +217,7 @@ pub(crate) fn card_badge(card: &Card) -> (String, Tone) {
         Some(run) if run.phase != card.phase => (format!("{} working", phase_label(run.phase)), Tone::Live),
         None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
-            let (label, tone) = match (Stage::of(card), &card.hands.assigned_to) {
+            let (label, tone) = match (Stage::of(card), &card.contributors.assigned_to) {
                 (Stage::Assigned, Some(_)) => ("Assigned", Tone::Info),
                 (stage, _) => stage_badge(stage),
             };
@@ -230,6 +232,6 @@ pub(crate) fn Badge(#[prop(into)] label: String, tone: Tone) -> impl IntoView {
 }
 
 #[component]
-pub(crate) fn Role(phase: Phase) -> impl IntoView {
+pub(crate) fn Role(phase: AgentKind) -> impl IntoView {
     view! { <span class="role" data-tone=phase_tone(phase).as_str()>{phase_label(phase)}</span> }
 }

@@ -1,7 +1,7 @@
 //! The diff of a task: its files and their changed lines.
 
-use domain::diff::{Diff, FileDiff, Hunk};
 use domain::id::TaskId;
+use domain::runs::diff::{Diff, FileDiff, Hunk};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

@@ -1,6 +1,6 @@
 //! The bar at the top of every page: home link, connection state and theme, with the banners for the demonstration and for parked agents.
 
-use domain::wire::Demo;
+use domain::wire::DemoInfo;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -89,7 +89,7 @@ fn Parked() -> impl IntoView {
 }
 
 #[component]
-fn DemoBanner(demo: Demo) -> impl IntoView {
+fn DemoBanner(demo: DemoInfo) -> impl IntoView {
     let (client, toasts) = (Client::from_context(), Toasts::from_context());
     let pulling = RwSignal::new(false);
     let pull = move |_| {

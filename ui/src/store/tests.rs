@@ -1,9 +1,9 @@
 //! Tests of the store: events, totals, pages of finished cards and stale lists.
 
 use domain::actor::Actor;
+use domain::board::status::HeldBy;
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::task::HeldBy;
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Sums over all cards of a project, loaded or not. Pure.
 
-use domain::task::Card;
+use domain::board::card::Card;
 use domain::wire::FinishedCards;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

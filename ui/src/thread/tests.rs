@@ -110,8 +110,8 @@ fn reply_is_offered_when_the_recipient_is_unambiguous() {
         let rows: Vec<_> = (1..).zip(to).map(|(id, to)| Message { id, to_agent: (*to).to_owned(), ..first.clone() }).collect();
         threads(&views(&rows))[0].entries[0].is_answerable()
     };
-    assert!(offered(PERSON, &["jon"]) && offered("mara", &["jon", PERSON]));
-    assert!(!offered(PERSON, &["jon", "mara"]) && !offered(RUNNER, &[PERSON]));
+    assert!(offered(HUMAN, &["jon"]) && offered("mara", &["jon", HUMAN]));
+    assert!(!offered(HUMAN, &["jon", "mara"]) && !offered(RUNNER, &[HUMAN]));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! Must not decide anything.
 
-use domain::agent::{ALL, Agent, Health, PERSON};
-use domain::contract::ContractType;
-use domain::handshake::HandshakeStatus;
-use domain::spawn::MinionStatus;
+use domain::team::agent::{Agent, EVERYONE, HUMAN, Health};
+use domain::team::contract::ContractType;
+use domain::team::handshake::HandshakeStatus;
+use domain::team::minion::MinionStatus;
 
 use super::Tone;
 
@@ -23,7 +23,7 @@ pub(crate) fn presence_badge(agent: &Agent) -> (&'static str, Tone) {
 
 /// The reason why an agent is trusted, or that it is not.
 pub(crate) const fn trust_label(agent: &Agent) -> &'static str {
-    match (&agent.run_id, agent.verified) {
+    match (&agent.run_id, agent.trusted) {
         (Some(_), _) => "managed",
         (None, true) => "trusted",
         (None, false) => "joined with an invite token",
@@ -33,8 +33,8 @@ pub(crate) const fn trust_label(agent: &Agent) -> &'static str {
 /// A participant's name on screen.
 pub(crate) fn name_label(name: &str) -> String {
     match name {
-        PERSON => "you".to_owned(),
-        ALL => "everyone".to_owned(),
+        HUMAN => "you".to_owned(),
+        EVERYONE => "everyone".to_owned(),
         name => name.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! One card of the board. It follows only its own signal, so events about other cards do not redraw it.
 
+use domain::board::card::{Card, CurrentRun};
 use domain::id::TaskId;
-use domain::task::{Card, LiveRun};
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
@@ -102,7 +102,7 @@ fn Facts(card: Card) -> impl IntoView {
     let (label, tone) = card_badge(&card);
     let cost = money(card.cost_micro_usd);
     // The activity of a running agent replaces the wait reason.
-    let why = card.why.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
+    let why = card.wait_reason.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
     let detail = card.attention.as_ref().map(|attention| attention.detail.clone());
     view! {
         <div class="facts">
@@ -124,7 +124,7 @@ fn Facts(card: Card) -> impl IntoView {
 
 /// The activity of the running agent: elapsed time and its last line.
 #[component]
-fn Activity(run: LiveRun) -> impl IntoView {
+fn Activity(run: CurrentRun) -> impl IntoView {
     let clock = Clock::from_context();
     let line = Store::from_context().activity_of(&run.id);
     let label = format!("{} working, attempt {}", phase_label(run.phase), run.attempt);

@@ -1,7 +1,7 @@
 //! One column of the board: its cards in order, drawn and loaded in pages, and its look as a drop target.
 
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::Status;
 use leptos::prelude::*;
 
 use crate::client::Client;

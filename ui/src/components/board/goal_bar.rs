@@ -1,6 +1,6 @@
 //! The progress bar of a goal: verified tasks, and done tasks beyond those. A label beside it gives the numbers.
 
-use domain::goal::Progress;
+use domain::board::goal::Progress;
 use domain::id::GoalId;
 use leptos::prelude::*;
 

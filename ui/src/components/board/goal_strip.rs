@@ -1,6 +1,6 @@
 //! The goals above the board: the progress of each, and a click that filters the board by goal.
 
-use domain::goal::{Goal, GoalStatus};
+use domain::board::goal::{Goal, GoalStatus};
 use leptos::prelude::*;
 
 use crate::components::badge::{goal_badge, progress_label};
@@ -49,7 +49,7 @@ fn GoalChip(goal: Goal, query: RwSignal<String>) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use domain::goal::Progress;
+    use domain::board::goal::Progress;
     use domain::id::{GoalId, ProjectId};
     use domain::time::Timestamp;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::evidence::Probe;
-use domain::project::{PlanApproval, Project};
+use domain::board::project::{PlanApproval, Project};
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
@@ -26,7 +26,7 @@ const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(250);
 enum Lookup {
     Empty,
     Running,
-    Found(Box<Probe>),
+    Found(Box<RepositoryInfo>),
     Refused { detail: String, hint: String },
 }
 
@@ -63,7 +63,7 @@ fn inspect(client: Client, path: Signal<String>, branch: RwSignal<Option<String>
 }
 
 /// The commit that agents start from, and the uncommitted files that they cannot see.
-fn summary(probe: &Probe) -> String {
+fn summary(probe: &RepositoryInfo) -> String {
     let short: String = probe.base_sha.chars().take(7).collect();
     let start = format!("Agents start from {} @ {short}", probe.base_branch);
     match probe.uncommitted {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn summary_names_base_and_uncommitted_files() {
-        let mut probe = Probe {
+        let mut probe = RepositoryInfo {
             repo_path: "/code/app".to_owned(),
             git_dir: "/code/app/.git".to_owned(),
             base_branch: "main".to_owned(),

@@ -1,7 +1,7 @@
 //! The header of a board: title, progress, filter and the actions on the whole project.
 
-use domain::project::Project;
-use domain::wire::Landed;
+use domain::board::project::Project;
+use domain::wire::LandingResult;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -135,7 +135,7 @@ enum Landing {
     Closed,
     Confirming,
     Running,
-    Done(Landed),
+    Done(LandingResult),
 }
 
 /// Merges the project branch into the base branch, after a confirmation.

@@ -1,7 +1,7 @@
 //! The question of an agent: its options as buttons, and a field for another answer.
 
+use domain::board::question::Question;
 use domain::id::TaskId;
-use domain::question::Question;
 use leptos::prelude::*;
 use web_sys::SubmitEvent;
 

@@ -2,9 +2,10 @@
 //!
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
+use domain::board::transition::{Mover, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Card};
-use domain::transition::{Mover, columns};
 use domain::wire::{TaskPatch, TaskView};
 use leptos::html;
 use leptos::prelude::*;
@@ -39,9 +40,9 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     let can_retry = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| !attention.kind.survives_release())));
     let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
-    let movable = Memo::new(move |_| card.with(|card| !columns(card.phase, card.status, Mover::Human).is_empty()));
+    let movable = Memo::new(move |_| card.with(|card| !target_columns(card.phase, card.status, Mover::Human).is_empty()));
     let closable = Memo::new(move |_| {
-        card.with(|card| card.status.is_open() && columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
+        card.with(|card| card.status.is_open() && target_columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
     });
 
     let dialogs = move || match open.get() {

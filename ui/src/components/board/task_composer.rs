@@ -1,7 +1,7 @@
 //! The composer of a task panel: a comment for later agents, or a message to the agent at work.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, SubmitEvent};
 

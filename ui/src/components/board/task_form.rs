@@ -1,7 +1,7 @@
 //! The editable fields of a task: title, description and dependencies. Used for new tasks, for edits and in a plan.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use leptos::prelude::*;
 
 use crate::components::badge::status_label;

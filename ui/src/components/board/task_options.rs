@@ -1,7 +1,7 @@
 //! The tasks that a select field offers: the newest ones, because thousands of options would block the page.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 
 use crate::store::Store;
 
@@ -15,7 +15,7 @@ pub(crate) fn task_options(store: Store, is_offered: impl Fn(&Card) -> bool) -> 
 
 #[cfg(test)]
 mod tests {
-    use domain::task::Status;
+    use domain::board::status::Status;
     use leptos::prelude::Owner;
 
     use super::*;

@@ -1,8 +1,8 @@
 //! The panel of one task: its actions, facts, comments, attempts, changes and messages.
 
+use domain::board::card::Card;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::task::Card;
-use domain::why::Why;
 use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;
@@ -189,8 +189,9 @@ fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, 
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
     let attention = Memo::new(move |_| card.with(|card| card.attention.clone()));
     // The facts already name the assignee.
-    let is_shown = |why: &&Why| !matches!(why, Why::AssignedTo { .. });
-    let why = Memo::new(move |_| card.with(|card| card.why.as_ref().filter(|_| card.run.is_none()).filter(is_shown).map(Why::sentence)));
+    let is_shown = |why: &&WaitReason| !matches!(why, WaitReason::Assigned { .. });
+    let why =
+        Memo::new(move |_| card.with(|card| card.wait_reason.as_ref().filter(|_| card.run.is_none()).filter(is_shown).map(WaitReason::sentence)));
     let question_task = task.clone();
     view! {
         {move || question.get().map(|question| view! { <QuestionBox task=question_task.clone() question=question /> })}

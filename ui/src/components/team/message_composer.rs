@@ -1,8 +1,8 @@
 //! The composer of a message to agents. Incoming messages do not disturb the typed text.
 
-use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
-use domain::message::{Message, NewMessage};
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Message, NewMessage};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};
@@ -29,7 +29,7 @@ pub(crate) fn focus_message() {
 
 /// The recipient of a reply: the sender, or the recipient of the human's own message.
 pub(crate) fn reply_recipient(message: &Message) -> &str {
-    if message.from_agent == PERSON { &message.to_agent } else { &message.from_agent }
+    if message.from_agent == HUMAN { &message.to_agent } else { &message.from_agent }
 }
 
 #[component]
@@ -47,7 +47,7 @@ pub(crate) fn MessageComposer(
     // Leads receive a copy of every message anyway.
     let cc_candidates = Memo::new(move |_| {
         let to = to.get();
-        let others = active.get().into_iter().filter(|agent| to != ALL && agent.name != to && !agent.leads());
+        let others = active.get().into_iter().filter(|agent| to != EVERYONE && agent.name != to && !agent.is_lead());
         others.map(|agent| agent.name).collect::<Vec<_>>()
     });
     Effect::new(move || {
@@ -60,7 +60,7 @@ pub(crate) fn MessageComposer(
     Effect::new(move || {
         let filter = data.message_filter.get();
         task.set(filter.task);
-        if let Some(agent) = filter.agent.filter(|agent| agent != PERSON) {
+        if let Some(agent) = filter.agent.filter(|agent| agent != HUMAN) {
             to.set(agent);
         }
     });
@@ -103,7 +103,7 @@ pub(crate) fn MessageComposer(
     };
     let names = Memo::new(move |_| active.get().into_iter().map(|agent| agent.name).collect::<Vec<_>>());
     let recipients = move || {
-        let names = names.get().into_iter().chain([ALL.to_owned()]);
+        let names = names.get().into_iter().chain([EVERYONE.to_owned()]);
         names
             .map(|name| view! { <option value=name.clone() selected=to.with_untracked(|to| *to == name)>{name_label(&name)}</option> })
             .collect_view()
@@ -165,7 +165,7 @@ pub(crate) fn MessageComposer(
                 on:keydown=on_key
             ></textarea>
             <div class="row">
-                <Show when=move || to.with(|to| to == ALL)>
+                <Show when=move || to.with(|to| to == EVERYONE)>
                     <span class="small-text soft">"Every active agent receives it."</span>
                 </Show>
                 <span class="faint small-text push shortcut">"Ctrl + Enter"</span>

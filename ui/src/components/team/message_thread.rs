@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON};
-use domain::message::Message;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
 
@@ -82,9 +82,9 @@ fn MessageEntry(
     let reply = reply.filter(|_| entry.is_answerable());
     let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
     let (at, own_fingerprint) = (message.timestamp, fingerprint(&message));
-    let own = message.from_agent == PERSON;
+    let own = message.from_agent == HUMAN;
     let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_fingerprint)));
-    let to = if message.to_agent == ALL {
+    let to = if message.to_agent == EVERYONE {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everyone"</span> }.into_any()
     } else {
         view! { <span class="soft">{format!("to {}", names_label(to.iter().map(String::as_str)))}</span> }.into_any()
@@ -125,7 +125,7 @@ fn MessageEntry(
 
 /// The recipients that have not read the message. The human is left out, because they know what they have read.
 fn unread_label(entry: &ThreadEntry) -> Option<String> {
-    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| *name != PERSON).collect();
+    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| *name != HUMAN).collect();
     match unread_by.len() {
         0 => None,
         count if count == entry.to.len() => Some("unread".to_owned()),

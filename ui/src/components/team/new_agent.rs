@@ -1,7 +1,7 @@
 //! The dialog that creates an agent token or an invite token. Each token is shown once.
 
-use domain::agent::Role;
-use domain::wire::{NewToken, Token};
+use domain::team::role::Role;
+use domain::wire::{CreatedToken, NewToken};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -32,11 +32,11 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let for_one = RwSignal::new(true);
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
-    let created = RwSignal::new(None::<(Token, bool)>);
+    let created = RwSignal::new(None::<(CreatedToken, bool)>);
     let ready = Signal::derive(move || !for_one.get() || (has_text(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
         let is_for_one = for_one.get_untracked();
-        let then = move |answer: Token| created.set(Some((answer, is_for_one)));
+        let then = move |answer: CreatedToken| created.set(Some((answer, is_for_one)));
         if is_for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = non_empty(team).map(|team| team.trim().to_owned());
@@ -74,8 +74,8 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
 }
 
 #[component]
-fn TokenCreated(token: Token, for_one: bool, close: Callback<()>) -> impl IntoView {
-    let Token { token, connect } = token;
+fn TokenCreated(token: CreatedToken, for_one: bool, close: Callback<()>) -> impl IntoView {
+    let CreatedToken { token, connect } = token;
     let command = connect.replace("$TOKEN", &token);
     view! {
         <p class="notice" data-tone="warn" role="status">"Copy it now: it is shown only once."</p>

@@ -1,6 +1,6 @@
 //! The dialog that declares a contract or its next version.
 
-use domain::contract::{ContractType, NewContract};
+use domain::team::contract::{ContractType, NewContract};
 use leptos::prelude::*;
 
 use crate::client::Client;

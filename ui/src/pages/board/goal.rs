@@ -1,8 +1,8 @@
 //! The page of goals: their tasks, their progress, and sign-off.
 
-use domain::goal::{Goal, GoalStatus, Progress};
+use domain::board::card::Card;
+use domain::board::goal::{Goal, GoalStatus, Progress};
 use domain::id::{GoalId, TaskId};
-use domain::task::Card;
 use leptos::prelude::*;
 
 use crate::client::Client;

@@ -1,7 +1,8 @@
 //! The review of a plan before it starts: edit, add, remove and reorder tasks, send the plan back, or start it.
 
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
 use domain::id::TaskId;
-use domain::task::{CancelReason, Card};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -204,7 +205,7 @@ fn priorities(plan: &[Card], task: &TaskId, by: isize) -> Vec<(TaskId, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use domain::task::Status;
+    use domain::board::status::Status;
 
     use super::*;
     use crate::testing::card;

@@ -1,6 +1,6 @@
 //! The page of contracts: declared interfaces, their versions and the diff of each version.
 
-use domain::contract::{Contract, ContractType, ContractVersion};
+use domain::team::contract::{Contract, ContractType, ContractVersion};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

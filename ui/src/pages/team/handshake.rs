@@ -1,7 +1,7 @@
 //! The page of handshakes: plans to acknowledge, and the state of each target.
 
-use domain::agent::PERSON;
-use domain::handshake::{Handshake, HandshakeStatus};
+use domain::team::agent::HUMAN;
+use domain::team::handshake::{Handshake, HandshakeStatus};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -57,7 +57,7 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
     let acknowledged = names_label(handshake.acknowledged());
     let left =
         names_label(handshake.targets.iter().filter(|target| target.left && target.acked_at.is_none()).map(|target| target.agent_name.as_str()));
-    let awaits_human = handshake.pending().any(|name| name == PERSON);
+    let awaits_human = handshake.pending().any(|name| name == HUMAN);
     let fact = |name: &'static str, names: String| {
         (!names.is_empty()).then(|| {
             view! {

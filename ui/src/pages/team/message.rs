@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON};
 use domain::id::TaskId;
-use domain::message::{Inbox, Message};
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Inbox, Message};
 use domain::wire::MessageView;
 use leptos::ev;
 use leptos::html::Div;
@@ -114,7 +114,7 @@ impl MessageList {
 
     /// Adds delivered messages to the fresh ones. None if the page was closed.
     fn add_fresh(self, inbox: &Inbox) -> Option<()> {
-        let new = inbox.messages.iter().filter(|received| !received.again).map(|received| fingerprint(&received.message));
+        let new = inbox.messages.iter().filter(|received| !received.redelivered).map(|received| fingerprint(&received.message));
         self.fresh.try_update(|fresh| fresh.extend(new))
     }
 }
@@ -238,7 +238,7 @@ fn Filters() -> impl IntoView {
     let show = move |filter: MessageFilter| navigation.go(Route::Messages { project: data.project(), filter });
     let names = Memo::new(move |_| {
         let agents = data.agents.value.get().unwrap_or_default();
-        let names = agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]);
+        let names = agents.into_iter().map(|agent| agent.name).chain([HUMAN.to_owned(), EVERYONE.to_owned()]);
         with_chosen(names.map(|name| (name.clone(), name_label(&name))).collect(), data.message_filter.get().agent, |name| name_label(name))
     });
     let tasks = Memo::new(move |_| with_chosen(task_options(store, |_| true), data.message_filter.get().task, TaskId::to_string));
