@@ -7,6 +7,7 @@
 
 mod board;
 mod caller;
+mod consequences;
 mod engine;
 mod error;
 mod runs;
