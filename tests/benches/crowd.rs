@@ -19,8 +19,6 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 const AGENTS: usize = 20;
 const SENDS: usize = 50;
 const READS: usize = 10;
-/// What the kernel counts processor time in, a second: `USER_HZ`, which is 100 on every Linux that this runs on.
-const TICKS: f64 = 100.0;
 
 #[tokio::main]
 async fn main() {
@@ -43,9 +41,9 @@ async fn through(relay: &Relay, door: Door, store: f64) {
     let crowd = Crowd::gather(relay, &project, AGENTS, door).await.unwrap();
     // The client and the bridges share the processors with the server that is measured.
     let everybody = [vec![relay.server_id().unwrap()], crowd.bridges(), vec![std::process::id()]];
-    let (began, before) = (Instant::now(), everybody.each_ref().map(|processes| processor_time(processes)));
+    let (began, before) = (Instant::now(), everybody.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
     let (crowd, tally) = crowd.talk(SENDS, READS).await.unwrap();
-    let (took, after) = (began.elapsed(), everybody.each_ref().map(|processes| processor_time(processes)));
+    let (took, after) = (began.elapsed(), everybody.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
     let Tally { calls, blocked, sent, received, errors } = tally;
     let received: usize = received.values().map(Vec::len).sum();
     let calls = f64::from(u32::try_from(calls).unwrap());
@@ -93,15 +91,4 @@ async fn store(relay: &Relay) -> f64 {
         writer.unwrap();
     }
     f64::from(u32::try_from(AGENTS * (SENDS + READS)).unwrap()) / began.elapsed().as_secs_f64()
-}
-
-/// What processes and their threads have used of the processors so far.
-fn processor_time(processes: &[u32]) -> Duration {
-    let used = processes.iter().map(|id| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        // The name in brackets may hold anything; utime and stime are the 12th and 13th fields behind it.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / TICKS
-    });
-    Duration::from_secs_f64(used.sum())
 }

@@ -58,6 +58,25 @@ pub fn memory(id: u32) -> io::Result<[f64; 3]> {
     Ok([megabytes("Rss:")?, megabytes("Pss:")?, megabytes("Private_Dirty:")?])
 }
 
+/// Processor time that processes and their threads have used so far.
+///
+/// # Errors
+/// A process does not exist.
+pub fn processor_time(processes: &[u32]) -> io::Result<Duration> {
+    /// The kernel's unit of processor time, per second: `USER_HZ`, which is 100 on Linux.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let mut ticks = 0.0;
+    for id in processes {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+        // The name in parentheses may contain anything; utime and stime are the 12th and 13th fields after it.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        for field in fields.skip(11).take(2) {
+            ticks += field.parse::<f64>().map_err(io::Error::other)?;
+        }
+    }
+    Ok(Duration::from_secs_f64(ticks / TICKS_PER_SECOND))
+}
+
 /// The largest of each kind of memory.
 pub fn largest(processes: &[[f64; 3]]) -> [f64; 3] {
     [0, 1, 2].map(|kind| processes.iter().map(|memory| memory[kind]).fold(0.0, f64::max))
