@@ -22,7 +22,7 @@ use domain::id::ProjectId;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::client::Client;
-use tests::relay::Relay;
+use tests::server::TestServer;
 
 use crate::fill::Marks;
 use crate::load::{CARDS_EACH, CLIENTS, group_commit_rate, rate};
@@ -37,7 +37,7 @@ const HELD_CARDS: [usize; 2] = [100, 5_000];
 
 /// A server with one project, and an open card of it.
 struct Board {
-    server: Relay,
+    server: TestServer,
     project: ProjectId,
     card: String,
 }
@@ -117,11 +117,11 @@ impl Board {
 }
 
 /// A server that made a project on its repository and was ended, and its database.
-async fn stopped() -> Outcome<(Relay, ProjectId, PathBuf)> {
-    let mut server = Relay::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await?;
+async fn stopped() -> Outcome<(TestServer, ProjectId, PathBuf)> {
+    let mut server = TestServer::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await?;
     let project = server.project("Growth", None).await?.id;
-    server.end().await?;
-    let file = server.place().join("data/vibe-relay.db");
+    server.stop().await?;
+    let file = server.root().join("data/vibe-relay.db");
     Ok((server, project, file))
 }
 
@@ -166,7 +166,7 @@ async fn creators(boards: &[Board]) -> Outcome<Vec<(&'static str, Vec<f64>)>> {
         ("server's memory afterwards, MB", Vec::new()),
     ];
     for board in boards {
-        let group_commit = group_commit_rate(&board.server.place().join("alone/board.db")).await?;
+        let group_commit = group_commit_rate(&board.server.root().join("alone/board.db")).await?;
         let before = tests::processor_time(&[board.server_id()?])?;
         let client = |_| {
             let (client, path) = (Client::new(&board.server.url, &board.server.token), format!("/api/projects/{}/tasks", board.project));

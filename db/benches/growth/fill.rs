@@ -1,4 +1,4 @@
-//! Multiplies the rows of a database file in bulk. It must know no table and no column by name, except the counters of ids and the log.
+//! Multiplies rows of a database file in bulk. It must not name tables or columns, except the id counters and the event log.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,20 +16,20 @@ use crate::store::Outcome;
 const BATCH: usize = 2000;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How far a database has counted: each kind of id, and each table whose rows are numbered.
+/// The last number of each kind of id and of each table with numbered rows.
 pub(crate) struct Marks {
     ids: BTreeMap<String, i64>,
     rows: BTreeMap<String, i64>,
 }
 
-/// A number above `mark` belongs to what is copied, and each copy adds `span` to it.
+/// Numbers above `mark` belong to copied rows. Each copy adds `span` to them.
 #[derive(Clone, Copy)]
 struct Shift {
     mark: i64,
     span: i64,
 }
 
-/// The rows of one table that are copied, and which of their columns hold shifted numbers.
+/// The rows of one table to copy, and the columns with numbers to shift.
 struct Template {
     table: String,
     columns: Vec<String>,
@@ -68,7 +68,7 @@ pub(crate) async fn copy(from: &Path, to: &Path) -> Outcome {
     Ok(connection.close().await?)
 }
 
-/// Adds `copies` of everything that was created after `before`, under ids of their own.
+/// Adds `copies` of all rows created after `before`, with new ids.
 pub(crate) async fn multiply(file: &Path, before: &Marks, copies: i64) -> Outcome {
     let after = Marks::of(file).await?;
     let (ids, rows) = (Marks::shifts(&before.ids, &after.ids), Marks::shifts(&before.rows, &after.rows));
@@ -103,7 +103,7 @@ pub(crate) async fn lengthen_log(file: &Path, total: i64) -> Outcome {
     Ok(connection.close().await?)
 }
 
-/// Fails unless a table has so many rows.
+/// Fails unless a table has the expected number of rows.
 pub(crate) async fn check_count(file: &Path, table: &str, expected: usize) -> Outcome {
     let mut connection = open(file).await?;
     let found: i64 = sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"))).fetch_one(&mut connection).await?;
@@ -144,7 +144,7 @@ impl Template {
         Ok(Self { table, columns, shifts, rows: template })
     }
 
-    /// Inserts the copies. A hash of a secret cannot be copied: its row is left out.
+    /// Inserts the copies. Rows without an id in their key, such as token hashes, are skipped.
     async fn insert(&self, connection: &mut SqliteConnection, ids: &BTreeMap<String, Shift>, copies: i64) -> Outcome {
         let values: Vec<String> = (0..self.columns.len()).map(|place| format!("value ->> '$[{place}]'")).collect();
         let insert = format!("INSERT OR IGNORE INTO {} ({}) SELECT {} FROM json_each($1)", self.table, self.columns.join(", "), values.join(", "));
@@ -173,7 +173,7 @@ fn copied(value: &Value, shift: Option<Shift>, ids: &BTreeMap<String, Shift>, co
     }
 }
 
-/// Replaces every id of what is copied by that of its copy.
+/// Replaces every copied id by the id of its copy.
 fn renumber(text: &str, ids: &BTreeMap<String, Shift>, copy: i64) -> String {
     let mut renumbered = String::with_capacity(text.len() + 16);
     let mut rest = text;

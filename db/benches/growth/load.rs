@@ -1,4 +1,4 @@
-//! Clients that write at once, each waiting for its own answer. It must not know what the figures are compared with.
+//! Concurrent clients that each wait for their own answers. It must not know the aims.
 
 use std::future::Future;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) const CLIENTS: usize = 16;
 pub(crate) const CARDS_EACH: usize = 20;
 const COMMENTS_EACH: usize = 100;
 
-/// Creates cards; returns how many a second.
+/// Creates cards concurrently and returns the rate per second.
 pub(crate) async fn create_cards(store: &Store) -> Outcome<f64> {
     let client = |_| {
         let store = store.clone();
@@ -26,7 +26,7 @@ pub(crate) async fn create_cards(store: &Store) -> Outcome<f64> {
     rate(CLIENTS * CARDS_EACH, run((0..CLIENTS).map(client)).await?)
 }
 
-/// Comments on a small board in a new file; returns how many a second: the rate at which the store groups writes into commits.
+/// Adds comments concurrently on a small board in a new file and returns the rate per second, which is the group-commit rate.
 pub(crate) async fn group_commit_rate(file: &Path) -> Outcome<f64> {
     let store = Store::open(file, true).await?;
     let mut cards = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) async fn group_commit_rate(file: &Path) -> Outcome<f64> {
     rate(CLIENTS * COMMENTS_EACH, run(cards.into_iter().map(client)).await?)
 }
 
-/// Runs all clients at once and returns how long they took together.
+/// Runs all clients concurrently and returns the total time.
 pub(crate) async fn run<F>(clients: impl Iterator<Item = F>) -> Outcome<Duration>
 where
     F: Future<Output = Outcome> + Send + 'static,

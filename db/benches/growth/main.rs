@@ -1,6 +1,6 @@
-//! Which costs grow with the size of a board and of its log: `cargo bench -p db --bench growth`. It calls the store through `store` only.
+//! Measures which costs grow with the board and its log: `cargo bench -p db --bench growth`. It must call the database only through `store`.
 //!
-//! All sizes are measured in turns within one run, because a shared machine is faster in one minute than in the next.
+//! One run measures all sizes alternately, because the speed of a shared machine changes from minute to minute.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
@@ -128,7 +128,7 @@ async fn board_with_log(plan: &Plan, file: &Path, events: usize) -> Outcome<Boar
     Ok(Board { store: Store::open(file, true).await?, card })
 }
 
-/// The median of every operation on every board.
+/// The median time of every operation on every board.
 async fn measure(boards: &[Board]) -> Outcome<Vec<(&'static str, Vec<f64>)>> {
     let mut rows = Vec::new();
     for (operation, name) in OPERATIONS {
@@ -164,7 +164,7 @@ impl Board {
     }
 }
 
-/// What held cards cost, which are open: a person imported a backlog.
+/// Measures open cards that are held, like an imported backlog.
 async fn backlog(folder: &Path) -> Outcome<Table> {
     let file = folder.join("card.db");
     drop(Store::open(&file, false).await?);
@@ -206,7 +206,7 @@ async fn backlog(folder: &Path) -> Outcome<Table> {
             creates.push(start.elapsed());
             used += processor_time()?.saturating_sub(before);
         }
-        // Right before the creators, on a small board of its own.
+        // Measured right before the creators, on a separate small board.
         let group_commit = group_commit_rate(&folder.join(format!("comments-{number}.db"))).await?;
         let before = processor_time()?;
         let creators = create_cards(many).await?;
@@ -220,7 +220,7 @@ async fn backlog(folder: &Path) -> Outcome<Table> {
     Ok(Table::new("open cards, all held", &HELD_CARDS, rows))
 }
 
-/// What this process and its threads have used of the processors so far.
+/// Processor time that this process and its threads have used so far.
 fn processor_time() -> Outcome<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let span = |time: TimeVal| -> Outcome<Duration> { Ok(Duration::new(u64::try_from(time.tv_sec())?, u32::try_from(time.tv_usec())? * 1000)) };

@@ -1,8 +1,9 @@
-//! Every call of the store that the growth benchmark makes, so that a changed interface changes this file alone. It must not measure.
+//! All database calls of the growth benchmarks, because a changed interface must change only this file. It must not measure.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use db::{Caller, Db, Move, NewRun, RunEnd};
+use db::{Caller, Db, Error, Move, NewRun, RunEnd};
 use domain::config::{Config, Durability};
 use domain::evidence::{Evidence, Found, Probe};
 use domain::failure::EndClass;
@@ -18,8 +19,10 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + S
 /// The size of one finished plan: a planner, its parts, and one round of orchestration.
 pub(crate) const PLAN_SIZE: usize = 50;
 const PARTS: usize = PLAN_SIZE - 2;
-/// One part in this many is sent back once; another one in as many is cancelled.
+/// One part in this many is sent back once, and another one is cancelled.
 const IRREGULAR: usize = 12;
+
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 const DESCRIPTION: &str = "The page lists every entry of the journal with its date, title and first paragraph, newest first, twenty to a page. \
     A reader pages back with a link at the end and sees the number of the page in the title.\n\n\
@@ -44,7 +47,15 @@ impl Store {
     /// Opens a database file, with the project that it holds or a new one.
     pub(crate) async fn open(file: &Path, durable: bool) -> Outcome<Self> {
         let durability = if durable { Durability::Full } else { Durability::Normal };
-        let db = Db::open(&Config { db_path: file.to_owned(), durability, ..Config::default() }).await?;
+        let config = Config { db_path: file.to_owned(), durability, ..Config::default() };
+        // A store that was dropped right before may still be closing the file.
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
+        let db = loop {
+            match Db::open(&config).await {
+                Err(Error::Locked { .. }) if Instant::now() < deadline => {}
+                opened => break opened?,
+            }
+        };
         let project = match db.projects().await?.into_iter().next() {
             Some(project) => project.id,
             None => db.create_project(&Caller::Human, NewProject { title: "Growth".to_owned(), ..NewProject::default() }, probe()).await?.id,
@@ -52,7 +63,7 @@ impl Store {
         Ok(Self { db, project })
     }
 
-    /// Takes a plan the whole way: planned, built, reviewed, merged, looked at as a whole.
+    /// Completes a plan: planner, coders, reviewers, merges and one round of orchestration.
     pub(crate) async fn finish_plan(&self) -> Outcome {
         let planner = self.create(&json!({"title": "Plan the journal", "phase": "planner", "description": DESCRIPTION, "start": true})).await?;
         let agent = self.agent(&planner, Phase::Planner, Status::Backlog).await?;
@@ -66,7 +77,7 @@ impl Store {
         self.end(agent).await?;
         for (number, part) in parts.iter().map(|part| &part.card.id).enumerate() {
             match number % IRREGULAR {
-                // The last of a chain: nothing waits for it.
+                // The last part of a chain, so no other part depends on it.
                 8 => self.change(&Caller::Human, part, Status::Cancelled, Some("obsolete"), Found::Nothing).await?,
                 3 => self.finish_part(part, true).await?,
                 _ => self.finish_part(part, false).await?,
@@ -81,7 +92,7 @@ impl Store {
         if complete { Ok(()) } else { Err("the plan was not finished".into()) }
     }
 
-    /// Builds, reviews and merges a part; where it is `sent_back`, twice.
+    /// Builds, reviews and merges a part. With `sent_back`, the first review rejects it.
     async fn finish_part(&self, task: &TaskId, sent_back: bool) -> Outcome {
         let clean =
             Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
@@ -144,7 +155,7 @@ impl Store {
         self.create(&json!({"title": "An imported card", "description": DESCRIPTION})).await
     }
 
-    /// Creates open cards behind a finished one. Every fifth is not held, but waits for the one before it.
+    /// Creates open cards that depend on a finished one. Every fifth card is not held but depends on the card before it.
     pub(crate) async fn create_open(&self, count: usize, finished: &TaskId) -> Outcome<Vec<TaskId>> {
         let mut tasks: Vec<TaskId> = Vec::new();
         for number in 0..count {
@@ -174,12 +185,12 @@ impl Store {
         self.change(&Caller::Human, task, Status::Backlog, None, Found::Nothing).await
     }
 
-    /// Reads what the runner plans from.
+    /// Reads the state that the runner reads on each tick.
     pub(crate) async fn plan_tick(&self) -> Outcome<usize> {
         Ok(self.db.state().await?.tasks.len())
     }
 
-    /// Reads what the first answer of the board holds.
+    /// Reads the first answer of the board.
     pub(crate) async fn board(&self) -> Outcome<usize> {
         Ok(self.db.board(&self.project).await?.cards.len())
     }
@@ -188,7 +199,7 @@ impl Store {
         Ok(self.db.agents(&self.project).await?.len())
     }
 
-    /// Reads what a client reads that missed the last hundred events.
+    /// Reads the last hundred events, as a client does that reconnects.
     pub(crate) async fn last_events(&self) -> Outcome<usize> {
         Ok(self.db.events_after(self.db.latest() - 100, Some(&self.project), 1000).await?.len())
     }

@@ -1,4 +1,4 @@
-//! Tables of figures by size, and whether an aim was met. It must know nothing of what was measured.
+//! Tables of figures by size, and checks of aims. It must not know what was measured.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Table {
         }
     }
 
-    /// Each operation's figure at the last size by that at the first.
+    /// The figure at the last size divided by the figure at the first, per operation.
     pub(crate) fn ratios(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.rows.iter().map(|(name, figures)| (*name, growth(figures)))
     }
@@ -32,7 +32,7 @@ impl Table {
         self.rows.iter().find(|(row, _)| *row == name).map(|(_, figures)| figures.clone()).unwrap_or_default()
     }
 
-    /// The figure at the last size; one that is missing meets no aim.
+    /// The figure at the last size. A missing figure is infinite, so it meets no aim.
     pub(crate) fn last(&self, name: &str) -> f64 {
         self.row(name).last().copied().unwrap_or(f64::INFINITY)
     }
@@ -42,7 +42,7 @@ fn growth(figures: &[f64]) -> f64 {
     figures.last().zip(figures.first()).map_or(f64::NAN, |(last, first)| last / first)
 }
 
-/// Prints an aim, what was measured, and whether that meets it.
+/// Prints an aim, the measured value and the verdict.
 pub(crate) fn aim(what: &str, measured: &str, met: bool) {
     println!("  {what:<66}{measured:>12}  {}", if met { "met" } else { "MISSED" });
 }

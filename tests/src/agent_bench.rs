@@ -1,4 +1,5 @@
-//! A place in which one agent works: a repository, a scenario, an MCP server that writes calls down. It must not know which player works.
+//! A workspace for one agent: a repository, a scenario and an MCP server that records calls. It must not know whether the agent is real or
+//! scripted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,21 +10,21 @@ use tempfile::TempDir;
 use crate::agent::Agent;
 use crate::{claude, git};
 
-/// How an agent finds its session.
+/// Whether an agent starts a session or resumes one.
 #[derive(Debug, Clone, Copy)]
 pub enum Session<'a> {
     New(&'a str),
     Resume(&'a str),
 }
 
-/// The folder of one agent and everything around it.
+/// The folder of one agent with its worktree, scenario and recorded calls.
 #[derive(Debug)]
-pub struct Bench {
+pub struct AgentBench {
     folder: TempDir,
     recorder: PathBuf,
 }
 
-impl Bench {
+impl AgentBench {
     /// Prepares a repository with these files. `recorder` is the MCP server's program, `recording_mcp` of this crate.
     ///
     /// # Errors
@@ -47,7 +48,7 @@ impl Bench {
         self.path("worktree")
     }
 
-    /// A prompt as a runner writes it; `rest` follows the issue.
+    /// A prompt in the form that the runner writes. `rest` follows the issue.
     pub fn prompt(&self, phase: &str, title: &str, rest: &str) -> String {
         let worktree = self.worktree();
         let lines = format!("Title: {title}\nDescription: none\nPhase: {phase}\nBranch: main\nWorktree: {}", worktree.display());
@@ -57,7 +58,7 @@ impl Bench {
     /// Starts the real program against a scripted model.
     ///
     /// # Errors
-    /// It is not installed or could not be started.
+    /// `claude` is not installed or could not be started.
     pub fn real(&self, session: Session<'_>, base_url: &str) -> io::Result<Agent> {
         let program = claude::find().map_err(io::Error::other)?;
         let mut variables = claude::environment(&self.path("config"), base_url);
@@ -68,7 +69,7 @@ impl Bench {
     /// Starts the scripted agent, `scripted_agent` of this crate.
     ///
     /// # Errors
-    /// It could not be started.
+    /// The program could not be started.
     pub fn scripted(&self, session: Session<'_>, program: &Path) -> io::Result<Agent> {
         let mut arguments = vec!["--scenario".to_owned(), self.path("scenario.json").display().to_string()];
         arguments.extend(self.arguments(session));
@@ -89,7 +90,7 @@ impl Bench {
             Session::Resume(id) => ("--resume", id),
         };
         let fixed = "-p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --strict-mcp-config \
-                     --setting-sources user --dangerously-skip-permissions --model claude-sonnet-4-5 --tools Bash,Read,Edit,Write";
+                     --options-sources user --dangerously-skip-permissions --model claude-sonnet-4-5 --tools Bash,Read,Edit,Write";
         let mut arguments: Vec<String> = fixed.split_whitespace().map(str::to_owned).collect();
         for (flag, value) in [
             (flag, id.to_owned()),
@@ -102,10 +103,10 @@ impl Bench {
         arguments
     }
 
-    /// The MCP calls so far, oldest first, with this bench's own path replaced.
+    /// The MCP calls so far, oldest first, with the path of this folder replaced.
     ///
     /// # Errors
-    /// The list holds a line that is not JSON.
+    /// A recorded line is not valid JSON.
     pub fn calls(&self) -> io::Result<Vec<Value>> {
         let text = match std::fs::read_to_string(self.path("calls")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,5 +1,5 @@
-//! A crowd of agents from outside that write to each other as fast as they are answered, over HTTP or through bridges of their own. It must
-//! count what each sent and was given, and judge nothing.
+//! External agents that exchange messages as fast as the board responds, over HTTP or through bridges. It must only count, not judge what
+//! was sent and received.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,44 +12,44 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinSet;
 
 use crate::mcp::{self, Answer};
-use crate::relay::Relay;
+use crate::server::TestServer;
 
-/// How a crowd reaches the board.
+/// How a fleet reaches the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum Transport {
     Http,
     Bridges,
 }
 
-/// What everybody did together.
+/// Totals of all agents.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Calls that were answered, refused ones included.
+    /// Calls with a response, including refused ones.
     pub calls: usize,
-    /// Sends that were refused because something was unread; each was followed by a look into the inbox.
+    /// Sends that were refused because of unread messages. The agent then read its inbox and retried.
     pub blocked: usize,
     pub sent: Vec<String>,
-    /// What was given as new, by recipient.
+    /// New messages by recipient, without redeliveries.
     pub received: BTreeMap<String, Vec<String>>,
-    /// Answers that should not have been.
+    /// Unexpected errors.
     pub errors: Vec<String>,
 }
 
-/// One agent and its way to the board.
+/// One agent and its connection to the board.
 #[derive(Debug)]
 pub struct Member {
     name: String,
-    way: Way,
+    connection: Connection,
     tally: Tally,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Connection {
     Http { client: reqwest::Client, url: String, token: String },
     Bridge(Box<Bridge>),
 }
 
-/// A bridge as an agent's program starts it: requests in, answers out, a line each.
+/// A bridge as an agent's program starts it, with one JSON line per request and response.
 #[derive(Debug)]
 pub struct Bridge {
     child: Child,
@@ -58,55 +58,55 @@ pub struct Bridge {
     last: u64,
 }
 
-/// Everybody of a crowd.
+/// All agents of a fleet.
 #[derive(Debug)]
-pub struct Crowd(Vec<Member>);
+pub struct AgentFleet(Vec<Member>);
 
-impl Crowd {
-    /// Gives each of `size` agents a token and a way to the board.
+impl AgentFleet {
+    /// Creates `size` agents, each with a token and a connection to the board.
     ///
     /// # Errors
-    /// The board refuses, or a bridge cannot be started.
-    pub async fn gather(relay: &Relay, project: &ProjectId, size: usize, door: Door) -> io::Result<Self> {
+    /// The board refuses a token, or a bridge does not start.
+    pub async fn start(server: &TestServer, project: &ProjectId, size: usize, transport: Transport) -> io::Result<Self> {
         let mut members = Vec::with_capacity(size);
         for number in 0..size {
-            let name = format!("{}-{number:02}", if door == Door::Http { "direct" } else { "bridged" });
-            let made: Value = relay.post(&format!("/api/projects/{project}/tokens"), &json!({"agent": name, "roles": ["builder"]})).await?;
+            let name = format!("{}-{number:02}", if transport == Transport::Http { "direct" } else { "bridged" });
+            let made: Value = server.post(&format!("/api/projects/{project}/tokens"), &json!({"agent": name, "roles": ["builder"]})).await?;
             let token = made["token"].as_str().unwrap_or_default().to_owned();
-            let way = match door {
-                Door::Http => Way::Http { client: reqwest::Client::new(), url: relay.url.clone(), token },
-                Door::Bridges => Way::Bridge(Box::new(Bridge::start(relay, &token)?)),
+            let connection = match transport {
+                Transport::Http => Connection::Http { client: reqwest::Client::new(), url: server.url.clone(), token },
+                Transport::Bridges => Connection::Bridge(Box::new(Bridge::start(server, &token)?)),
             };
-            members.push(Member { name, way, tally: Tally::default() });
+            members.push(Member { name, connection, tally: Tally::default() });
         }
         Ok(Self(members))
     }
 
     /// The process ids of the bridges.
     pub fn bridges(&self) -> Vec<u32> {
-        let id = |member: &Member| if let Way::Bridge(bridge) = &member.way { bridge.child.id() } else { None };
+        let id = |member: &Member| if let Connection::Bridge(bridge) = &member.connection { bridge.child.id() } else { None };
         self.0.iter().filter_map(id).collect()
     }
 
-    /// Lets everybody send `sends` messages to the next one, looking into their inboxes `reads` times in between and as often as they are
-    /// told to, all at once; and at the end read what is left.
+    /// Runs all agents concurrently. Each sends `sends` messages to the next one and reads its inbox `reads` times and whenever a send is
+    /// refused. At the end, all agents read their remaining messages.
     ///
     /// # Errors
-    /// The board does not answer.
-    pub async fn talk(self, sends: usize, reads: usize) -> io::Result<(Self, Tally)> {
+    /// The board does not respond.
+    pub async fn exchange_messages(self, sends: usize, reads: usize) -> io::Result<(Self, Tally)> {
         let names: Vec<String> = self.0.iter().map(|member| member.name.clone()).collect();
-        let mut talking = JoinSet::new();
-        for (place, mut member) in self.0.into_iter().enumerate() {
-            let next = names[(place + 1) % names.len()].clone();
-            talking.spawn(async move { member.talk(&next, sends, reads).await.map(|()| member) });
+        let mut running = JoinSet::new();
+        for (index, mut member) in self.0.into_iter().enumerate() {
+            let next = names[(index + 1) % names.len()].clone();
+            running.spawn(async move { member.exchange_messages(&next, sends, reads).await.map(|()| member) });
         }
         let mut members = Vec::new();
-        while let Some(member) = talking.join_next().await {
+        while let Some(member) = running.join_next().await {
             members.push(member.map_err(io::Error::other)??);
         }
         let mut all = Tally::default();
         for member in &mut members {
-            member.read().await?;
+            member.read_inbox().await?;
             let own = std::mem::take(&mut member.tally);
             all.calls += own.calls;
             all.blocked += own.blocked;
@@ -119,30 +119,30 @@ impl Crowd {
 }
 
 impl Member {
-    async fn talk(&mut self, to: &str, sends: usize, reads: usize) -> io::Result<()> {
+    async fn exchange_messages(&mut self, to: &str, sends: usize, reads: usize) -> io::Result<()> {
         for number in 0..sends {
-            let content = format!("{} says number {number} of what it has to say to {to} about the work at hand", self.name);
+            let content = format!("{} sends message number {number} to {to} about the current work of the project", self.name);
             loop {
                 let answer = self.call("send", json!({"to_agent": to, "message": content})).await?;
                 match answer.code.as_deref() {
                     None if !answer.is_error => break self.tally.sent.push(content),
-                    // The bridge gives the text alone.
+                    // The bridge returns only text, without a code.
                     _ if answer.text.contains("BLOCKED: You have") => {
                         self.tally.blocked += 1;
-                        self.read().await?;
+                        self.read_inbox().await?;
                     }
                     _ => break self.tally.errors.push(answer.text),
                 }
             }
             if (number + 1) % (sends / reads).max(1) == 0 {
-                self.read().await?;
+                self.read_inbox().await?;
             }
         }
         Ok(())
     }
 
-    /// Looks into the inbox until nothing new is in it.
-    async fn read(&mut self) -> io::Result<()> {
+    /// Reads the inbox once and counts its new messages.
+    async fn read_inbox(&mut self) -> io::Result<()> {
         let answer = self.call("check_inbox", json!({})).await?;
         let text = answer.text.split("\nnotices:\n").next().unwrap_or_default();
         if answer.is_error {
@@ -158,17 +158,17 @@ impl Member {
 
     async fn call(&mut self, tool: &str, arguments: Value) -> io::Result<Answer> {
         self.tally.calls += 1;
-        match &mut self.way {
-            Way::Http { client, url, token } => mcp::call_with(client, url, token, tool, arguments).await,
-            Way::Bridge(bridge) => bridge.call(tool, arguments).await,
+        match &mut self.connection {
+            Connection::Http { client, url, token } => mcp::call_with(client, url, token, tool, arguments).await,
+            Connection::Bridge(bridge) => bridge.call(tool, arguments).await,
         }
     }
 }
 
 impl Bridge {
-    fn start(relay: &Relay, token: &str) -> io::Result<Self> {
-        let mut command = relay.command(&["mcp"]);
-        command.env("VIBE_RELAY_DB", relay.place().join("data/vibe-relay.db")).env("VIBE_RELAY_TOKEN", token);
+    fn start(server: &TestServer, token: &str) -> io::Result<Self> {
+        let mut command = server.command(&["mcp"]);
+        command.env("VIBE_RELAY_DB", server.root().join("data/vibe-relay.db")).env("VIBE_RELAY_TOKEN", token);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let missing = || io::Error::other("the bridge has no pipes");
         let input = child.stdin.take().ok_or_else(missing)?;
@@ -184,9 +184,9 @@ impl Bridge {
         loop {
             let line = self.output.next_line().await?.ok_or_else(|| io::Error::other("the bridge ended"))?;
             let answer: Value = serde_json::from_str(&line)?;
-            // Notifications come in between.
+            // The bridge also sends notifications.
             if answer["id"] == self.last {
-                return mcp::answer(&answer);
+                return mcp::parse_answer(&answer);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Twenty agents that write to each other at once, over HTTP and through bridges, beside the rate at which the store alone commits:
-//! `cargo bench -p tests --bench crowd`. It must reach the board only as agents do.
+//! Twenty agents that exchange messages concurrently, over HTTP and through bridges, compared with the commit rate of the store alone:
+//! `cargo bench -p tests --bench fleet`. It must reach the board only as agents do.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command for people, which ends where something unexpected happens")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command that prints its result and fails on any error")]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use domain::config::Config;
 use domain::evidence::Probe;
 use domain::task::NewTask;
 use domain::wire::NewProject;
-use tests::crowd::{Crowd, Door, Tally};
-use tests::relay::Relay;
+use tests::agent_fleet::{AgentFleet, Tally, Transport};
+use tests::server::TestServer;
 use tokio::task::JoinSet;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
@@ -24,44 +24,44 @@ const READS: usize = 10;
 async fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    // What else the machine does takes from all rates.
+    // Other load on the machine lowers all rates.
     let load = std::fs::read_to_string("/proc/loadavg").unwrap();
     let load = load.split_whitespace().next().unwrap_or_default();
     println!("{cores} cores, load {load}; {build}; durability full; {AGENTS} agents x {SENDS} sends + {READS} reads at once");
-    let relay = Relay::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await.unwrap();
-    let store = store(&relay).await;
+    let server = TestServer::start(Path::new(PROGRAM), &[("README.md", "A test.\n")], |_, _| {}).await.unwrap();
+    let store = store(&server).await;
     println!("{:<30} {store:>8.0} a second", "the store alone: add_comment");
-    for door in [Door::Http, Door::Bridges] {
-        through(&relay, door, store).await;
+    for transport in [Transport::Http, Transport::Bridges] {
+        measure(&server, transport, store).await;
     }
 }
 
-async fn through(relay: &Relay, door: Door, store: f64) {
-    let project = relay.project(&format!("{door:?}"), None).await.unwrap().id;
-    let crowd = Crowd::gather(relay, &project, AGENTS, door).await.unwrap();
+async fn measure(server: &TestServer, transport: Transport, store: f64) {
+    let project = server.project(&format!("{transport:?}"), None).await.unwrap().id;
+    let fleet = AgentFleet::start(server, &project, AGENTS, transport).await.unwrap();
     // The client and the bridges share the processors with the server that is measured.
-    let everybody = [vec![relay.server_id().unwrap()], crowd.bridges(), vec![std::process::id()]];
-    let (began, before) = (Instant::now(), everybody.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
-    let (crowd, tally) = crowd.talk(SENDS, READS).await.unwrap();
-    let (took, after) = (began.elapsed(), everybody.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
+    let processes = [vec![server.server_id().unwrap()], fleet.bridges(), vec![std::process::id()]];
+    let (began, before) = (Instant::now(), processes.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
+    let (fleet, tally) = fleet.exchange_messages(SENDS, READS).await.unwrap();
+    let (took, after) = (began.elapsed(), processes.each_ref().map(|processes| tests::processor_time(processes).unwrap()));
     let Tally { calls, blocked, sent, received, errors } = tally;
     let received: usize = received.values().map(Vec::len).sum();
     let calls = f64::from(u32::try_from(calls).unwrap());
     let rate = calls / took.as_secs_f64();
-    println!("{:<30} {rate:>8.0} calls a second, {:.2} x the store alone (goal: 2,500 or 0.5 x)", format!("{door:?}"), rate / store);
+    println!("{:<30} {rate:>8.0} calls a second, {:.2} x the store alone (goal: 2,500 or 0.5 x)", format!("{transport:?}"), rate / store);
     println!("  {calls} calls in {took:.2?}: {} sent, {received} received, {blocked} told to read first, {} errors", sent.len(), errors.len());
     let [server, bridges, client] = [0, 1, 2].map(|who| (after[who] - before[who]).as_secs_f64() * 1000.0 / calls);
     println!("  ms of processor time a call: server {server:.3} (goal: 0.3), bridges {bridges:.3}, this client {client:.3}");
-    let memory: Vec<[f64; 3]> = crowd.bridges().into_iter().map(|id| tests::memory(id).unwrap()).collect();
+    let memory: Vec<[f64; 3]> = fleet.bridges().into_iter().map(|id| tests::memory(id).unwrap()).collect();
     if !memory.is_empty() {
         let [resident, share, own] = tests::largest(&memory);
         println!("  bridge, largest: {resident:.1} MB resident, {share:.1} MB with shared pages divided, {own:.1} MB its own (goal: 8)");
     }
 }
 
-/// Comments a second of as many writers in a store of their own, in the same folder.
-async fn store(relay: &Relay) -> f64 {
-    let db = Db::open(&Config { db_path: relay.place().join("data/alone/board.db"), ..Config::default() }).await.unwrap();
+/// Comments per second of the same number of writers in a separate store on the same disk.
+async fn store(server: &TestServer) -> f64 {
+    let db = Db::open(&Config { db_path: server.root().join("data/alone/board.db"), ..Config::default() }).await.unwrap();
     let probe = Probe {
         repo_path: String::new(),
         git_dir: String::new(),
