@@ -11,13 +11,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db, Error};
-use domain::agent::Registration;
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::Probe;
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
 use domain::refusal::Refusal;
-use domain::task::NewTask;
+use domain::runs::evidence::Probe;
+use domain::team::agent::Registration;
+use domain::team::message::NewMessage;
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;
@@ -193,7 +193,7 @@ async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     let mut agents = Vec::new();
     for number in 0..WRITERS + 2 {
         let who = Registration { name: format!("agent-{number}"), ..Registration::default() };
-        let token = db.make_agent_token(&Caller::Human, project, who).await?;
+        let token = db.create_agent_token(&Caller::Human, project, who).await?;
         agents.push(db.caller(&token).await?.ok_or("no caller")?);
     }
     Ok(agents)

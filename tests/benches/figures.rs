@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::Status;
 use domain::wire::{CommentView, TaskView};
 use serde_json::{Value, json};
 use tests::mcp::ChangeListener;
@@ -178,7 +178,8 @@ async fn agents() {
         times.push(began.duration_since(asked).unwrap());
         bridges.push(memory_of_bridge(&server, &task));
         let _: TaskView = server.post(&format!("/api/tasks/{task}/cancel"), &json!({"reason": "obsolete"})).await.unwrap();
-        let gone = |board: &domain::board::Board| board.card(&task).is_some_and(|card| card.status == Status::Cancelled && card.run.is_none());
+        let gone =
+            |board: &domain::board::reducer::Board| board.card(&task).is_some_and(|card| card.status == Status::Cancelled && card.run.is_none());
         server.until(&project, "its agent is gone", gone).await;
     }
     Series::new(times).print("agent: POST start sent → first act of its process");

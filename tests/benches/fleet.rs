@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db};
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::Probe;
-use domain::task::NewTask;
+use domain::runs::evidence::Probe;
 use domain::wire::NewProject;
 use tests::agent_fleet::{AgentFleet, Tally, Transport};
 use tests::server::TestServer;

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db, Error, Move, NewRun, RunEnd};
+use domain::board::project::ProjectStatus;
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::config::{Config, Durability};
-use domain::evidence::{Evidence, Found, Probe};
-use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::project::ProjectStatus;
-use domain::run::Usage;
-use domain::task::{NewTask, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, Found, Probe};
+use domain::runs::failure::EndClass;
+use domain::runs::run::Usage;
 use domain::wire::NewProject;
 use serde_json::{Value, json};
 
@@ -66,7 +68,7 @@ impl Store {
     /// Completes a plan: planner, coders, reviewers, merges and one round of orchestration.
     pub(crate) async fn finish_plan(&self) -> Outcome {
         let planner = self.create(&json!({"title": "Plan the journal", "phase": "planner", "description": DESCRIPTION, "start": true})).await?;
-        let agent = self.agent(&planner, Phase::Planner, Status::Backlog).await?;
+        let agent = self.agent(&planner, AgentKind::Planner, Status::Backlog).await?;
         // Every third part begins a chain of three.
         let after = |number: usize| if number.is_multiple_of(3) { json!([]) } else { json!([number - 1]) };
         let parts = (0..PARTS)
@@ -83,9 +85,9 @@ impl Store {
                 _ => self.finish_part(part, false).await?,
             }
         }
-        let round = self.db.board(&self.project).await?.cards.into_iter().find(|card| card.phase == Phase::Orchestrator && card.status.is_open());
+        let round = self.db.board(&self.project).await?.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
         let round = round.ok_or("no round of orchestration began")?.id;
-        let agent = self.agent(&round, Phase::Orchestrator, Status::InProgress).await?;
+        let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress).await?;
         self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), Found::Nothing).await?;
         self.end(agent).await?;
         let complete = self.db.project(&self.project).await?.status == ProjectStatus::Complete;
@@ -98,14 +100,14 @@ impl Store {
             Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
         for last in if sent_back { [false, true].as_slice() } else { [true].as_slice() } {
             let status = self.db.card(task).await?.status;
-            let coder = self.agent(task, Phase::Coder, status).await?;
+            let coder = self.agent(task, AgentKind::Coder, status).await?;
             self.db.checkout_planned(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await?;
             for _ in 0..2 {
                 self.db.add_comment(&coder.caller, task, COMMENT, None).await?;
             }
             self.change(&coder.caller, task, Status::InReview, None, Found::Evidence(clean.clone())).await?;
             self.end(coder).await?;
-            let reviewer = self.agent(task, Phase::Reviewer, Status::InReview).await?;
+            let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview).await?;
             self.db.add_comment(&reviewer.caller, task, COMMENT, None).await?;
             let to = if *last { Status::Done } else { Status::InProgress };
             self.change(&reviewer.caller, task, to, Some("The second page is missing."), Found::Head("head".to_owned())).await?;
@@ -116,7 +118,7 @@ impl Store {
         Ok(())
     }
 
-    async fn agent(&self, task: &TaskId, phase: Phase, status: Status) -> Outcome<Agent> {
+    async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status) -> Outcome<Agent> {
         let sha = Some("head".to_owned());
         let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, run_dirs: PathBuf::from("runs"), port: None };
         let reserved = self.db.reserve_run(new).await?;
@@ -169,7 +171,7 @@ impl Store {
     /// The finished part that was created last.
     pub(crate) async fn last_finished(&self) -> Outcome<TaskId> {
         let cards = self.db.board(&self.project).await?.cards;
-        Ok(cards.into_iter().rev().find(|card| card.status == Status::Done && card.phase == Phase::Coder).ok_or("nothing is finished")?.id)
+        Ok(cards.into_iter().rev().find(|card| card.status == Status::Done && card.phase == AgentKind::Coder).ok_or("nothing is finished")?.id)
     }
 
     pub(crate) async fn comment(&self, task: &TaskId) -> Outcome {

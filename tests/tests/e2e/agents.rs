@@ -1,9 +1,9 @@
 //! Messages between agents: two managed agents, and external agents with tokens from the human.
 
-use domain::board::Board;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
-use domain::task::Status;
+use domain::team::message::Message;
 use domain::wire::{List, TaskView};
 use serde_json::{Value, json};
 use tests::agent_fleet::{AgentFleet, Transport};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use domain::evidence::Probe;
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::transition::Mover;
 use domain::id::{ProjectId, TaskId};
-use domain::project::Project;
-use domain::task::Status;
-use domain::transition::Mover;
+use domain::runs::evidence::Probe;
 use domain::wire::{List, Problem};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The board in a real browser, served by the product's binary, with scripted agents.
 
+use domain::board::project::{PlanApproval, Project};
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::project::{PlanApproval, Project};
-use domain::task::Status;
 use domain::wire::{NewProject, TaskPatch, TaskView};
 use fantoccini::key::Key;
 use tests::browser::Browser;

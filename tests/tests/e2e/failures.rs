@@ -1,14 +1,15 @@
 //! Agents that fail: they are retried, reminded or refused a limited number of times, then the card needs attention.
 
-use domain::attention::{Attention, AttentionKind};
-use domain::board::Board;
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::output::OutputKind;
-use domain::run::Run;
-use domain::task::{Phase, Status};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::server::TestServer;
@@ -32,19 +33,19 @@ async fn needs_the_person(server: &TestServer, project: &ProjectId, task: &TaskI
     board.card(task).unwrap().attention.clone().unwrap()
 }
 
-fn ends(runs: &[Run]) -> Vec<(Phase, Option<EndClass>, Option<FailureClass>)> {
+fn ends(runs: &[Run]) -> Vec<(AgentKind, Option<EndClass>, Option<FailureClass>)> {
     runs.iter().map(|run| (run.phase, run.end_class, run.failure)).collect()
 }
 
-const CODED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Coder, Some(EndClass::Finished), None);
-const REVIEWED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Reviewer, Some(EndClass::Finished), None);
-const CRASHED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
+const CODED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Finished), None);
+const REVIEWED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Reviewer, Some(EndClass::Finished), None);
+const CRASHED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
 
 #[tokio::test]
 async fn crashes_use_up_attempts_and_retry_resets_them() {
     let (server, project) = standing_board(2).await;
     let task = add(&server, &project, "Crash twice").await;
-    let waits = |board: &Board| matches!(board.card(&task).unwrap().why, Some(Why::Waiting { after: FailureClass::Crashed, .. }));
+    let waits = |board: &Board| matches!(board.card(&task).unwrap().why, Some(WaitReason::Waiting { after: FailureClass::Crashed, .. }));
     server.until(&project, "it waits before the second attempt", waits).await;
     let attention = needs_the_person(&server, &project, &task).await;
     assert_eq!(attention.kind, AttentionKind::Failed);
@@ -67,11 +68,11 @@ async fn agent_without_outcome_is_reminded_once() {
 
     let attention = needs_the_person(&server, &project, &always).await;
     assert_eq!(attention.kind, AttentionKind::Protocol);
-    let forgot = (Phase::Coder, Some(EndClass::Failed), Some(FailureClass::NoMove));
+    let forgot = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::NoOutcome));
     assert_eq!(ends(&server.runs(&always).await.unwrap()), [forgot]);
     let events = server.events(&project).await.unwrap();
     for task in [&once, &always] {
-        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunNudged {});
+        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunReminded {});
         assert_eq!(reminders.count(), 1, "{task} was reminded once");
     }
 }

@@ -1,9 +1,9 @@
 //! Merging and landing: a merge conflict returns to its coder, and landing on the base branch does not touch uncommitted files of the
 //! human.
 
-use domain::comment::AuthorRole;
-use domain::task::Phase;
-use domain::wire::Landed;
+use domain::board::comment::AuthorRole;
+use domain::runs::agent_kind::AgentKind;
+use domain::wire::LandingResult;
 use reqwest::Method;
 use serde_json::json;
 use tests::git::git;
@@ -39,8 +39,8 @@ async fn merge_conflict_returns_to_its_coder() {
     assert_eq!(conflict.author_role, AuthorRole::Runner);
     assert!(conflict.content.contains("conflicts in:\n\n- README.md\n"), "{}", conflict.content);
     let runs = server.runs(second).await.unwrap();
-    let phases: Vec<Phase> = runs.iter().map(|run| run.phase).collect();
-    assert_eq!(phases, [Phase::Coder, Phase::Reviewer, Phase::Coder, Phase::Reviewer], "the resolved conflict is reviewed again");
+    let phases: Vec<AgentKind> = runs.iter().map(|run| run.phase).collect();
+    assert_eq!(phases, [AgentKind::Coder, AgentKind::Reviewer, AgentKind::Coder, AgentKind::Reviewer], "the resolved conflict is reviewed again");
     assert_eq!(runs[0].session_id, runs[2].session_id);
     let repository = server.repository();
     assert_eq!(git(&repository, &["show", "vibe-relay/PROJ-001:README.md"]).unwrap(), "Both.");
@@ -57,7 +57,7 @@ async fn merge_conflict_returns_to_its_coder() {
     assert_eq!(std::fs::read_to_string(repository.join("README.md")).unwrap(), "My own words.\n");
 
     git(&repository, &["checkout", "-q", "README.md"]).unwrap();
-    let landed: Landed = server.post(&land, &json!({})).await.unwrap();
+    let landed: LandingResult = server.post(&land, &json!({})).await.unwrap();
     assert_eq!((landed.base_branch.as_str(), git(&repository, &["rev-parse", "main"]).unwrap()), ("main", landed.sha));
     assert_eq!(std::fs::read_to_string(repository.join("README.md")).unwrap(), "Both.\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "?? notes.txt", "an unrelated file stays");

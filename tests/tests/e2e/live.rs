@@ -1,9 +1,9 @@
 //! Live updates: several clients follow one board, and a client that reconnects misses nothing.
 
-use domain::board::{Board, Touched};
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::Seq;
 use domain::id::ProjectId;
-use domain::task::Status;
 use domain::wire::TaskView;
 use futures_util::StreamExt;
 use futures_util::stream::{self, FuturesUnordered};
@@ -37,8 +37,8 @@ impl Browser {
     }
 
     /// Applies events up to `to` and returns the last change.
-    async fn follow(&mut self, socket: &mut Socket, to: Seq) -> Touched {
-        let mut touched = Touched::Nothing;
+    async fn follow(&mut self, socket: &mut Socket, to: Seq) -> BoardChange {
+        let mut touched = BoardChange::Nothing;
         while self.board.seq < to {
             let envelope = socket.event().await.unwrap().expect("the connection stays open");
             self.seen.push(envelope.seq);
@@ -65,7 +65,7 @@ async fn move_in_one_client_reaches_the_other() {
     let cancel = json!({"status": "cancelled", "reason": "obsolete"});
     let _: TaskView = server.patch(&format!("/api/tasks/{task}"), &cancel).await.unwrap();
     let next = other.board.seq + 1;
-    assert_eq!(other.follow(&mut socket, next).await, Touched::Card(task));
+    assert_eq!(other.follow(&mut socket, next).await, BoardChange::Card(task));
     assert_eq!(card(&other.board, "An errand").status, Status::Cancelled);
 }
 

@@ -1,7 +1,7 @@
 //! Helpers that an agent starts itself: hooks of the real program report them to the board, and the spawn policy limits them.
 
 use domain::id::{ProjectId, TaskId};
-use domain::spawn::{Minion, MinionStatus};
+use domain::team::minion::{Minion, MinionStatus};
 use domain::wire::List;
 use reqwest::Method;
 use serde_json::json;

@@ -3,13 +3,14 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::park::{ParkReason, Parking};
-use domain::task::{Card, Status};
-use domain::why::Why;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::wire::Server;
 use tests::server::TestServer;
 
@@ -19,7 +20,7 @@ const SCENARIO: &str = include_str!("../../scenarios/parking.json");
 
 /// Waits until a card shows the parking, and returns the card with the server's parking.
 async fn parked(server: &TestServer, project: &ProjectId, task: &TaskId, wanted: ParkReason) -> (Card, Parking) {
-    let says = |card: &Card| matches!(card.why, Some(Why::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
+    let says = |card: &Card| matches!(card.why, Some(WaitReason::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
     let board = server.until(project, &format!("{task} says {wanted}"), |board: &Board| board.card(task).is_some_and(says)).await;
     let server: Server = server.get("/api/server").await.unwrap();
     let parking = server.parked.into_iter().find(|parking| parking.reason == wanted).unwrap();
@@ -46,7 +47,7 @@ async fn rate_limit_parks_all_agents_until_reset() {
     let other = add(&server, &project, "Other").await;
     let (waiting, _) = parked(&server, &project, &other, ParkReason::RateLimited).await;
     nothing_began(&server, &waiting).await;
-    assert_eq!(waiting.why, Some(Why::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
+    assert_eq!(waiting.why, Some(WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
 
     done(&server, &project, &limited).await;
     done(&server, &project, &other).await;

@@ -1,11 +1,12 @@
 //! Agents that wait for the human: a coder with a question, and a planner with a plan to approve.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
-use domain::failure::EndClass;
-use domain::project::{PlanApproval, Project};
-use domain::task::{CancelReason, HeldBy, Phase, Status};
-use domain::why::Why;
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, Project};
+use domain::board::reducer::Board;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
 use domain::wire::{NewProject, TaskView};
 use serde_json::json;
 use tests::git::git;
@@ -32,7 +33,7 @@ async fn question(server: TestServer) {
     let asks = add(&server, &project, "Choose the paint").await;
     at_work(&server, &asks).await;
     let other = add(&server, &project, "Tidy up").await;
-    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.why == Some(Why::NoFreeSlot { most: 1 }));
+    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.why == Some(WaitReason::NoFreeSlot { most: 1 }));
     server.until(&project, "the other task waits for the slot", waits).await;
     support::open(&server, asks.as_str());
 
@@ -41,15 +42,15 @@ async fn question(server: TestServer) {
     let question = view.question.unwrap();
     assert_eq!((question.question.as_str(), question.options.as_slice()), ("Which colour?", &["Violet".to_owned(), "Teal".to_owned()][..]));
     let card = view.task.card;
-    assert_eq!((card.status, card.why, card.run), (Status::InProgress, Some(Why::NeedsYou), None));
+    assert_eq!((card.status, card.why, card.run), (Status::InProgress, Some(WaitReason::NeedsAttention), None));
     assert_eq!(card.attention.unwrap().kind, AttentionKind::NeedsInput);
 
     let _: TaskView = server.post(&format!("/api/tasks/{asks}/answer"), &json!({"content": "Violet"})).await.unwrap();
     done(&server, &project, &asks).await;
     let runs = server.runs(&asks).await.unwrap();
-    let told: Vec<(Phase, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
+    let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
     let finished = Some(EndClass::Finished);
-    assert_eq!(told, [(Phase::Coder, Some(EndClass::Asked)), (Phase::Coder, finished), (Phase::Reviewer, finished)]);
+    assert_eq!(told, [(AgentKind::Coder, Some(EndClass::Asked)), (AgentKind::Coder, finished), (AgentKind::Reviewer, finished)]);
     assert_eq!(runs[0].session_id, runs[1].session_id, "the session that asked goes on");
     assert_eq!(git(&server.repository(), &["show", "vibe-relay/PROJ-001:paint.txt"]).unwrap(), "violet", "with the answer");
     let again = server.request(reqwest::Method::POST, &format!("/api/tasks/{asks}/answer")).json(&json!({"content": "Teal"}));
@@ -73,7 +74,7 @@ async fn plan_is_revised_on_feedback_and_starts_on_approval() {
     let dropped = card(&board, "Write everything at once");
     assert_eq!((dropped.status, dropped.cancel_reason), (Status::Cancelled, Some(CancelReason::Obsolete)));
     let planned = server.runs(&first).await.unwrap();
-    assert_eq!(planned.iter().map(|run| run.phase).collect::<Vec<_>>(), [Phase::Planner, Phase::Planner]);
+    assert_eq!(planned.iter().map(|run| run.phase).collect::<Vec<_>>(), [AgentKind::Planner, AgentKind::Planner]);
     assert_eq!(planned[0].session_id, planned[1].session_id, "the planner that made the plan mends it");
 
     // No task of a waiting plan starts by itself, not even after a restart.
@@ -82,7 +83,7 @@ async fn plan_is_revised_on_feedback_and_starts_on_approval() {
     let errand = add(&server, &project, "An errand beside the plan").await;
     done(&server, &project, &errand).await;
     for waiting in server.board(&project).await.unwrap().plan() {
-        assert_eq!((waiting.runs, &waiting.why), (0, &Some(Why::Held { by: HeldBy::Plan })));
+        assert_eq!((waiting.runs, &waiting.why), (0, &Some(WaitReason::Held { by: HeldBy::Plan })));
     }
 
     let _: Project = server.post(&format!("/api/projects/{project}/plan/approve"), &json!({})).await.unwrap();

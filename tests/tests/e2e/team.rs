@@ -2,7 +2,7 @@
 //! external agents.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Unread;
+use domain::team::message::Unread;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tests::browser::Browser;

@@ -1,10 +1,11 @@
 //! Unapproved commits on the project branch: all work stops until the human has decided, no matter who made them.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Status};
-use domain::why::Why;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -37,7 +38,7 @@ async fn unapproved_commits_block_merges() {
     assert_eq!(files(&server), ["TASK-001.evil"]);
 
     let second = add(&server, &project, "Errand").await;
-    let waits = |board: &Board| board.card(&second).unwrap().why == Some(Why::BranchAsked { task: first.clone() });
+    let waits = |board: &Board| board.card(&second).unwrap().why == Some(WaitReason::UnapprovedCommits { task: first.clone() });
     server.until(&project, "the other card says what it waits for", waits).await;
     assert_eq!(server.runs(&second).await.unwrap().len(), 0);
 
