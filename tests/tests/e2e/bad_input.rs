@@ -107,11 +107,11 @@ async fn path_without_repository_is_refused_with_its_reason() {
     git(&root, &["clone", "-q", "--bare", "repo", "bare"]).unwrap();
     let path = |name: &str| root.join(name).display().to_string();
     for (repo_path, base, code, detail, hint) in [
-        (path("missing"), None, "path-missing", "there is no folder at", "Check the path"),
+        (path("missing"), None, "path-missing", "does not exist", "Check the path"),
         (path("plain"), None, "not-a-repository", "is not inside a git repository", "git init"),
         (path("bare"), None, "bare-repository", "is a bare repository", "a checkout"),
         (path("empty"), None, "no-commit", "has no commit yet", "git commit"),
-        (path("repo"), Some("mian"), "branch-missing", "there is no branch named mian; the nearest are main", "existing local branch"),
+        (path("repo"), Some("mian"), "branch-missing", "the branch mian does not exist; similar branches: main", "existing local branch"),
         ("repo".to_owned(), None, "invalid", "repo_path: it is not a whole path", "from the root"),
         ("/a\0b".to_owned(), None, "invalid", "repo_path", "from the root"),
     ] {
@@ -160,8 +160,8 @@ async fn unsupported_repository_is_refused_with_its_reason() {
     for (name, code, detail, hint) in [
         ("lfs", "filters", "the git filter lfs (named in .gitattributes)", "without clean and smudge filters"),
         ("partial", "partial-clone", "is a partial clone", "without `--filter`"),
-        ("vr", "name-blocked", "the branch vr stands where vr/", "git branch -m vr my-vr"),
-        ("own", "name-blocked", "the branch vibe-relay stands where vibe-relay/", "git branch -m vibe-relay my-vibe-relay"),
+        ("vr", "name-blocked", "the branch vr conflicts with the branch name vr/", "git branch -m vr my-vr"),
+        ("own", "name-blocked", "the branch vibe-relay conflicts with the branch name vibe-relay/", "git branch -m vibe-relay my-vibe-relay"),
         ("detached", "detached-head", "no branch checked out", "git switch"),
         ("sha256", "sha256-objects", "sha256", "--object-format=sha1"),
         ("reftable", "reftable", "reftable", "git refs migrate"),
