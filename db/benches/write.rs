@@ -15,7 +15,7 @@ use domain::board::task::NewTask;
 use domain::config::Config;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::runs::evidence::Probe;
+use domain::runs::evidence::RepositoryInfo;
 use domain::team::agent::Registration;
 use domain::team::message::NewMessage;
 use domain::wire::NewProject;
@@ -85,7 +85,7 @@ impl Spread {
 }
 
 async fn project(db: &Db) -> Outcome<ProjectId> {
-    let probe = Probe {
+    let probe = RepositoryInfo {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),
@@ -124,7 +124,7 @@ async fn large_board(db: &Db) -> Outcome<[Spread; 3]> {
         db.start_task(&Caller::Human, &task).await?;
         starts.push(start.elapsed());
         let start = Instant::now();
-        db.state().await?;
+        db.snapshot().await?;
         reads.push(start.elapsed());
     }
     Ok([creates, starts, reads].map(Spread::of))
@@ -237,7 +237,7 @@ async fn talk(db: &Db, project: &ProjectId, agent: &Caller, to: &str) -> Outcome
         for part in 0..5 {
             // A refused send counts as an operation, and the agent then reads its inbox.
             while let Err(error) = db.send(&call(agent, 5 * round + part), project, message(to)).await {
-                if !matches!(error, Error::Refused(Refusal::Unread { .. })) {
+                if !matches!(error, Error::Refused(Refusal::UnreadMessages { .. })) {
                     return Err(error.into());
                 }
                 ack = db.check_inbox(agent, project, ack).await?.messages.last().map(|given| given.message.id).or(ack);

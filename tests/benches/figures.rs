@@ -71,7 +71,7 @@ async fn writes() {
     let view: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "Talk"})).await.unwrap();
     let task = view.task.card.id;
     // Wait for the wait reason, because the runner records it once as an event.
-    server.until(&project, "the card is judged", |board| board.cards[0].why.is_some()).await;
+    server.until(&project, "the card is judged", |board| board.cards[0].wait_reason.is_some()).await;
     let mut socket = Socket::open(&server, &project, None).await.unwrap();
     let mut file = File::create(server.root().join("data/block")).unwrap();
     let (mut seen, mut answered, mut synced) = (Vec::new(), Vec::new(), Vec::new());

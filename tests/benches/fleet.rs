@@ -4,12 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a command that prints its result and fails on any error")]
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use db::{Caller, Db};
 use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::runs::evidence::Probe;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use tests::agent_fleet::{AgentFleet, Tally, Transport};
 use tests::server::TestServer;
@@ -62,7 +62,7 @@ async fn measure(server: &TestServer, transport: Transport, store: f64) {
 /// Comments per second of the same number of writers in a separate store on the same disk.
 async fn store(server: &TestServer) -> f64 {
     let db = Db::open(&Config { db_path: server.root().join("data/alone/board.db"), ..Config::default() }).await.unwrap();
-    let probe = Probe {
+    let probe = RepositoryInfo {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use db::{Caller, Db, Error, Move, NewRun, RunEnd};
+use db::{Caller, Db, Error, MoveRequest, NewRun, RunEnd};
 use domain::board::project::ProjectStatus;
 use domain::board::status::Status;
 use domain::board::task::NewTask;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::{Evidence, Found, Probe};
+use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
 use domain::runs::run::Usage;
 use domain::wire::NewProject;
@@ -75,12 +75,12 @@ impl Store {
             .map(|number| json!({"title": format!("Part {number} of the journal"), "description": DESCRIPTION, "depends_on": after(number)}));
         let parts = serde_json::from_value(Value::Array(parts.collect()))?;
         let parts = self.db.create_subtasks(&agent.caller, &planner, parts).await?;
-        self.change(&agent.caller, &planner, Status::Done, None, Found::Nothing).await?;
+        self.change(&agent.caller, &planner, Status::Done, None, EvidenceResult::Nothing).await?;
         self.end(agent).await?;
         for (number, part) in parts.iter().map(|part| &part.card.id).enumerate() {
             match number % IRREGULAR {
                 // The last part of a chain, so no other part depends on it.
-                8 => self.change(&Caller::Human, part, Status::Cancelled, Some("obsolete"), Found::Nothing).await?,
+                8 => self.change(&Caller::Human, part, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await?,
                 3 => self.finish_part(part, true).await?,
                 _ => self.finish_part(part, false).await?,
             }
@@ -88,7 +88,7 @@ impl Store {
         let round = self.db.board(&self.project).await?.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
         let round = round.ok_or("no round of orchestration began")?.id;
         let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress).await?;
-        self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), Found::Nothing).await?;
+        self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), EvidenceResult::Nothing).await?;
         self.end(agent).await?;
         let complete = self.db.project(&self.project).await?.status == ProjectStatus::Complete;
         if complete { Ok(()) } else { Err("the plan was not finished".into()) }
@@ -101,26 +101,26 @@ impl Store {
         for last in if sent_back { [false, true].as_slice() } else { [true].as_slice() } {
             let status = self.db.card(task).await?.status;
             let coder = self.agent(task, AgentKind::Coder, status).await?;
-            self.db.checkout_planned(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await?;
+            self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await?;
             for _ in 0..2 {
                 self.db.add_comment(&coder.caller, task, COMMENT, None).await?;
             }
-            self.change(&coder.caller, task, Status::InReview, None, Found::Evidence(clean.clone())).await?;
+            self.change(&coder.caller, task, Status::InReview, None, EvidenceResult::Evidence(clean.clone())).await?;
             self.end(coder).await?;
             let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview).await?;
             self.db.add_comment(&reviewer.caller, task, COMMENT, None).await?;
             let to = if *last { Status::Done } else { Status::InProgress };
-            self.change(&reviewer.caller, task, to, Some("The second page is missing."), Found::Head("head".to_owned())).await?;
+            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::Head("head".to_owned())).await?;
             self.end(reviewer).await?;
         }
         let branch = self.db.project(&self.project).await?.integration_branch;
-        self.db.merged(task, "head", &branch, &format!("merge of {task}")).await?;
+        self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await?;
         Ok(())
     }
 
     async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status) -> Outcome<Agent> {
         let sha = Some("head".to_owned());
-        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, run_dirs: PathBuf::from("runs"), port: None };
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root: PathBuf::from("runs"), port: None };
         let reserved = self.db.reserve_run(new).await?;
         self.db.run_session(&reserved.run.id, &format!("session of {}", reserved.run.id)).await?;
         let caller = self.db.caller(&reserved.token).await?.ok_or("the run has no caller")?;
@@ -142,8 +142,8 @@ impl Store {
         Ok(())
     }
 
-    async fn change(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: Found) -> Outcome {
-        self.db.move_task(caller, task, Move { to, reason: reason.map(str::to_owned), merge: true }, found).await?;
+    async fn change(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: EvidenceResult) -> Outcome {
+        self.db.move_task(caller, task, MoveRequest { to, reason: reason.map(str::to_owned), merge: true }, found).await?;
         Ok(())
     }
 
@@ -180,16 +180,16 @@ impl Store {
     }
 
     pub(crate) async fn cancel(&self, task: &TaskId) -> Outcome {
-        self.change(&Caller::Human, task, Status::Cancelled, Some("obsolete"), Found::Nothing).await
+        self.change(&Caller::Human, task, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await
     }
 
     pub(crate) async fn reopen(&self, task: &TaskId) -> Outcome {
-        self.change(&Caller::Human, task, Status::Backlog, None, Found::Nothing).await
+        self.change(&Caller::Human, task, Status::Backlog, None, EvidenceResult::Nothing).await
     }
 
     /// Reads the state that the runner reads on each tick.
     pub(crate) async fn plan_tick(&self) -> Outcome<usize> {
-        Ok(self.db.state().await?.tasks.len())
+        Ok(self.db.snapshot().await?.tasks.len())
     }
 
     /// Reads the first answer of the board.
@@ -207,8 +207,8 @@ impl Store {
     }
 }
 
-fn probe() -> Probe {
-    Probe {
+fn probe() -> RepositoryInfo {
+    RepositoryInfo {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),

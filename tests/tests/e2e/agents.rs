@@ -65,10 +65,10 @@ async fn coders_exchange_question_and_answer_while_working() {
     assert_eq!(copies.len(), 2, "the lead has a copy of the question and of the answer, and no echo of its own words");
 
     // A third agent verifies what the managed agents built and approved.
-    let hands = server.task(&asks).await.unwrap().task.card.hands;
+    let hands = server.task(&asks).await.unwrap().task.card.contributors;
     assert_eq!((hands.built_by, hands.approved_by.as_deref()), (vec!["coder-TASK-001".to_owned()], Some("reviewer-TASK-001")));
     text(&server, &ole, "verify_task", json!({"task_id": asks})).await;
-    assert_eq!(server.task(&asks).await.unwrap().task.card.hands.verified_by.as_deref(), Some("ole"));
+    assert_eq!(server.task(&asks).await.unwrap().task.card.contributors.verified_by.as_deref(), Some("ole"));
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn builder_can_neither_approve_nor_verify() {
     let task = json!({"title": "Build the gate", "assigned_to": "ben", "role_hat": "builder"});
     text(&server, &mara, "create_task", task).await;
     let task = TaskId::new(1);
-    let waits = |board: &Board| board.card(&task).is_some_and(|card| card.why.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
+    let waits = |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
     server.until(&project, "the runner leaves it to ben", waits).await;
     assert!(text(&server, &ben, "check_inbox", json!({})).await.contains("Build the gate"), "the assignment was told");
 
@@ -103,7 +103,7 @@ async fn builder_can_neither_approve_nor_verify() {
     refused(&server, &mara, "update_task", id(json!({"status": "verified"})), "not-independent").await;
     text(&server, &vera, "verify_task", id(json!({"notes": "It opens and closes"}))).await;
     let card = server.task(&task).await.unwrap().task.card;
-    assert_eq!((card.status, card.hands.verified_by.as_deref(), card.runs), (Status::Done, Some("vera"), 0));
+    assert_eq!((card.status, card.contributors.verified_by.as_deref(), card.runs), (Status::Done, Some("vera"), 0));
 
     // The rule also applies to the human.
     let own = server.post::<TaskView>(&format!("/api/projects/{project}/tasks"), &json!({"title": "Paint it", "assigned_to": "ben"})).await.unwrap();

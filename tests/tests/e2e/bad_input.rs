@@ -6,7 +6,7 @@ use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::transition::Mover;
 use domain::id::{ProjectId, TaskId};
-use domain::runs::evidence::Probe;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{List, Problem};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -184,7 +184,7 @@ async fn dirty_repository_is_accepted_and_unchanged() {
     std::fs::write(folder.join("staged.txt"), "Staged.\n").unwrap();
     git(&folder, &["add", "staged.txt"]).unwrap();
     let before = git(&folder, &["status", "--porcelain"]).unwrap();
-    let found: Probe = server.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
+    let found: RepositoryInfo = server.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
     assert_eq!((found.uncommitted, found.base_branch.as_str()), (3, "main"));
     assert_eq!(found.base_sha, git(&folder, &["rev-parse", "main"]).unwrap());
     server.project("Beside it", None).await.unwrap();

@@ -45,7 +45,7 @@ const CRASHED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind:
 async fn crashes_use_up_attempts_and_retry_resets_them() {
     let (server, project) = standing_board(2).await;
     let task = add(&server, &project, "Crash twice").await;
-    let waits = |board: &Board| matches!(board.card(&task).unwrap().why, Some(WaitReason::Waiting { after: FailureClass::Crashed, .. }));
+    let waits = |board: &Board| matches!(board.card(&task).unwrap().wait_reason, Some(WaitReason::Backoff { after: FailureClass::Crashed, .. }));
     server.until(&project, "it waits before the second attempt", waits).await;
     let attention = needs_the_person(&server, &project, &task).await;
     assert_eq!(attention.kind, AttentionKind::Failed);
@@ -67,7 +67,7 @@ async fn agent_without_outcome_is_reminded_once() {
     assert_eq!(ends(&server.runs(&once).await.unwrap()), [CODED, REVIEWED]);
 
     let attention = needs_the_person(&server, &project, &always).await;
-    assert_eq!(attention.kind, AttentionKind::Protocol);
+    assert_eq!(attention.kind, AttentionKind::NoOutcome);
     let forgot = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::NoOutcome));
     assert_eq!(ends(&server.runs(&always).await.unwrap()), [forgot]);
     let events = server.events(&project).await.unwrap();
@@ -82,7 +82,7 @@ async fn submission_is_checked_and_review_rounds_are_limited() {
     let (server, project) = standing_board(1).await;
     let task = add(&server, &project, "Cut corners").await;
     let attention = needs_the_person(&server, &project, &task).await;
-    assert_eq!(attention.kind, AttentionKind::Stalled);
+    assert_eq!(attention.kind, AttentionKind::ReviewLimit);
     assert!(attention.detail.contains("sent back 2 times"), "{}", attention.detail);
     let view = server.task(&task).await.unwrap();
     assert_eq!((view.task.card.status, view.task.review_rounds), (Status::InProgress, 2));

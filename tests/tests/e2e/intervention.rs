@@ -83,7 +83,7 @@ async fn stop_holds_the_card_until_start_resumes_its_session() {
     assert!(server.stop().await.unwrap().success());
     server.serve().await.unwrap();
     stays_idle(&server, &project, &task, 1).await;
-    let why = server.task(&task).await.unwrap().task.card.why;
+    let why = server.task(&task).await.unwrap().task.card.wait_reason;
     assert_eq!(why, Some(WaitReason::Held { by: HeldBy::Stop }));
 
     press(&server, &task, "start").await;

@@ -38,7 +38,7 @@ impl Browser {
 
     /// Applies events up to `to` and returns the last change.
     async fn follow(&mut self, socket: &mut Socket, to: Seq) -> BoardChange {
-        let mut touched = BoardChange::Nothing;
+        let mut touched = BoardChange::None;
         while self.board.seq < to {
             let envelope = socket.event().await.unwrap().expect("the connection stays open");
             self.seen.push(envelope.seq);
@@ -50,7 +50,7 @@ impl Browser {
 
 /// Waits until every card has a wait reason, because the runner then records no further events.
 async fn settled(server: &TestServer, project: &ProjectId) -> Board {
-    server.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.why.is_some())).await
+    server.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.wait_reason.is_some())).await
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::{ParkReason, Parking};
-use domain::wire::Server;
+use domain::wire::ServerInfo;
 use tests::server::TestServer;
 
 use crate::support::{self, add, done};
@@ -20,9 +20,9 @@ const SCENARIO: &str = include_str!("../../scenarios/parking.json");
 
 /// Waits until a card shows the parking, and returns the card with the server's parking.
 async fn parked(server: &TestServer, project: &ProjectId, task: &TaskId, wanted: ParkReason) -> (Card, Parking) {
-    let says = |card: &Card| matches!(card.why, Some(WaitReason::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
+    let says = |card: &Card| matches!(card.wait_reason, Some(WaitReason::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
     let board = server.until(project, &format!("{task} says {wanted}"), |board: &Board| board.card(task).is_some_and(says)).await;
-    let server: Server = server.get("/api/server").await.unwrap();
+    let server: ServerInfo = server.get("/api/server").await.unwrap();
     let parking = server.parked.into_iter().find(|parking| parking.reason == wanted).unwrap();
     (board.card(task).unwrap().clone(), parking)
 }
@@ -47,7 +47,7 @@ async fn rate_limit_parks_all_agents_until_reset() {
     let other = add(&server, &project, "Other").await;
     let (waiting, _) = parked(&server, &project, &other, ParkReason::RateLimited).await;
     nothing_began(&server, &waiting).await;
-    assert_eq!(waiting.why, Some(WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
+    assert_eq!(waiting.wait_reason, Some(WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
 
     done(&server, &project, &limited).await;
     done(&server, &project, &other).await;

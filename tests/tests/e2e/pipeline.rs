@@ -58,7 +58,7 @@ async fn story(server: &TestServer) {
 
     let both = |board: &Board| board.cards.iter().filter(|card| card.run.as_ref().is_some_and(|run| run.phase == AgentKind::Coder)).count() == 2;
     let board = server.until(&project.id, "two coders work at once", both).await;
-    let waiting = card(&board, "gamma").why.clone();
+    let waiting = card(&board, "gamma").wait_reason.clone();
     assert_eq!(waiting, Some(WaitReason::BlockedBy { tasks: vec![card(&board, "alpha").id.clone()] }), "gamma says why it waits");
 
     let complete = |board: &Board| board.project.status == ProjectStatus::Complete && all_done(board);

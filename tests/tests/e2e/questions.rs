@@ -33,7 +33,7 @@ async fn question(server: TestServer) {
     let asks = add(&server, &project, "Choose the paint").await;
     at_work(&server, &asks).await;
     let other = add(&server, &project, "Tidy up").await;
-    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.why == Some(WaitReason::NoFreeSlot { most: 1 }));
+    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.wait_reason == Some(WaitReason::NoFreeSlot { limit: 1 }));
     server.until(&project, "the other task waits for the slot", waits).await;
     support::open(&server, asks.as_str());
 
@@ -42,7 +42,7 @@ async fn question(server: TestServer) {
     let question = view.question.unwrap();
     assert_eq!((question.question.as_str(), question.options.as_slice()), ("Which colour?", &["Violet".to_owned(), "Teal".to_owned()][..]));
     let card = view.task.card;
-    assert_eq!((card.status, card.why, card.run), (Status::InProgress, Some(WaitReason::NeedsAttention), None));
+    assert_eq!((card.status, card.wait_reason, card.run), (Status::InProgress, Some(WaitReason::NeedsAttention), None));
     assert_eq!(card.attention.unwrap().kind, AttentionKind::NeedsInput);
 
     let _: TaskView = server.post(&format!("/api/tasks/{asks}/answer"), &json!({"content": "Violet"})).await.unwrap();
@@ -50,7 +50,7 @@ async fn question(server: TestServer) {
     let runs = server.runs(&asks).await.unwrap();
     let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
     let finished = Some(EndClass::Finished);
-    assert_eq!(told, [(AgentKind::Coder, Some(EndClass::Asked)), (AgentKind::Coder, finished), (AgentKind::Reviewer, finished)]);
+    assert_eq!(told, [(AgentKind::Coder, Some(EndClass::AwaitingAnswer)), (AgentKind::Coder, finished), (AgentKind::Reviewer, finished)]);
     assert_eq!(runs[0].session_id, runs[1].session_id, "the session that asked goes on");
     assert_eq!(git(&server.repository(), &["show", "vibe-relay/PROJ-001:paint.txt"]).unwrap(), "violet", "with the answer");
     let again = server.request(reqwest::Method::POST, &format!("/api/tasks/{asks}/answer")).json(&json!({"content": "Teal"}));
@@ -83,7 +83,7 @@ async fn plan_is_revised_on_feedback_and_starts_on_approval() {
     let errand = add(&server, &project, "An errand beside the plan").await;
     done(&server, &project, &errand).await;
     for waiting in server.board(&project).await.unwrap().plan() {
-        assert_eq!((waiting.runs, &waiting.why), (0, &Some(WaitReason::Held { by: HeldBy::Plan })));
+        assert_eq!((waiting.runs, &waiting.wait_reason), (0, &Some(WaitReason::Held { by: HeldBy::Plan })));
     }
 
     let _: Project = server.post(&format!("/api/projects/{project}/plan/approve"), &json!({})).await.unwrap();

@@ -270,7 +270,7 @@ async fn task_shows_its_contributors() {
     let [ben, vera] = join(&server, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
     let _: Value = server.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .why", "Assigned to ben").await;
+    browser.shows("[data-task=TASK-001] .wait_reason", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
     text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;

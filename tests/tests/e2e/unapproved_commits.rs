@@ -38,7 +38,7 @@ async fn unapproved_commits_block_merges() {
     assert_eq!(files(&server), ["TASK-001.evil"]);
 
     let second = add(&server, &project, "Errand").await;
-    let waits = |board: &Board| board.card(&second).unwrap().why == Some(WaitReason::UnapprovedCommits { task: first.clone() });
+    let waits = |board: &Board| board.card(&second).unwrap().wait_reason == Some(WaitReason::UnapprovedCommits { task: first.clone() });
     server.until(&project, "the other card says what it waits for", waits).await;
     assert_eq!(server.runs(&second).await.unwrap().len(), 0);
 
