@@ -106,7 +106,7 @@ impl Db {
                     .fetch_optional(&mut tx.connection)
                     .await?;
                     if let Some(project) = project {
-                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { why });
+                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { wait_reason: why });
                     }
                 }
                 Ok(())

@@ -110,7 +110,7 @@ fn a_task_has_its_cards_fields_at_the_top() {
         answered_at: None,
     };
     let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), note: None };
-    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"why":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
+    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
 }
 
 #[test]
@@ -211,17 +211,17 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"held","by":"human"} held by you: press Start
     {"is":"held","by":"plan"} held until you start the plan
     {"is":"held","by":"stop"} stopped by you: press Start or Retry
-    {"is":"no_free_slot","most":3} no free slot: 3 at work
-    {"is":"phase_full","phase":"reviewer"} waits for the reviewer at work
-    {"is":"waiting","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
+    {"is":"no_free_slot","limit":3} no free slot: 3 at work
+    {"is":"kind_limit_reached","phase":"reviewer"} waits for the reviewer at work
+    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
     {"is":"parked","reason":"signed_out","until":null} Claude Code is not signed in
-    {"is":"needs_you"} needs you
+    {"is":"needs_attention"} needs you
     {"is":"merge_queued"} approved: waits to be merged
     {"is":"stopping"} stopping
-    {"is":"assigned_to","name":"platform/mara"} assigned to platform/mara
-    {"is":"awaits_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
-    {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
-    {"is":"branch_asked","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
+    {"is":"assigned","name":"platform/mara"} assigned to platform/mara
+    {"is":"awaiting_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
+    {"is":"plan_unfinished","task":"TASK-001"} waits for the plan TASK-001
+    {"is":"unapproved_commits","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
     "#);
 }
