@@ -46,7 +46,7 @@ pub use message::{Confirmed, HistoryQuery, Sent};
 pub use open::Db;
 pub use presence::Connected;
 pub use run::{NewRun, Reserved, RunEnd, RunMessage};
-pub use state::{Assignee, State, TaskState};
+pub use state::{Assignee, ReferencedTask, State, TaskState};
 pub use task::Move;
 pub use token::new_token;
 

@@ -1,7 +1,7 @@
 //! Everything that is read or written in a git repository.
 //!
 //! Starts no program, knows no SQL and no task: callers pass paths, branch names and commits, and get facts or
-//! outcomes back. All functions block; callers run them on a thread that may block.
+//! outcomes back. All functions but [`exclusive()`] block; callers run them on a thread that may block.
 //!
 //! A repository is untrusted input. Every access goes through [`Repository`], whose handle ignores what a worktree says
 //! about itself (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
@@ -12,6 +12,7 @@ mod diff;
 mod durable;
 mod error;
 mod evidence;
+mod exclusive;
 mod feature;
 mod filter;
 mod handle;
@@ -36,6 +37,7 @@ pub mod testing;
 
 pub use diff::DiffLimits;
 pub use error::RepoError;
+pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::Identity;
