@@ -6,7 +6,7 @@ use domain::park::{ParkReason, Parking};
 use domain::time::Timestamp;
 use domain::why::Why;
 
-/// What a parking means for tasks that could start.
+/// The effect of a parking on tasks that could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BreakerState {
     /// No agent starts.

@@ -148,7 +148,7 @@ fn other_wait_reasons_come_before_assigned() {
     assert!(board.actions().is_empty());
 }
 
-/// Approved commits are merged whoever wrote them, and a run that started before the assignment is watched to its end.
+/// Approved commits of any author are merged, and a run that started before the assignment is watched to its end.
 #[test]
 fn assigned_task_is_merged_and_its_run_adopted() {
     let board = scene([task(1).approved().assigned("mara"), task(2).status(InProgress).running(Coder).assigned("mara")]);

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// How long the key of a failed job stays taken.
 pub(super) const ERROR_PAUSE: Duration = Duration::from_secs(60);
 
-/// What a job works on.
+/// The subject of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum JobKey {
     /// A run, a merge or a cleanup. Nothing else is scheduled for the task meanwhile.
@@ -48,6 +48,7 @@ impl Jobs {
         });
     }
 
+    #[cfg(test)]
     pub(super) fn is_running(&self, key: &JobKey) -> bool {
         self.running.contains(key)
     }

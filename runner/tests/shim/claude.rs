@@ -52,7 +52,7 @@ impl Home {
 
     fn run(&self, session: Session, variables: &[(&str, &str)]) -> Run {
         Run::with(|spec: &mut RunSpec| {
-            // The same each time: an id is taken per folder.
+            // The same folder each time, because session ids are unique per folder.
             spec.cwd = self.folder.path().to_owned();
             spec.argv = argv(&ClaudeSpec {
                 command: std::slice::from_ref(&self.program),
@@ -74,10 +74,10 @@ impl Home {
     /// Starts a run, sends one line, and returns how it ended.
     async fn end(&self, session: Session, variables: &[(&str, &str)]) -> (RunEnd, Vec<RunLine>) {
         let run = self.run(session, variables);
-        // The program passes over a line of an id that its session has already.
+        // The program ignores a line whose id its session already has.
         let line = Uuid::new_v4();
         run.start();
-        // The program may refuse and be gone before it is spoken to.
+        // The program may refuse and exit before the line arrives.
         if let Ok(control) = runner::shim::control::Control::connect(&run.dir).await {
             let _ = control.send_line(&user_line("<issue>\nTitle: test\n</issue>", line)).await;
             let _ = control.close_stdin().await;

@@ -46,7 +46,7 @@ async fn all_delivered(db: &Db) {
             news.changed().await.unwrap();
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("its messages were not given");
+    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("its messages were not delivered");
 }
 
 /// Sends a message of the human over the run and waits for its delivery: by then the watcher has handled everything before it.
@@ -76,8 +76,8 @@ async fn working_agent_receives_messages() {
     assert!(told.contains(r#""content":"<inbox>\n[#1 mara → coder-TASK-001 "#) && told.contains("] /compact which port?\\n</inbox>"), "{told}");
     bench.end_turn();
     assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
-    assert_eq!(bench.lines("told").len(), 2, "nobody was waited for");
-    // It echoed the message, so that is not given again.
+    assert_eq!(bench.lines("told").len(), 2, "no message waited");
+    // The agent echoed the message, so it is not redelivered.
     assert!(bench.db.run_inbox(&RunId::new(1)).await.unwrap().messages.is_empty());
     let messages: Vec<String> = bench.transcript().into_iter().filter(|line| line.kind == OutputKind::Message).map(|line| line.text).collect();
     assert_eq!(messages, ["the task with its comments", "messages of others"]);
@@ -91,7 +91,7 @@ async fn agents_interrupt_once_a_minute_and_the_human_at_once() {
     let mara = mara(&bench.db).await;
     send(&bench.db, &Caller::Human, "hello").await;
     all_delivered(&bench.db).await;
-    // The person's text did not use up hers.
+    // The human's interruption does not count against the limit for others.
     send(&bench.db, &mara, "first").await;
     all_delivered(&bench.db).await;
     send(&bench.db, &mara, "second").await;
@@ -143,7 +143,7 @@ async fn message_to_an_ending_agent_is_in_the_next_prompt() {
     send(&bench.db, &mara, "which port?").await;
     let server = bench.serve();
     bench.end_of_the_run().await;
-    assert_eq!((bench.lines("told").len(), unread(&bench.db).await.count), (1, 1), "it was let go");
+    assert_eq!((bench.lines("told").len(), unread(&bench.db).await.count), (1, 1), "the agent was ended");
     let look = bench.db.look(&Caller::Human, &task, Status::InProgress).await.unwrap();
     let found = repo::look(&look).unwrap();
     let back = Move { reason: Some("more".to_owned()), ..Move::to(Status::InProgress) };
@@ -224,7 +224,7 @@ async fn agent_that_starts_no_turn_for_a_message_is_ended() {
     let server = bench.serve();
     let run = bench.end_of_the_run().await;
     assert_eq!((run.end_class, bench.lines("told").len()), (Some(EndClass::Finished), 1));
-    assert_eq!(waiting(&bench.db).await, ["and the README?"], "the next one hears it");
+    assert_eq!(waiting(&bench.db).await, ["and the README?"], "the next run receives it");
     server.stop().await;
 }
 
@@ -233,6 +233,6 @@ async fn live_process_sends_heartbeats() {
     let bench = Bench::new().await;
     let (server, _, _) = bench.at_work().await;
     let beats = async { while bench.db.agent(&project(), CODER).await.unwrap().health != Health::Healthy {} };
-    tokio::time::timeout(std::time::Duration::from_secs(30), beats).await.expect("it gave no sign of life");
+    tokio::time::timeout(std::time::Duration::from_secs(30), beats).await.expect("no heartbeat arrived");
     server.stop().await;
 }

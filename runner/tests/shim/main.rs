@@ -39,7 +39,7 @@ fn kill(pid: i32) {
 }
 
 #[tokio::test]
-async fn agent_gets_folder_and_environment_and_its_end_is_recorded() {
+async fn agent_gets_folder_and_environment_and_records_its_end() {
     let run = Run::started("echo $GREETING $PORT; pwd; echo bad >&2; env | grep -c ^CARGO_PKG; exit 7");
     let exit = run.ended().await;
     assert_eq!((exit.code, exit.signal, exit.killed_leftovers, exit.error), (Some(7), None, 0, None));
@@ -127,7 +127,7 @@ async fn agent_that_ignores_term_is_killed_later() {
     let run = Run::started("trap '' TERM; echo ready > ready; while :; do sleep 0.05; done");
     run.file("ready").await;
     let begun = Instant::now();
-    // To the shim itself, as a machine does that shuts down.
+    // To the shim itself, as at a machine's shutdown.
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(run.shim_pid()), nix::sys::signal::Signal::SIGTERM).unwrap();
     let exit = run.ended().await;
     assert_eq!((exit.code, exit.signal), (None, Some(9)));
@@ -190,7 +190,7 @@ async fn run_is_never_started_twice() {
     let exit = run.ended().await;
     // The lock is free, so this one is started; it finds the record and starts no agent.
     run.start();
-    wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("ended already")).await;
+    wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("has already ended")).await;
     wait_for("its end", || !run.dir.is_alive().unwrap()).await;
     assert_eq!(run.dir.exit().unwrap(), Some(exit));
     assert_eq!(run.file("starts").await, "x\n");

@@ -55,7 +55,7 @@ impl Drop for Bench {
     /// Agents outlive their servers, including those of a failed test.
     fn drop(&mut self) {
         for pid in self.lines("pids").iter().filter_map(|pid| pid.parse().ok()) {
-            // Most are gone.
+            // Most have already exited.
             let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
         }
     }
@@ -227,7 +227,7 @@ async fn next_server_adopts_a_running_agent() {
     let (server, task, agent) = bench.at_work().await;
     server.stop().await;
     assert_eq!(bench.db.live_runs().await.unwrap().len(), 1);
-    // What it does while nobody watches is not lost either.
+    // Output without a watcher is not lost either.
     bench.submit(&task, &agent).await;
     bench.end_turn();
     bench.turn_is_over().await;
@@ -277,7 +277,7 @@ async fn human_message_reaches_the_agent_in_its_next_turn() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     bench.db.message_run(&Caller::Human, &RunId::new(1), "use B").await.unwrap();
-    // Taken up when its turn ends: it is neither reminded nor let go before.
+    // The agent echoes the message when its turn ends; until then it is neither reminded nor ended.
     bench.end_turn();
     super::run::wait_for("the message", || bench.lines("told").len() == 2).await;
     assert!(bench.lines("told")[1].contains("use B"));
@@ -300,7 +300,7 @@ async fn stop_reaches_an_adopted_agent() {
     server.stop().await;
 }
 
-/// Whatever makes a run unreadable, its processes are gone before its end is recorded.
+/// The processes of an unreadable run are gone before its end is recorded.
 #[tokio::test]
 async fn unreadable_run_is_ended() {
     let bench = Bench::new().await;

@@ -14,7 +14,7 @@ use crate::runs::merge::merge;
 
 const BRANCH: &str = "vibe-relay/PROJ-001";
 
-/// A board with one merged task, and one that is approved.
+/// A board with one merged and one approved task.
 async fn approved() -> (TestBoard, TaskId) {
     let board = TestBoard::new().await;
     let (first, second) = (board.task("Add a").await, board.task("Add b").await);
@@ -38,7 +38,7 @@ async fn status(board: &TestBoard, task: &TaskId) -> Status {
     board.read(task).await.card.status
 }
 
-/// The text with every known commit by its name.
+/// The text with known commits replaced by names.
 fn named(text: &str, commits: &[(&str, &Sha)]) -> String {
     commits.iter().fold(text.to_owned(), |text, (name, sha)| text.replace(sha.as_str(), name).replace(&sha[..7], name))
 }
@@ -131,7 +131,7 @@ async fn unapproved_commits_block_runs_and_one_card_asks() {
     assert!([&one, &two].iter().all(|task| task.branch.is_none() && task.card.runs == 0), "no attempt was made");
 }
 
-/// A reviewer that merges the work itself, with something more in it.
+/// A reviewer merges the work itself and adds a file.
 #[tokio::test]
 async fn foreign_merge_counts_only_with_the_same_tree() {
     let (board, task) = approved().await;
@@ -190,7 +190,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
     let head = board.tip(BRANCH).unwrap();
-    assert_eq!(board.repository().parents_of(&head).unwrap()[0], other, "the person wanted it so");
+    assert_eq!(board.repository().parents_of(&head).unwrap()[0], other, "the human accepted it");
 }
 
 #[tokio::test]
@@ -207,13 +207,13 @@ async fn recorded_tip_may_be_gone_from_the_repository() {
     assert_eq!(status(&board, &task).await, Status::Done);
 }
 
-/// The server was killed between the repository and the store, and the base went on.
+/// The server was killed between the repository and the store, and the base moved on.
 #[tokio::test]
 async fn unrecorded_new_branch_is_approved() {
     let board = TestBoard::new().await;
     board.db.own_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
     let made = board.repository().ensure_project_branch(BRANCH, "main").unwrap();
-    board.sample.commit_on("main", &[("b", Some("b"))], "the base goes on");
+    board.sample.commit_on("main", &[("b", Some("b"))], "the base moves on");
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap(), (BRANCH.to_owned(), made));
 
     let board = TestBoard::new().await;
@@ -236,7 +236,7 @@ async fn at_most_five_commits_are_listed() {
     assert!(detail.len() < 1200, "{} bytes", detail.len());
 }
 
-/// The person commits in their own checkout of the project branch, and says that it is right so.
+/// The human commits in a checkout of the project branch and accepts the result.
 #[tokio::test]
 async fn accepted_branch_updates_the_humans_checkout() {
     let board = TestBoard::new().await;
@@ -254,7 +254,7 @@ async fn accepted_branch_updates_the_humans_checkout() {
     assert_eq!((board.sample.read("theirs").as_deref(), board.sample.read("b").as_deref()), (Some("mine"), Some("b")));
 }
 
-/// A finished task's work that is only in what the person may take back.
+/// A finished task's work that only removable commits hold.
 #[tokio::test]
 async fn work_held_only_by_unapproved_commits_is_kept() {
     let board = TestBoard::new().await;

@@ -13,7 +13,7 @@ use repo::{RESCUE_PREFIX, RepoError, Repository};
 use super::{CheckoutError, checkout_name, with_repository};
 use crate::runs::branch::branch_state;
 
-/// What a removal would lose.
+/// Work that a removal would lose.
 #[derive(Debug)]
 struct Leftovers {
     /// The commit that uncommitted work is based on.

@@ -20,7 +20,7 @@ async fn project_branch_is_created_once() {
     let (name, tip) = project_branch(&board.db, &board.project).await.unwrap();
     assert_eq!((name.as_str(), Some(&tip)), ("vibe-relay/PROJ-001", board.tip("main").as_ref()));
     assert_eq!(board.project().await.integration_head, Some(tip));
-    board.sample.commit_on("main", &[("b", Some("b"))], "the base goes on");
+    board.sample.commit_on("main", &[("b", Some("b"))], "the base moves on");
     let again = project_branch(&board.db, &board.project).await.unwrap();
     assert_ne!(Some(again.1), board.tip("main"), "it stays where it was");
     assert_eq!(board.branches(), ["main", "vibe-relay/PROJ-001"]);
@@ -70,7 +70,7 @@ async fn existing_branch_with_a_tasks_name_stays_untouched() {
     assert!(!path.join("theirs").exists());
 }
 
-/// A database that was deleted, or another one beside this, left its checkouts where this one would make the same.
+/// A deleted database, or another one on this repository, left checkouts under the names that this one would choose.
 #[tokio::test]
 async fn checkout_of_another_database_stays_untouched() {
     let sample = Sample::new();
@@ -156,7 +156,7 @@ async fn review_needs_a_branch() {
     board.delete_branch("vr/TASK-001/work");
     let error = board.plan_checkout(&task, Phase::Reviewer).await.unwrap_err();
     insta::assert_snapshot!(error, @"the branch vr/TASK-001/work does not exist; send the card back with a comment to start the work again");
-    board.move_to(&Caller::Human, &task, Status::InProgress, Some("begin anew")).await;
+    board.move_to(&Caller::Human, &task, Status::InProgress, Some("start again")).await;
     let (site, _, _) = board.agent(&task, Phase::Coder).await;
     assert_eq!(site.branch.as_deref(), Some("vr/TASK-001/work"));
     assert!(board.tip("vr/TASK-001/work").is_some());
@@ -175,7 +175,7 @@ async fn orchestrator_compares_with_the_base_branch() {
     assert_eq!(Some(planner.base), board.tip("vibe-relay/PROJ-001"));
 }
 
-/// A task whose coder committed `a` and left `draft` uncommitted, given up.
+/// A cancelled task whose coder committed `a` and left `draft` uncommitted.
 async fn cancelled(board: &TestBoard) -> (TaskId, PathBuf, Sha) {
     let task = board.task("Add a").await;
     let (path, sha) = board.work(&task, &[("a", "a")]).await;
@@ -213,7 +213,7 @@ async fn unmerged_work_is_kept() {
     }
 }
 
-/// Killed after any step: what is done again ends in the same state.
+/// After a kill at any step, repeating the cleanup ends in the same state.
 #[tokio::test]
 async fn second_cleanup_changes_nothing() {
     let board = TestBoard::new().await;
@@ -225,7 +225,7 @@ async fn second_cleanup_changes_nothing() {
     assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]), "a").as_deref(), Some("a"));
 }
 
-/// The second time it holds other commits than the rescue reference of the first.
+/// The second cleanup has other commits than the rescue reference of the first.
 #[tokio::test]
 async fn reopened_task_can_be_cancelled_again() {
     let board = TestBoard::new().await;
@@ -234,7 +234,7 @@ async fn reopened_task_can_be_cancelled_again() {
     board.move_to(&Caller::Human, &task, Status::Backlog, None).await;
     board.db.start_task(&Caller::Human, &task).await.unwrap();
     let (path, second) = board.work(&task, &[("b", "b")]).await;
-    assert!(!path.join("a").exists(), "it began anew");
+    assert!(!path.join("a").exists(), "it started from scratch");
     board.cancel(&task).await;
     let rescue = board.clean(&task).await.unwrap();
     assert_eq!(rescue, format!("refs/vibe-relay/rescue/TASK-001/{}", &second[..12]));
@@ -242,7 +242,7 @@ async fn reopened_task_can_be_cancelled_again() {
     assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &first[..12]), "a").as_deref(), Some("a"));
 }
 
-/// An agent that left its branch and committed somewhere else.
+/// An agent that left its branch and committed elsewhere.
 #[tokio::test]
 async fn commits_outside_the_branch_are_kept() {
     let board = TestBoard::new().await;
@@ -277,7 +277,7 @@ async fn branch_in_a_humans_checkout_stays() {
     board.clean(&task).await.unwrap();
     assert!(!path.exists());
     assert_eq!(board.tip("vr/TASK-001/work"), Some(sha));
-    assert_eq!(board.read(&task).await.worktree_path, None, "it is not tried again");
+    assert_eq!(board.read(&task).await.worktree_path, None, "the cleanup is not retried");
 }
 
 #[tokio::test]
@@ -306,7 +306,7 @@ async fn stale_locks_of_a_killed_server_are_removed() {
     }
     unlock(&board.db).await.unwrap();
     assert!(ours.iter().all(|path| !path.exists()));
-    assert!(others.iter().all(|path| path.exists()), "the person's branch, and that of an agent which may be committing");
+    assert!(others.iter().all(|path| path.exists()), "the locks of the human and of a committing agent stay");
     crate::runs::merge::merge(&board.db, &resting).await.unwrap();
     assert!(board.read(&resting).await.merged_sha.is_some());
 }

@@ -83,7 +83,7 @@ async fn conflict_returns_to_the_coder_with_its_files() {
 
     Merge vibe-relay/PROJ-001 into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.
     ");
-    // The coder's next run does what it says; the checkout it works in is its own.
+    // The coder's next run follows the comment in its own checkout.
     let (site, _, _) = board.agent(&second, Phase::Coder).await;
     assert!(site.path.join("other").exists());
     assert_eq!(Some(site.base), head);
@@ -157,9 +157,9 @@ async fn empty_diff_is_done_without_a_commit() {
     assert_eq!((status(&board, &task).await, board.tip(PROJECT_BRANCH)), (Status::Done, Some(site.base)));
 }
 
-/// The person's own checkout of the project branch has changes, which nobody may overwrite.
+/// The human's checkout of the project branch has changes, which a merge must not overwrite.
 #[tokio::test]
-async fn changed_checkout_of_the_project_branch_blocks_the_merge() {
+async fn changes_in_a_humans_checkout_block_the_merge() {
     let board = TestBoard::new().await;
     let task = board.task("Add a").await;
     board.work(&task, &[("README.md", "theirs\n")]).await;
@@ -168,6 +168,6 @@ async fn changed_checkout_of_the_project_branch_blocks_the_merge() {
     board.sample.write("README.md", "the person's\n");
     let error = merge(&board.db, &task).await.unwrap_err();
     assert!(matches!(error, CheckoutError::Repository { error: RepoError::CheckedOut { .. } }), "{error}");
-    assert!(board.read(&task).await.card.is_approved(), "it is tried again when the person says so");
+    assert!(board.read(&task).await.card.is_approved(), "the human can retry it");
     assert_eq!(board.sample.read("README.md").as_deref(), Some("the person's\n"));
 }

@@ -119,7 +119,7 @@ async fn git_identity_env(plan: &CheckoutPlan, phase: Phase) -> Vec<(&'static st
     }
 }
 
-/// What goes into a run's folder.
+/// The contents of a run's folder.
 struct RunFiles {
     context: RunContext,
     reserved: Reserved,
