@@ -1,10 +1,11 @@
-//! Everything that is read or written in a git repository.
+//! Reads and writes git repositories.
 //!
-//! Starts no program, knows no SQL and no task: callers pass paths, branch names and commits, and get facts or
-//! outcomes back. All functions but [`exclusive()`] block; callers run them on a thread that may block.
+//! Must not start programs, use SQL or know tasks. Callers pass paths, branch names and commits, and get facts or
+//! outcomes back. All functions but [`exclusive()`] block, so callers run
+//! them on a thread that may block.
 //!
-//! A repository is untrusted input. Every access goes through [`Repository`], whose handle ignores what a worktree says
-//! about itself (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
+//! A repository is untrusted input. Every access goes through [`Repository`]. Its handle ignores a worktree's own
+//! claims (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
 
 mod branch;
 mod checkout;
@@ -12,6 +13,7 @@ mod diff;
 mod durable;
 mod error;
 mod evidence;
+mod evidence_request;
 mod exclusive;
 mod feature;
 mod filter;
@@ -20,7 +22,6 @@ mod history;
 mod identity;
 mod land;
 mod lock;
-mod look;
 mod merge;
 mod probe;
 mod remove;
@@ -37,12 +38,12 @@ pub mod testing;
 
 pub use diff::DiffLimits;
 pub use error::RepoError;
+pub use evidence_request::collect_evidence;
 pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::Identity;
 pub use land::LandOutcome;
-pub use look::look;
 pub use merge::MergeOutcome;
 pub use probe::probe;
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -3,21 +3,23 @@
 use std::fs;
 use std::path::PathBuf;
 
-use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
+use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::config::{Config, Durability};
-use domain::evidence::Sha;
-use domain::failure::EndClass;
 use domain::id::TaskId;
-use domain::project::Project;
-use domain::task::{NewTask, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::failure::EndClass;
 use domain::wire::NewProject;
 use repo::Repository;
-use repo::testing::{Sample, commit_all_in, write_in};
+use repo::testing::{TestRepository, commit_all_in, write_in};
 
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
 
 pub(crate) struct TestBoard {
-    pub(crate) sample: Sample,
+    pub(crate) sample: TestRepository,
     pub(crate) config: Config,
     pub(crate) db: Db,
     /// A board without a plan, on the repository.
@@ -26,10 +28,10 @@ pub(crate) struct TestBoard {
 
 impl TestBoard {
     pub(crate) async fn new() -> Self {
-        Self::on(Sample::new()).await
+        Self::on(TestRepository::new()).await
     }
 
-    pub(crate) async fn on(sample: Sample) -> Self {
+    pub(crate) async fn on(sample: TestRepository) -> Self {
         let config = Config {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
@@ -100,12 +102,12 @@ impl TestBoard {
         self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id
     }
 
-    pub(crate) async fn plan_checkout(&self, task: &TaskId, phase: Phase) -> Result<CheckoutPlan, CheckoutError> {
+    pub(crate) async fn plan_checkout(&self, task: &TaskId, phase: AgentKind) -> Result<CheckoutPlan, CheckoutError> {
         checkout::plan_checkout(&self.db, &self.config.worktrees_path, &self.project().await, &self.read(task).await, phase).await
     }
 
     /// Reserves a run and creates its checkout. Returns its agent as a caller.
-    pub(crate) async fn agent(&self, task: &TaskId, phase: Phase) -> (CheckoutPlan, Reserved, Caller) {
+    pub(crate) async fn agent(&self, task: &TaskId, phase: AgentKind) -> (CheckoutPlan, ReservedRun, Caller) {
         let plan = self.plan_checkout(task, phase).await.unwrap();
         let new = NewRun {
             task: task.clone(),
@@ -113,7 +115,7 @@ impl TestBoard {
             status: self.read(task).await.card.status,
             sha: Some(plan.sha.clone()),
             worktree_path: Some(plan.path.to_string_lossy().into_owned()),
-            run_dirs: self.sample.beside("store/runs"),
+            runs_root: self.sample.beside("store/runs"),
             port: None,
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
@@ -124,15 +126,15 @@ impl TestBoard {
 
     /// Moves a task with the evidence that the move needs.
     pub(crate) async fn move_to(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>) {
-        let look = self.db.look(caller, task, to).await.unwrap();
-        let found = repo::look(&look).unwrap();
-        let wish = Move { to, reason: reason.map(str::to_owned), merge: true };
+        let look = self.db.required_evidence(caller, task, to).await.unwrap();
+        let found = repo::collect_evidence(&look).unwrap();
+        let wish = MoveRequest { to, reason: reason.map(str::to_owned), merge: true };
         self.db.move_task(caller, task, wish, found).await.unwrap();
     }
 
     /// Lets a coder commit these files and submit them. Returns its checkout and its commit.
     pub(crate) async fn work(&self, task: &TaskId, files: &[(&str, &str)]) -> (PathBuf, Sha) {
-        let (plan, reserved, coder) = self.agent(task, Phase::Coder).await;
+        let (plan, reserved, coder) = self.agent(task, AgentKind::Coder).await;
         for (path, content) in files {
             write_in(&plan.path, path, content);
         }
@@ -142,7 +144,7 @@ impl TestBoard {
         (plan.path, sha)
     }
 
-    pub(crate) async fn end(&self, reserved: &Reserved) {
+    pub(crate) async fn end(&self, reserved: &ReservedRun) {
         let end =
             RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
         self.db.end_run(&reserved.run.id, end).await.unwrap();

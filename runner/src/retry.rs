@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use db::Db;
-use domain::attention::AttentionKind;
-use domain::failure::FailureClass;
+use domain::board::attention::AttentionKind;
 use domain::id::TaskId;
+use domain::runs::failure::FailureClass;
 use repo::RepoError;
 use tokio::time::sleep;
 
@@ -82,7 +82,7 @@ async fn report_failure(db: &Db, id: &TaskId, outcome: Result<(), CheckoutError>
         // The disk is everyone's, so park instead of flagging this task. Its work stays due.
         parking::park(db, FailureClass::DiskFull, None, Some(&error.to_string())).await.map(|_| Err(error.to_string()))
     } else {
-        db.need_person(id, AttentionKind::Repository, &text(&error)).await.map(Ok)
+        db.request_attention(id, AttentionKind::Repository, &text(&error)).await.map(Ok)
     };
     reported.unwrap_or_else(|report_error| Err(format!("{error}; {report_error}")))
 }

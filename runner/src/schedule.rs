@@ -10,14 +10,16 @@ mod slots;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{ReferencedTask, State};
-use domain::attention::AttentionKind;
+use db::{ReferencedTask, Snapshot};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::park::ParkReason;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::ParkReason;
 use domain::time::Timestamp;
-use domain::why::Why;
 
 use parking::{BreakerState, breaker_state};
 
@@ -25,7 +27,7 @@ use parking::{BreakerState, breaker_state};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Start an agent of kind `phase` for the task.
-    Start { task: TaskId, phase: Phase, status: Status },
+    Start { task: TaskId, phase: AgentKind, status: Status },
     /// Take over a live run that no watcher of this process follows, or find out how it ended.
     Adopt { task: TaskId, run: RunId },
     /// Merge an approved branch into the project branch.
@@ -50,12 +52,12 @@ pub enum Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     pub actions: Vec<Action>,
-    pub wait_reasons: Vec<(TaskId, Option<Why>)>,
+    pub wait_reasons: Vec<(TaskId, Option<WaitReason>)>,
     pub next_tick_at: Option<Timestamp>,
 }
 
 /// Makes the schedule. `busy` holds the tasks that a job of this process works on.
-pub fn schedule(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Schedule {
+pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Schedule {
     let mut scheduler = Scheduler::new(state, config, busy, now);
     scheduler.resume_expired_parkings();
     scheduler.adopt_runs();
@@ -69,7 +71,7 @@ pub fn schedule(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Ti
 }
 
 struct Scheduler<'a> {
-    state: &'a State,
+    state: &'a Snapshot,
     config: &'a Config,
     busy: &'a BTreeSet<TaskId>,
     now: Timestamp,
@@ -85,11 +87,11 @@ struct Candidate<'a> {
     card: &'a Card,
     /// Review, rework, orchestrator, planner, new coder: started work comes before new work.
     rank: u8,
-    phase: Phase,
+    phase: AgentKind,
 }
 
 impl<'a> Scheduler<'a> {
-    fn new(state: &'a State, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
+    fn new(state: &'a Snapshot, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
         let deciding = state.tasks.iter().map(|known| &known.task.card).filter(|card| awaits_branch_decision(card));
         let branch_decisions = deciding.map(|card| (&card.project_id, &card.id)).collect();
@@ -100,8 +102,8 @@ impl<'a> Scheduler<'a> {
         self.schedule.next_tick_at = Some(self.schedule.next_tick_at.map_or(at, |known| known.min(at)));
     }
 
-    fn set_wait_reason(&mut self, card: &Card, reason: Option<Why>) {
-        if card.why != reason {
+    fn set_wait_reason(&mut self, card: &Card, reason: Option<WaitReason>) {
+        if card.wait_reason != reason {
             self.schedule.wait_reasons.push((card.id.clone(), reason));
         }
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use db::{Db, State};
+use db::{Db, Snapshot};
 use domain::config::Config;
 use domain::event::Seq;
 use domain::id::TaskId;
@@ -95,10 +95,10 @@ impl Supervisor {
     /// Reads the state once, stores changed wait reasons and executes what is due. Returns when the next tick is due.
     async fn tick(&mut self) -> db::Result<Option<Timestamp>> {
         let is_unlocked = self.unlock_repositories();
-        let state = self.context.db.state().await?;
+        let state = self.context.db.snapshot().await?;
         let Schedule { actions, wait_reasons, next_tick_at } = schedule(&state, &self.context.config, self.jobs.busy_tasks(), db::now());
         if !wait_reasons.is_empty() {
-            self.context.db.set_whys(wait_reasons).await?;
+            self.context.db.set_wait_reasons(wait_reasons).await?;
         }
         for action in actions.into_iter().filter(|action| is_unlocked || !needs_repository(action)) {
             self.execute(&state, action).await?;
@@ -120,12 +120,12 @@ impl Supervisor {
         false
     }
 
-    async fn execute(&mut self, state: &State, action: Action) -> db::Result<()> {
+    async fn execute(&mut self, state: &Snapshot, action: Action) -> db::Result<()> {
         let db = self.context.db.clone();
         match action {
-            Action::RequestAttention { task, kind, detail } => db.need_person(&task, kind, &detail).await?,
-            Action::FlagUnresponsiveAssignee { task, name, detail } => db.miss_assignee(&task, &name, &detail).await?,
-            Action::ClearUnresponsiveAssignee { task } => db.miss_nobody(&task).await?,
+            Action::RequestAttention { task, kind, detail } => db.request_attention(&task, kind, &detail).await?,
+            Action::FlagUnresponsiveAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await?,
+            Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await?,
             Action::Resume { reason } => {
                 let check = self.start_check.clone().resume(self.context.clone(), reason);
@@ -161,7 +161,7 @@ impl Supervisor {
         Ok(())
     }
 
-    fn register(&mut self, state: &State, task: &TaskId) -> WakeHandle {
+    fn register(&mut self, state: &Snapshot, task: &TaskId) -> WakeHandle {
         let card = state.tasks.iter().map(|known| &known.task.card).find(|card| card.id == *task);
         self.wake_registry.register(task, card.map(|card| &card.project_id))
     }

@@ -11,9 +11,9 @@ pub(crate) use unapproved::UnapprovedCommits;
 use std::path::Path;
 
 use db::Db;
-use domain::evidence::Sha;
+use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
-use domain::project::Project;
+use domain::runs::evidence::Sha;
 use repo::RESCUE_PREFIX;
 
 use super::checkout::{CheckoutError, free_branch_name, with_repository};
@@ -45,7 +45,7 @@ pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String
 /// # Errors
 /// When the store fails.
 pub(crate) async fn request_decision(db: &Db, task: &TaskId, unapproved: &UnapprovedCommits) -> db::Result<()> {
-    db.ask_about_tip(task, &unapproved.tip, &unapproved.to_string()).await
+    db.request_branch_decision(task, &unapproved.tip, &unapproved.to_string()).await
 }
 
 /// Clears the decision that a card asks for when the human has restored the branch. Unreadable repositories are retried later.
@@ -63,7 +63,7 @@ pub(crate) async fn recheck(db: &Db, task: &TaskId) -> db::Result<()> {
         return Ok(());
     }
     match branch_state(db, &card.project_id).await {
-        Ok(BranchState { unapproved: None, .. }) => db.tip_is_ours(task).await,
+        Ok(BranchState { unapproved: None, .. }) => db.clear_branch_decision(task).await,
         Ok(BranchState { unapproved: Some(_), .. }) => Ok(()),
         Err(CheckoutError::Store(error)) => Err(error),
         Err(error) => {
@@ -86,7 +86,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
     let wanted = db.project(id).await?.integration_branch;
     let is_ours = db.owns_reference(&project.git_dir, &wanted).await?;
     let name = if is_ours { wanted } else { free_branch_name(git_dir, wanted).await? };
-    db.own_reference(&project.git_dir, &name, None).await?;
+    db.claim_reference(&project.git_dir, &name, None).await?;
     loop {
         // Read before the tip, because the record knows the approval of whatever is merged in between.
         let record = db.branch_record(id).await?;
@@ -97,7 +97,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
         let recorded_tip = record.project.integration_head.as_ref();
         let Some(unapproved) = state.unapproved else {
             if recorded_tip != Some(&state.ours) || record.project.integration_branch != name {
-                db.project_branch_moved(id, &name, recorded_tip, &state.ours).await?;
+                db.record_branch_tip(id, &name, recorded_tip, &state.ours).await?;
             }
             return Ok(BranchState { name, ..state });
         };
@@ -113,7 +113,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
 async fn preserve_tip(db: &Db, project: &Project, unapproved: &UnapprovedCommits) -> Result<(), CheckoutError> {
     let Some(recorded_tip) = unapproved.recorded_tip.clone().filter(|_| !unapproved.lost.is_empty()) else { return Ok(()) };
     let name = format!("{RESCUE_PREFIX}{}/{}", project.id, recorded_tip.get(..12).unwrap_or(&recorded_tip));
-    db.own_reference(&project.git_dir, &name, None).await?;
+    db.claim_reference(&project.git_dir, &name, None).await?;
     with_repository(Path::new(&project.git_dir), move |repository| repository.rescue_tip(&name, &recorded_tip)).await
 }
 

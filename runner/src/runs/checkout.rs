@@ -12,16 +12,17 @@ pub(crate) use unlock::unlock;
 use std::path::{Path, PathBuf};
 
 use db::Db;
-use domain::evidence::Sha;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::{Phase, Task};
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::run::Run;
 use repo::{RepoError, Repository};
 
 use super::branch::{UnapprovedCommits, project_branch};
 use crate::blocking::{Interrupted, off_thread};
 
-/// Why a checkout, a branch or a merge failed.
+/// WaitReason a checkout, a branch or a merge failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckoutError {
     #[error("{error} {}", error.hint())]
@@ -76,33 +77,39 @@ pub(super) async fn free_branch_name(git_dir: &Path, wanted: String) -> Result<S
 ///
 /// # Errors
 /// When the repository is unusable, or the branch to review does not exist.
-pub(crate) async fn plan_checkout(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<CheckoutPlan, CheckoutError> {
+pub(crate) async fn plan_checkout(
+    db: &Db,
+    worktrees: &Path,
+    project: &Project,
+    task: &Task,
+    phase: AgentKind,
+) -> Result<CheckoutPlan, CheckoutError> {
     let (project_branch, tip) = project_branch(db, project).await?;
     let git_dir = PathBuf::from(&project.git_dir);
     let folder = worktrees.join(project.id.as_str());
     let id = &task.card.id;
-    if phase == Phase::Coder {
+    if phase == AgentKind::Coder {
         let branch = task_branch(db, project, task).await?;
         let path = match &task.worktree_path {
             Some(path) => PathBuf::from(path),
             None => free_path(&git_dir, folder, id.to_string()).await?,
         };
-        db.checkout_planned(id, &branch, &path.to_string_lossy()).await?;
+        db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
         return Ok(CheckoutPlan { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip });
     }
     let path = free_path(&git_dir, folder, format!("{id}-{phase}")).await?;
     let (shown_branch, sha, base) = match (phase, &task.branch) {
-        (Phase::Reviewer, Some(branch)) => {
+        (AgentKind::Reviewer, Some(branch)) => {
             let found = branch_tip(&git_dir, branch).await?;
             (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip)
         }
-        (Phase::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
+        (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         // An orchestrator compares the whole with what the project started from.
-        (Phase::Orchestrator, _) => {
+        (AgentKind::Orchestrator, _) => {
             let base = branch_tip(&git_dir, &project.base_branch).await?;
             (project_branch, tip.clone(), base.unwrap_or(tip))
         }
-        (Phase::Planner | Phase::Coder, _) => (project_branch, tip.clone(), tip),
+        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch, tip.clone(), tip),
     };
     Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base })
 }
@@ -119,7 +126,7 @@ async fn task_branch(db: &Db, project: &Project, task: &Task) -> Result<String, 
     let wanted = format!("vr/{}/work", task.card.id);
     let is_ours = db.owns_reference(&project.git_dir, &wanted).await?;
     let name = if is_ours { wanted } else { free_branch_name(Path::new(&project.git_dir), wanted).await? };
-    db.own_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
+    db.claim_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
     Ok(name)
 }
 
@@ -168,7 +175,7 @@ pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
 /// # Errors
 /// When it cannot be removed.
 pub(crate) async fn remove_temporary(project: &Project, run: &Run) -> Result<(), CheckoutError> {
-    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != Phase::Coder).map(PathBuf::from) else { return Ok(()) };
+    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
     with_repository(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await
 }
 

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use db::Db;
-use domain::evidence::Sha;
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::id::TaskId;
-use domain::project::Project;
-use domain::task::{Card, Task};
+use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError};
 
 use super::branch::{self, project_branch};
@@ -47,9 +48,9 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
         merged => merged?,
     };
     let recorded = match merged {
-        MergeResult::Merged { head } => db.merged(id, &sha, &branch, &head).await.map(drop),
-        MergeResult::Moved => db.void_approval(id, &sha).await,
-        MergeResult::Conflict { paths } => db.merge_failed(id, &sha, &conflict_text(&sha, &branch, &paths)).await.map(drop),
+        MergeResult::Merged { head } => db.record_merge(id, &sha, &branch, &head).await.map(drop),
+        MergeResult::Moved => db.revoke_approval(id, &sha).await,
+        MergeResult::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict_text(&sha, &branch, &paths)).await.map(drop),
     };
     match recorded {
         // The human moved the card meanwhile, and that decision stands.

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use db::Db;
-use domain::failure::{EndClass, FailureClass};
-use domain::park::{ParkReason, Parking};
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 
 /// How long to park after a rate limit that names no end.
@@ -20,10 +20,10 @@ const MIN_RATE_LIMIT: Duration = Duration::from_secs(5);
 /// # Errors
 /// When the store fails.
 pub(crate) async fn park(db: &Db, failure: FailureClass, limited_until: Option<i64>, error: Option<&str>) -> db::Result<EndClass> {
-    let Some(reason) = failure.parks() else { return Ok(EndClass::Failed) };
+    let Some(reason) = failure.park_reason() else { return Ok(EndClass::Failed) };
     let detail = error.unwrap_or(reason.sentence()).to_owned();
-    if reason.is_tried() {
-        db.park_until_tried(reason, detail).await?;
+    if reason.needs_probe() {
+        db.park_with_backoff(reason, detail).await?;
     } else {
         db.park(Parking { reason, until: parked_until(reason, limited_until, db::now()), detail }).await?;
     }
@@ -34,10 +34,10 @@ fn parked_until(reason: ParkReason, limited_until: Option<i64>, now: Timestamp) 
     match (reason, limited_until) {
         (ParkReason::RateLimited, Some(seconds)) => {
             let reported = Timestamp::from_milliseconds(seconds.saturating_mul(1000));
-            reported.clamp(now.after(MIN_RATE_LIMIT), now.after(reason.longest()))
+            reported.clamp(now.after(MIN_RATE_LIMIT), now.after(reason.max_duration()))
         }
         (ParkReason::RateLimited, None) => now.after(DEFAULT_RATE_LIMIT),
-        _ => now.after(reason.longest()),
+        _ => now.after(reason.max_duration()),
     }
 }
 

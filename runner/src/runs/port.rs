@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::run::Run;
+use domain::runs::run::Run;
 
 /// Picks a free port; none when the range is used up, and then the agent chooses its own. The store refuses a second lease of the same
 /// port. Binds sockets, so it blocks.
@@ -18,7 +18,7 @@ mod tests {
     use std::net::TcpListener;
 
     use domain::id::{RunId, TaskId};
-    use domain::task::Phase;
+    use domain::runs::agent_kind::AgentKind;
     use domain::time::Timestamp;
 
     use super::*;
@@ -27,7 +27,7 @@ mod tests {
         Run {
             id: RunId::new(1),
             task_id: TaskId::new(1),
-            phase: Phase::Coder,
+            phase: AgentKind::Coder,
             attempt: 1,
             session_id: None,
             worktree_path: None,

@@ -1,4 +1,4 @@
-//! Starts a run: reserves it in the store, prepares it, and hands it to its watcher.
+//! Starts a run: reserves it in the store, prepares it, and contributors it to its watcher.
 //!
 //! It must not decide which task runs; the schedule did.
 
@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use db::{Db, NewRun};
+use domain::board::status::Status;
+use domain::board::task::Task;
 use domain::config::Config;
 use domain::id::TaskId;
-use domain::run::Run;
-use domain::task::{Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
 use domain::wire::Frame;
 use tokio::sync::broadcast;
 
@@ -43,7 +45,7 @@ impl RunContext {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: Phase, status: Status, wake: WakeHandle) -> db::Result<()> {
+pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
@@ -72,15 +74,15 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: Phase, sta
     }
 }
 
-async fn new_run(context: &RunContext, task: &Task, phase: Phase, status: Status, plan: Option<&CheckoutPlan>) -> db::Result<NewRun> {
-    let port = if phase == Phase::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
+async fn new_run(context: &RunContext, task: &Task, phase: AgentKind, status: Status, plan: Option<&CheckoutPlan>) -> db::Result<NewRun> {
+    let port = if phase == AgentKind::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
     Ok(NewRun {
         task: task.card.id.clone(),
         phase,
         status,
         sha: plan.map(|plan| plan.sha.clone()),
         worktree_path: plan.map(|plan| plan.path.to_string_lossy().into_owned()),
-        run_dirs: context.runs_root(),
+        runs_root: context.runs_root(),
         port,
     })
 }

@@ -2,9 +2,9 @@
 //!
 //! It must not know where heartbeats come from.
 
-use db::{Assignee, State, TaskState};
-use domain::agent::Health;
-use domain::task::Status;
+use db::{AssigneePresence, Snapshot, TaskSnapshot};
+use domain::board::status::Status;
+use domain::team::agent::Health;
 use domain::time::Timestamp;
 
 /// Liveness of a task's assignee.
@@ -25,15 +25,17 @@ pub(super) enum AssigneeLiveness {
 }
 
 /// Determines the liveness of an open task's assignee. `waits` says whether the task waits for something other than its assignee.
-pub(super) fn assignee_liveness(known: &TaskState, state: &State, waits: bool, now: Timestamp) -> AssigneeLiveness {
+pub(super) fn assignee_liveness(known: &TaskSnapshot, state: &Snapshot, waits: bool, now: Timestamp) -> AssigneeLiveness {
     let card = &known.task.card;
     // A submission waits for a lead.
     let awaits_assignee = !waits && card.status != Status::InReview;
-    let (Some(Assignee { connected: false, last_seen }), Some(name), true) = (known.assignee, &card.hands.assigned_to, awaits_assignee) else {
+    let (Some(AssigneePresence { connected: false, last_seen }), Some(name), true) =
+        (known.assignee, &card.contributors.assigned_to, awaits_assignee)
+    else {
         return AssigneeLiveness::Responsive { recheck_at: None };
     };
     // The last update is taken for the time of the assignment: little else changes a task that nobody works on.
-    let unresponsive_at = Health::lost_at(last_seen, card.updated_at, state.listening_since);
+    let unresponsive_at = Health::unresponsive_at(last_seen, card.updated_at, state.tracking_since);
     if unresponsive_at <= now {
         return AssigneeLiveness::Unresponsive { name: name.clone(), detail: detail(name, last_seen) };
     }

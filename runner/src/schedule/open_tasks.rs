@@ -4,12 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use db::TaskState;
-use domain::attention::AttentionKind;
-use domain::failure::{FailureClass, LONGEST_BACKOFF};
+use db::TaskSnapshot;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::task::{Card, Phase, Status};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{FailureClass, MAX_BACKOFF};
 
 use super::liveness::{AssigneeLiveness, assignee_liveness};
 use super::{Action, Candidate, Scheduler};
@@ -25,19 +27,19 @@ impl<'a> Scheduler<'a> {
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
                 let merging = card.run.is_none() && card.is_approved();
-                self.set_wait_reason(card, if stopping { Some(Why::Stopping) } else { merging.then_some(Why::MergeQueued) });
+                self.set_wait_reason(card, if stopping { Some(WaitReason::Stopping) } else { merging.then_some(WaitReason::MergeQueued) });
                 continue;
             }
             let wait_reason = self.wait_reason(card);
             if self.check_assignee(known, wait_reason.is_some()) || card.attention.is_some() {
-                self.set_wait_reason(card, Some(Why::NeedsYou));
+                self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
             if wait_reason.is_some() {
                 self.set_wait_reason(card, wait_reason);
                 continue;
             }
-            let undecided = self.branch_decisions.get(&card.project_id).map(|task| Why::BranchAsked { task: (*task).clone() });
+            let undecided = self.branch_decisions.get(&card.project_id).map(|task| WaitReason::UnapprovedCommits { task: (*task).clone() });
             if card.is_approved() && undecided.is_some() {
                 self.set_wait_reason(card, undecided);
                 continue;
@@ -46,23 +48,23 @@ impl<'a> Scheduler<'a> {
                 if merging.insert(self.repository(card)) {
                     self.schedule.actions.push(Action::Merge { task: card.id.clone() });
                 }
-                self.set_wait_reason(card, Some(Why::MergeQueued));
+                self.set_wait_reason(card, Some(WaitReason::MergeQueued));
                 continue;
             }
             // An external agent works on it and a lead reviews it, so the runner starts no managed agent.
-            if let Some(name) = card.hands.assigned_to.clone() {
-                let reason = if card.status == Status::InReview { Why::AwaitsLead { name } } else { Why::AssignedTo { name } };
+            if let Some(name) = card.contributors.assigned_to.clone() {
+                let reason = if card.status == Status::InReview { WaitReason::AwaitingLead { name } } else { WaitReason::Assigned { name } };
                 self.set_wait_reason(card, Some(reason));
                 continue;
             }
             if self.review_limit_reached(known) {
-                self.set_wait_reason(card, Some(Why::NeedsYou));
+                self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
-            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, LONGEST_BACKOFF)) {
+            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, MAX_BACKOFF)) {
                 self.tick_at(until);
                 let after = known.last_failure.unwrap_or(FailureClass::Crashed);
-                self.set_wait_reason(card, Some(Why::Waiting { until, after }));
+                self.set_wait_reason(card, Some(WaitReason::Backoff { until, after }));
                 continue;
             }
             if undecided.is_some() {
@@ -85,7 +87,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Flags a task whose assignee is unresponsive, or clears the flag. Returns whether it flagged the task.
-    fn check_assignee(&mut self, known: &TaskState, waits: bool) -> bool {
+    fn check_assignee(&mut self, known: &TaskSnapshot, waits: bool) -> bool {
         let card = &known.task.card;
         let attention = card.attention.as_ref().map(|attention| attention.kind);
         let liveness = assignee_liveness(known, self.state, waits, self.now);
@@ -97,7 +99,7 @@ impl<'a> Scheduler<'a> {
                 self.schedule.actions.push(Action::FlagUnresponsiveAssignee { task: card.id.clone(), name, detail });
                 true
             }
-            (AssigneeLiveness::Responsive { .. }, Some(AttentionKind::Silent)) => {
+            (AssigneeLiveness::Responsive { .. }, Some(AttentionKind::AssigneeUnresponsive)) => {
                 self.schedule.actions.push(Action::ClearUnresponsiveAssignee { task: card.id.clone() });
                 false
             }
@@ -106,30 +108,30 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Returns what a task waits for before anyone may work on it, regardless of free slots.
-    fn wait_reason(&self, card: &Card) -> Option<Why> {
+    fn wait_reason(&self, card: &Card) -> Option<WaitReason> {
         if let Some(by) = card.held_by {
-            return Some(Why::Held { by });
+            return Some(WaitReason::Held { by });
         }
         if card.status != Status::Backlog {
             return None;
         }
         // Only a done plan starts its tasks: a cancelled one may be half of a plan.
         let parent = card.parent_task_id.as_ref().and_then(|id| Some((id, self.referenced(id)?)));
-        if let Some((id, _)) = parent.filter(|(_, parent)| parent.phase == Phase::Planner && parent.status != Status::Done) {
-            return Some(Why::PlanOpen { task: id.clone() });
+        if let Some((id, _)) = parent.filter(|(_, parent)| parent.phase == AgentKind::Planner && parent.status != Status::Done) {
+            return Some(WaitReason::PlanUnfinished { task: id.clone() });
         }
         let is_unfinished = |id: &&TaskId| self.referenced(id).is_none_or(|dependency| !dependency.satisfies_dependents);
         let tasks: Vec<TaskId> = card.depends_on.iter().filter(is_unfinished).cloned().collect();
-        (!tasks.is_empty()).then_some(Why::BlockedBy { tasks })
+        (!tasks.is_empty()).then_some(WaitReason::BlockedBy { tasks })
     }
 
-    fn review_limit_reached(&mut self, known: &TaskState) -> bool {
+    fn review_limit_reached(&mut self, known: &TaskSnapshot) -> bool {
         let card = &known.task.card;
         let rounds = known.task.review_rounds;
         let reached = card.status == Status::InProgress && rounds >= self.config.max_review_rounds;
         if reached {
             let detail = format!("A reviewer rejected it {rounds} times. Read the thread, comment on what you want, and press Retry.");
-            self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind: AttentionKind::Stalled, detail });
+            self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind: AttentionKind::ReviewLimit, detail });
         }
         reached
     }
@@ -138,10 +140,10 @@ impl<'a> Scheduler<'a> {
 /// Picks the kind of agent that a task needs next.
 fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
-        (Status::InReview, _) => (0, Phase::Reviewer),
-        (Status::InProgress, Phase::Coder) => (1, Phase::Coder),
-        (_, Phase::Orchestrator) => (2, Phase::Orchestrator),
-        (_, Phase::Planner) => (3, Phase::Planner),
+        (Status::InReview, _) => (0, AgentKind::Reviewer),
+        (Status::InProgress, AgentKind::Coder) => (1, AgentKind::Coder),
+        (_, AgentKind::Orchestrator) => (2, AgentKind::Orchestrator),
+        (_, AgentKind::Planner) => (3, AgentKind::Planner),
         (_, phase) => (4, phase),
     };
     Candidate { card, rank, phase }

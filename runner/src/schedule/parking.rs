@@ -2,9 +2,9 @@
 //!
 //! It must not know how an outage is detected, nor how it is lifted.
 
-use domain::park::{ParkReason, Parking};
+use domain::board::wait_reason::WaitReason;
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
-use domain::why::Why;
 
 /// The effect of a parking on tasks that could start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +19,15 @@ pub(super) enum BreakerState {
 
 pub(super) fn breaker_state(parking: &Parking, now: Timestamp) -> BreakerState {
     match parking {
-        _ if !parking.is_over(now) => BreakerState::Open,
+        _ if !parking.has_expired(now) => BreakerState::Open,
         // A clock that ran ahead may have put `until` into the future; then no run could count as started since.
-        Parking { reason, until, .. } if reason.is_tried() && *until <= now => BreakerState::HalfOpen,
+        Parking { reason, until, .. } if reason.needs_probe() && *until <= now => BreakerState::HalfOpen,
         _ => BreakerState::Expired,
     }
 }
 
 /// Returns the wait reason for cards. It names an end time only for rate limits, because other times change with every check.
-pub(super) fn wait_reason(parking: &Parking) -> Why {
+pub(super) fn wait_reason(parking: &Parking) -> WaitReason {
     let until = (parking.reason == ParkReason::RateLimited).then_some(parking.until);
-    Why::Parked { reason: parking.reason, until }
+    WaitReason::Parked { reason: parking.reason, until }
 }

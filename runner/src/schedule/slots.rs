@@ -4,11 +4,13 @@
 
 use std::collections::BTreeSet;
 
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::park::Parking;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::Parking;
 use domain::time::Timestamp;
-use domain::why::Why;
 
 use super::parking::{self, BreakerState, breaker_state};
 use super::{Action, Candidate, Scheduler};
@@ -36,13 +38,13 @@ impl<'a> Scheduler<'a> {
             _ => {}
         }
         for Candidate { card, phase, .. } in candidates {
-            let is_review = phase == Phase::Reviewer;
+            let is_review = phase == AgentKind::Reviewer;
             if let Some(parking) = blocking {
                 self.set_wait_reason(card, Some(parking::wait_reason(parking)));
             } else if is_review && free_reviewers == 0 {
-                self.set_wait_reason(card, Some(Why::PhaseFull { phase: Phase::Reviewer }));
+                self.set_wait_reason(card, Some(WaitReason::KindLimitReached { phase: AgentKind::Reviewer }));
             } else if free == 0 {
-                self.set_wait_reason(card, Some(Why::NoFreeSlot { most: limit }));
+                self.set_wait_reason(card, Some(WaitReason::NoFreeSlot { limit }));
             } else {
                 free -= 1;
                 free_reviewers -= usize::from(is_review);
@@ -82,7 +84,7 @@ fn rotate(candidates: &mut [Candidate<'_>], probe: &Parking) {
 
 fn works_as_reviewer(card: &Card) -> bool {
     match &card.run {
-        Some(run) => run.phase == Phase::Reviewer,
+        Some(run) => run.phase == AgentKind::Reviewer,
         None => card.status == Status::InReview,
     }
 }

@@ -7,12 +7,12 @@ mod scene;
 
 use std::time::Duration;
 
-use domain::park::ParkReason;
-use domain::task::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
-use domain::task::HeldBy;
-use domain::task::Phase::{Coder, Orchestrator, Planner, Reviewer};
-use domain::task::Status::{Backlog, Done, InProgress, InReview};
-use domain::why::Why;
+use domain::board::status::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
+use domain::board::status::HeldBy;
+use domain::board::status::Status::{Backlog, Done, InProgress, InReview};
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind::{Coder, Orchestrator, Planner, Reviewer};
+use domain::runs::parking::ParkReason;
 
 use scene::{at, noon, scene, task};
 
@@ -142,7 +142,7 @@ fn other_wait_reasons_come_before_assigned() {
         task(2).status(InProgress).flagged().assigned("mara"),
         task(3).after(&[1]).assigned("mara"),
         task(4).status(Done).assigned("mara"),
-        task(5).assigned("mara").why(Why::AssignedTo { name: "mara".to_owned() }),
+        task(5).assigned("mara").why(WaitReason::Assigned { name: "mara".to_owned() }),
     ]);
     assert_eq!(board.wait_reasons(), ["TASK-001: held by you: press Start", "TASK-002: needs you", "TASK-003: blocked by TASK-001"]);
     assert!(board.actions().is_empty());
@@ -251,7 +251,7 @@ fn each_repository_merges_one_task_at_a_time() {
     let board = scene(approved());
     assert_eq!(board.actions(), ["merge TASK-001", "merge TASK-003"]);
     assert_eq!(board.wait_reasons().len(), 4, "all of them wait: {:?}", board.wait_reasons());
-    let merging = scene(approved().map(|draft| draft.why(Why::MergeQueued))).busy(&[2]);
+    let merging = scene(approved().map(|draft| draft.why(WaitReason::MergeQueued))).busy(&[2]);
     assert_eq!(merging.actions(), ["merge TASK-003"]);
     assert!(merging.wait_reasons().is_empty(), "nothing changed: {:?}", merging.wait_reasons());
 }
@@ -299,13 +299,13 @@ fn review_limit_flags_the_task() {
 
 #[test]
 fn only_changed_wait_reasons_are_set() {
-    let held = || Why::Held { by: HeldBy::Human };
+    let held = || WaitReason::Held { by: HeldBy::Human };
     let board = scene([
         task(1).held(HeldBy::Human).why(held()),
         task(2).held(HeldBy::Human),
         task(3).status(InProgress).running(Coder).why(held()),
         task(4).status(InProgress).stopping(Coder),
-        task(5).status(InProgress).stopping(Coder).why(Why::Stopping),
+        task(5).status(InProgress).stopping(Coder).why(WaitReason::Stopping),
         task(6).status(InProgress).running(Coder),
         task(7).status(Done).why(held()),
     ])

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::park::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -26,7 +26,7 @@ impl StartCheck {
         self.passed_at.borrow().is_some_and(|at| at.elapsed() < PREFLIGHT_TTL)
     }
 
-    /// Checks whether agents can start, and parks them when not.
+    /// ChecksFailed whether agents can start, and parks them when not.
     pub(super) async fn run(self, context: RunContext) -> Result<(), String> {
         self.check(&context).await.map_err(|error| error.to_string())
     }
@@ -41,7 +41,7 @@ impl StartCheck {
         self.check(context).await?;
         // The check, or a run that ended meanwhile, may have parked for the same reason again.
         let parkings = context.db.parkings().await?;
-        if parkings.iter().any(|parking| parking.reason == reason && parking.is_over(db::now())) {
+        if parkings.iter().any(|parking| parking.reason == reason && parking.has_expired(db::now())) {
             context.db.resume(reason).await?;
         }
         Ok(())
@@ -54,7 +54,7 @@ impl StartCheck {
                 Ok(())
             }
             Err(failure) => {
-                let until = db::now().after(failure.reason.longest());
+                let until = db::now().after(failure.reason.max_duration());
                 context.db.park(Parking { reason: failure.reason, until, detail: failure.detail }).await
             }
         }

@@ -1,10 +1,10 @@
 //! The supervisor on a real board: what a tick starts, and that nothing slow runs inside it.
 
 use db::Caller;
-use domain::agent::Registration;
-use domain::attention::AttentionKind;
-use domain::park::ParkReason;
-use domain::why::Why;
+use domain::board::attention::AttentionKind;
+use domain::board::wait_reason::WaitReason;
+use domain::runs::parking::ParkReason;
+use domain::team::agent::Registration;
 
 use super::*;
 use crate::fixture::TestBoard;
@@ -87,12 +87,12 @@ async fn missing_program_parks_instead_of_starting() {
     assert_eq!(parkings.iter().map(|parking| parking.reason).collect::<Vec<_>>(), [ParkReason::ProgramMissing]);
     tick(&mut supervisor).await;
     for task in [&one, &two] {
-        assert_eq!(board.read(task).await.card.why.unwrap().sentence(), "Claude Code was not found");
+        assert_eq!(board.read(task).await.card.wait_reason.unwrap().sentence(), "Claude Code was not found");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
     // A check that fails again changes no card.
     let seq = board.db.latest();
-    let state = board.db.state().await.unwrap();
+    let state = board.db.snapshot().await.unwrap();
     supervisor.execute(&state, Action::Resume { reason: ParkReason::ProgramMissing }).await.unwrap();
     supervisor.jobs.join_next().await;
     tick(&mut supervisor).await;
@@ -129,7 +129,7 @@ async fn branch_check_is_a_job_that_leaves_its_task_free() {
     assert!(board.read(&task).await.card.attention.is_some());
     tick(&mut supervisor).await;
     assert!(supervisor.jobs.busy_tasks().is_empty());
-    assert_eq!(board.read(&task).await.card.why, Some(Why::NeedsYou));
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention));
     let seq = board.db.latest();
     assert_eq!(supervisor.jobs.join_next().await, JobKey::BranchCheck(task));
     assert_eq!(board.db.latest(), seq, "an unchanged branch changes nothing");
@@ -154,19 +154,19 @@ async fn heartbeat_clears_the_flag_at_the_next_tick() {
     let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = board.db.make_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
+    let token = board.db.create_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
     let task = board.task("One").await;
     board.db.assign_task(&Caller::Human, &task, Some("mara".to_owned()), None).await.unwrap();
-    board.db.miss_assignee(&task, "mara", "Unresponsive.").await.unwrap();
+    board.db.flag_unresponsive_assignee(&task, "mara", "Unresponsive.").await.unwrap();
     tick(&mut supervisor).await;
-    assert_eq!(board.read(&task).await.card.why, Some(Why::NeedsYou), "no heartbeat yet");
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention), "no heartbeat yet");
     // A heartbeat is not an event, so only the next tick sees it.
     let caller = board.db.caller(&token).await.unwrap().unwrap();
-    board.db.beat(&caller).await.unwrap();
+    board.db.record_heartbeat(&caller).await.unwrap();
     tick(&mut supervisor).await;
     let card = board.read(&task).await.card;
-    assert_eq!((card.attention, card.hands.assigned_to.as_deref()), (None, Some("mara")));
+    assert_eq!((card.attention, card.contributors.assigned_to.as_deref()), (None, Some("mara")));
     tick(&mut supervisor).await;
-    assert_eq!(board.read(&task).await.card.why, Some(Why::AssignedTo { name: "mara".to_owned() }));
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::Assigned { name: "mara".to_owned() }));
     assert!(supervisor.jobs.is_idle(), "no managed agent starts for it");
 }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use db::Db;
-use domain::agent::ALL;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::{ProjectId, TaskId};
+use domain::team::agent::EVERYONE;
 use tokio::sync::Notify;
 
 /// How many events are read at once.
@@ -73,7 +73,7 @@ impl WakeRegistry {
         match &envelope.event {
             // Copies interrupt nobody.
             Event::MessageSent { is_cc: true, .. } => {}
-            Event::MessageSent { to, .. } if to == ALL => {
+            Event::MessageSent { to, .. } if to == EVERYONE => {
                 let receives = |watcher: &&Watcher| watcher.project.is_none() || watcher.project == envelope.project_id;
                 self.watchers.values().filter(receives).for_each(Watcher::wake);
             }

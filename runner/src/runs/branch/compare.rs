@@ -3,7 +3,7 @@
 //! It must not write to the store; it restores or creates the branch in the repository only.
 
 use db::BranchRecord;
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError, Repository};
 
 use super::unapproved::MAX_LISTED;
@@ -21,7 +21,7 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
         }
         (None, None) => return repository.ensure_project_branch(name, &project.base_branch).and_then(approved),
     };
-    if record.accepted.as_ref() == Some(&tip) {
+    if record.accepted_tip.as_ref() == Some(&tip) {
         return approved(tip);
     }
     let base = || {

@@ -3,9 +3,10 @@
 use std::fs;
 
 use db::Caller;
-use domain::attention::{Attention, AttentionKind};
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::status::Status;
 use domain::event::Event;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 
 use super::*;
 use crate::fixture::TestBoard;
@@ -51,7 +52,7 @@ async fn unapproved_commits_block_merges_until_accepted() {
     merge(&board.db, &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     assert_eq!((attention.kind, attention.tip.as_ref()), (AttentionKind::Repository, Some(&tip)));
-    insta::assert_snapshot!(named(&attention.detail, &[("TIP", &tip), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: TIP “Nothing to see” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("TIP", &tip), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: TIP “Nothing to see” by Sam TestRepository. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
     assert_eq!((board.tip(BRANCH), board.project().await.integration_head), (Some(tip.clone()), Some(left)));
     let seq = board.db.latest();
     merge(&board.db, &task).await.unwrap();
@@ -119,7 +120,7 @@ async fn unapproved_commits_block_runs_and_one_card_asks() {
     let (board, _) = approved().await;
     let [one, two] = [board.task("One").await, board.task("Two").await];
     evil(&board);
-    for phase in [Phase::Planner, Phase::Coder, Phase::Orchestrator] {
+    for phase in [AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator] {
         let error = board.plan_checkout(&one, phase).await.unwrap_err();
         let CheckoutError::UnapprovedCommits(foreign) = error else { panic!("{error}") };
         request_decision(&board.db, &one, &foreign).await.unwrap();
@@ -175,7 +176,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     merge(&board.db, &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
     let merged = board.repository().parents_of(&left).unwrap().remove(1);
-    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left)]), @"The project branch vibe-relay/PROJ-001 lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam TestRepository, MERGED “work” by Sam TestRepository. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
     let kept = format!("refs/vibe-relay/rescue/PROJ-001/{}", &left[..12]);
     assert_eq!(board.kept(&kept, "a").as_deref(), Some("a"), "`git gc` spares it");
     assert!(board.db.owns_reference(&board.project.git_dir, &kept).await.unwrap());
@@ -185,7 +186,7 @@ async fn lost_merges_are_reported_and_can_be_restored() {
     board.db.retry_task(&Caller::Human, &task).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     let attention = asked(&board, &task).await.unwrap();
-    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam Sample; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam Sample, MERGED “work” by Sam Sample. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
+    insta::assert_snapshot!(named(&attention.detail, &[("MERGED", &merged), ("LEFT", &left), ("OTHER", &other)]), @"The project branch vibe-relay/PROJ-001 has unapproved commits: OTHER “Instead” by Sam TestRepository; and lacks merged commits: LEFT “Merge TASK-001: Add a” by Sam TestRepository, MERGED “work” by Sam TestRepository. No run starts from it and nothing is merged into it. Press Retry to accept it as it is, or restore it with `git branch -f vibe-relay/PROJ-001 LEFT`: work then continues by itself.");
     board.db.retry_task(&Caller::Human, &task).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
@@ -198,10 +199,10 @@ async fn recorded_tip_may_be_gone_from_the_repository() {
     let (board, task) = approved().await;
     let nowhere: Sha = "0123456789".repeat(4);
     let left = board.project().await.integration_head;
-    board.db.project_branch_moved(&board.project.id, BRANCH, left.as_ref(), &nowhere).await.unwrap();
+    board.db.record_branch_tip(&board.project.id, BRANCH, left.as_ref(), &nowhere).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     let detail = asked(&board, &task).await.unwrap().detail;
-    assert!(detail.contains("“Merge TASK-001: Add a” by Sam Sample") && !detail.contains("git branch"), "{detail}");
+    assert!(detail.contains("“Merge TASK-001: Add a” by Sam TestRepository") && !detail.contains("git branch"), "{detail}");
     board.db.retry_task(&Caller::Human, &task).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     assert_eq!(status(&board, &task).await, Status::Done);
@@ -211,13 +212,13 @@ async fn recorded_tip_may_be_gone_from_the_repository() {
 #[tokio::test]
 async fn unrecorded_new_branch_is_approved() {
     let board = TestBoard::new().await;
-    board.db.own_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
+    board.db.claim_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
     let made = board.repository().ensure_project_branch(BRANCH, "main").unwrap();
     board.sample.commit_on("main", &[("b", Some("b"))], "the base moves on");
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap(), (BRANCH.to_owned(), made));
 
     let board = TestBoard::new().await;
-    board.db.own_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
+    board.db.claim_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
     board.repository().ensure_project_branch(BRANCH, "main").unwrap();
     evil(&board);
     let error = project_branch(&board.db, &board.project).await.unwrap_err();

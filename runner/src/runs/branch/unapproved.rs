@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use domain::text::excerpt;
 use repo::Commit;
 

@@ -1,8 +1,9 @@
 //! The merge queue's step in real repositories with a real store.
 
 use db::Caller;
-use domain::comment::AuthorRole;
-use domain::task::{Phase, Status};
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
 use repo::testing::{commit_all_in, write_in};
 
 use super::*;
@@ -25,7 +26,7 @@ async fn approved_work_is_merged_and_its_task_is_done() {
     let commits = board.repository().log(&board.tip("main").unwrap(), &head, 9).unwrap();
     let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
     assert_eq!(subjects, ["Merge TASK-001: Add a", "work"]);
-    assert_eq!(commits[0].author, "Sam Sample");
+    assert_eq!(commits[0].author, "Sam TestRepository");
     assert_eq!(board.project().await.integration_head.as_ref(), Some(&head));
     let done = board.read(&task).await;
     assert_eq!((done.card.status, done.merged_sha), (Status::Done, Some(sha)));
@@ -84,7 +85,7 @@ async fn conflict_returns_to_the_coder_with_its_files() {
     Merge vibe-relay/PROJ-001 into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.
     ");
     // The coder's next run follows the comment in its own checkout.
-    let (site, _, _) = board.agent(&second, Phase::Coder).await;
+    let (site, _, _) = board.agent(&second, AgentKind::Coder).await;
     assert!(site.path.join("other").exists());
     assert_eq!(Some(site.base), head);
 }
@@ -148,7 +149,7 @@ async fn unapproved_task_is_not_merged() {
 async fn empty_diff_is_done_without_a_commit() {
     let board = TestBoard::new().await;
     let task = board.task("Nothing to do").await;
-    let (site, reserved, coder) = board.agent(&task, Phase::Coder).await;
+    let (site, reserved, coder) = board.agent(&task, AgentKind::Coder).await;
     board.db.add_comment(&coder, &task, "It is there already.", None).await.unwrap();
     board.move_to(&coder, &task, Status::InReview, None).await;
     board.end(&reserved).await;

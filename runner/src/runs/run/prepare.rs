@@ -9,13 +9,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use db::{Db, Reserved};
+use db::{Db, ReservedRun};
+use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::config::Config;
-use domain::failure::FailureClass;
-use domain::message::Inbox;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::{Phase, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
+use domain::runs::run::Run;
+use domain::team::message::Inbox;
 use uuid::Uuid;
 
 use super::RunContext;
@@ -28,7 +29,7 @@ use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::{disk, env};
 
-/// Why a run could not start: the class to record, and the text for the human.
+/// WaitReason a run could not start: the class to record, and the text for the human.
 type StartFailure = (FailureClass, String);
 
 fn spawn_failed(error: impl Error + 'static) -> StartFailure {
@@ -45,7 +46,7 @@ pub(super) async fn prepare(
     project: &Project,
     task: &Task,
     plan: &CheckoutPlan,
-    reserved: &Reserved,
+    reserved: &ReservedRun,
 ) -> Result<RunDir, StartFailure> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::create(plan).await.map_err(checkout_failed)?;
@@ -77,10 +78,10 @@ pub(super) async fn prepare(
 }
 
 /// Coders and planners resume their session; reviewers and orchestrators start a new one.
-async fn session(db: &Db, task: &Task, phase: Phase) -> db::Result<Session> {
+async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
     let last = match phase {
-        Phase::Coder | Phase::Planner => db.last_session(&task.card.id, phase).await?,
-        Phase::Reviewer | Phase::Orchestrator => None,
+        AgentKind::Coder | AgentKind::Planner => db.last_session(&task.card.id, phase).await?,
+        AgentKind::Reviewer | AgentKind::Orchestrator => None,
     };
     Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
         Some(id) => Session::Resume(id),
@@ -107,7 +108,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
 }
 
 /// Names the committer where the repository's configuration does not, because git would refuse to commit.
-async fn git_identity_env(plan: &CheckoutPlan, phase: Phase) -> Vec<(&'static str, String)> {
+async fn git_identity_env(plan: &CheckoutPlan, phase: AgentKind) -> Vec<(&'static str, String)> {
     match with_repository(&plan.git_dir, move |repository| repository.identity(phase.as_str())).await {
         Ok(identity) if !identity.configured => vec![
             ("GIT_AUTHOR_NAME", identity.name.clone()),
@@ -122,7 +123,7 @@ async fn git_identity_env(plan: &CheckoutPlan, phase: Phase) -> Vec<(&'static st
 /// The contents of a run's folder.
 struct RunFiles {
     context: RunContext,
-    reserved: Reserved,
+    reserved: ReservedRun,
     model: Option<String>,
     checkout: PathBuf,
     session: Session,

@@ -1,9 +1,9 @@
 //! External assignees that stop responding: when their task is flagged, and when the flag is cleared.
 
-use domain::attention::AttentionKind::{Checks, Silent};
-use domain::task::HeldBy;
-use domain::task::Phase::Coder;
-use domain::task::Status::{Done, InProgress, InReview};
+use domain::board::attention::AttentionKind::{AssigneeUnresponsive, ChecksFailed};
+use domain::board::status::HeldBy;
+use domain::board::status::Status::{Done, InProgress, InReview};
+use domain::runs::agent_kind::AgentKind::Coder;
 
 use super::scene::{Draft, at, noon, scene, task};
 
@@ -36,7 +36,7 @@ fn unknown_assignee_gets_ten_minutes_from_assignment() {
     assert!(actions(ahead(51)).is_empty());
     assert_eq!(scene([ahead(55)]).schedule().next_tick_at, Some(at(12, 5)));
     // The flag updates the task, but is not a heartbeat.
-    assert!(actions(ahead(59).attention(Silent)).is_empty());
+    assert!(actions(ahead(59).attention(AssigneeUnresponsive)).is_empty());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn connected_or_idle_assignee_is_not_flagged() {
         unresponsive(task(3)).status(InReview),
         unresponsive(task(4)).status(Done),
         unresponsive(task(5)).status(InProgress).flagged(),
-        unresponsive(task(6)).status(InProgress).attention(Silent),
+        unresponsive(task(6)).status(InProgress).attention(AssigneeUnresponsive),
         unresponsive(task(7)).status(InProgress).running(Coder),
         task(8).status(InProgress).assigned("mara"),
     ])
@@ -59,7 +59,7 @@ fn connected_or_idle_assignee_is_not_flagged() {
 
 #[test]
 fn flag_clears_when_assignee_responds_or_is_not_needed() {
-    let flagged = |draft: Draft| draft.attention(Silent);
+    let flagged = |draft: Draft| draft.attention(AssigneeUnresponsive);
     let unresponsive = |draft: Draft| flagged(draft.assigned_offline("mara", Some(at(3, 0))));
     let board = scene([
         flagged(task(1).assigned("mara")),
@@ -69,7 +69,7 @@ fn flag_clears_when_assignee_responds_or_is_not_needed() {
         unresponsive(task(5)).approved(),
         flagged(task(6)),
         unresponsive(task(7)),
-        task(8).assigned("mara").attention(Checks),
+        task(8).assigned("mara").attention(ChecksFailed),
     ]);
     assert_eq!(board.actions(), [1, 2, 3, 4, 5, 6].map(|number| format!("clear the assignee flag of TASK-{number:03}")));
     assert_eq!(board.wait_reasons().len(), 8, "until then all of them need attention: {:?}", board.wait_reasons());
@@ -79,13 +79,16 @@ fn flag_clears_when_assignee_responds_or_is_not_needed() {
 #[test]
 fn restart_changes_no_flags() {
     let unresponsive = || task(1).assigned_offline("mara", Some(at(3, 0)));
-    for known in [unresponsive(), unresponsive().attention(Silent)] {
-        let board = scene([known]).listening_since(at(11, 55));
+    for known in [unresponsive(), unresponsive().attention(AssigneeUnresponsive)] {
+        let board = scene([known]).tracking_since(at(11, 55));
         assert!(board.actions().is_empty());
         assert_eq!(board.schedule().next_tick_at, Some(at(12, 5)));
     }
-    assert_eq!(scene([unresponsive()]).listening_since(at(11, 50)).actions().len(), 1);
-    assert_eq!(scene([task(1).assigned("mara").attention(Silent)]).listening_since(noon()).actions(), ["clear the assignee flag of TASK-001"]);
+    assert_eq!(scene([unresponsive()]).tracking_since(at(11, 50)).actions().len(), 1);
+    assert_eq!(
+        scene([task(1).assigned("mara").attention(AssigneeUnresponsive)]).tracking_since(noon()).actions(),
+        ["clear the assignee flag of TASK-001"]
+    );
 }
 
 #[test]

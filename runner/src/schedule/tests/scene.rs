@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{Assignee, ReferencedTask, State, TaskState};
-use domain::attention::{Attention, AttentionKind};
+use db::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::card::{Card, CurrentRun};
+use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::task::Task;
+use domain::board::wait_reason::WaitReason;
 use domain::config::Config;
-use domain::failure::FailureClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::park::{ParkReason, Parking};
-use domain::project::{PlanApproval, Project, ProjectStatus};
-use domain::run::Run;
-use domain::task::{CancelReason, Card, HeldBy, LiveRun, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Run;
 use domain::time::Timestamp;
-use domain::why::Why;
 
 use crate::schedule::{Action, Schedule, schedule};
 
@@ -33,8 +36,8 @@ pub(super) fn noon() -> Timestamp {
 /// A task under construction.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    known: TaskState,
-    run: Option<(Phase, bool)>,
+    known: TaskSnapshot,
+    run: Option<(AgentKind, bool)>,
 }
 
 /// A coder's task that can start.
@@ -44,16 +47,16 @@ pub(super) fn task(number: u64) -> Draft {
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status: Status::Backlog,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::task::Hands::default(),
+        contributors: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -78,7 +81,7 @@ pub(super) fn task(number: u64) -> Draft {
         completed_at: None,
         verified_at: None,
     };
-    Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
+    Draft { known: TaskSnapshot { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
 }
 
 impl Draft {
@@ -91,7 +94,7 @@ impl Draft {
         self.card(|card| card.status = status)
     }
 
-    pub(super) fn phase(self, phase: Phase) -> Self {
+    pub(super) fn phase(self, phase: AgentKind) -> Self {
         self.card(|card| card.phase = phase)
     }
 
@@ -130,15 +133,15 @@ impl Draft {
 
     /// Assigned to an external agent that is connected.
     pub(super) fn assigned(self, name: &str) -> Self {
-        let mut draft = self.card(|card| card.hands.assigned_to = Some(name.to_owned()));
-        draft.known.assignee = Some(Assignee { connected: true, last_seen: None });
+        let mut draft = self.card(|card| card.contributors.assigned_to = Some(name.to_owned()));
+        draft.known.assignee = Some(AssigneePresence { connected: true, last_seen: None });
         draft
     }
 
     /// Assigned to an external agent that is not connected; `last_seen` is none when it never was.
     pub(super) fn assigned_offline(self, name: &str, last_seen: Option<Timestamp>) -> Self {
         let mut draft = self.assigned(name);
-        draft.known.assignee = Some(Assignee { connected: false, last_seen });
+        draft.known.assignee = Some(AssigneePresence { connected: false, last_seen });
         draft
     }
 
@@ -153,11 +156,11 @@ impl Draft {
 
     /// Asks for a decision about the project branch.
     pub(super) fn awaits_branch_decision(self) -> Self {
-        self.card(|card| card.attention = Some(Attention::foreign_tip("a".repeat(40), "x")))
+        self.card(|card| card.attention = Some(Attention::unapproved_commits("a".repeat(40), "x")))
     }
 
-    pub(super) fn why(self, why: Why) -> Self {
-        self.card(|card| card.why = Some(why))
+    pub(super) fn why(self, why: WaitReason) -> Self {
+        self.card(|card| card.wait_reason = Some(why))
     }
 
     pub(super) fn checkout(mut self) -> Self {
@@ -176,12 +179,12 @@ impl Draft {
     }
 
     /// With a live run of `phase`.
-    pub(super) fn running(mut self, phase: Phase) -> Self {
+    pub(super) fn running(mut self, phase: AgentKind) -> Self {
         self.run = Some((phase, false));
         self
     }
 
-    pub(super) fn stopping(mut self, phase: Phase) -> Self {
+    pub(super) fn stopping(mut self, phase: AgentKind) -> Self {
         self.run = Some((phase, true));
         self
     }
@@ -190,7 +193,7 @@ impl Draft {
 /// A complete state.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
-    pub(super) state: State,
+    pub(super) state: Snapshot,
     pub(super) config: Config,
     pub(super) busy: BTreeSet<TaskId>,
 }
@@ -198,20 +201,20 @@ pub(super) struct Scene {
 /// Projects 1 and 2 are on one repository, 3 is on another.
 pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     let projects = [(1, "/one/.git"), (2, "/one/.git"), (3, "/two/.git")].map(|(number, git_dir)| project(number, git_dir));
-    let mut state = State {
+    let mut state = Snapshot {
         projects: BTreeMap::from(projects),
         tasks: Vec::new(),
         referenced: BTreeMap::new(),
         live: Vec::new(),
         parkings: Vec::new(),
         unanswered: Vec::new(),
-        listening_since: at(0, 0),
+        tracking_since: at(0, 0),
     };
     for Draft { mut known, run } in drafts {
         let card = &mut known.task.card;
         if let Some((phase, stopping)) = run {
             let live = live_run(card.id.number(), phase);
-            card.run = Some(LiveRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping });
+            card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping });
             state.live.push(live);
         }
         state.tasks.push(known);
@@ -240,7 +243,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
 }
 
 /// The run number `number` of the task with the same number.
-fn live_run(number: u64, phase: Phase) -> Run {
+fn live_run(number: u64, phase: AgentKind) -> Run {
     Run {
         id: RunId::new(number),
         task_id: id(number),
@@ -289,8 +292,8 @@ impl Scene {
     }
 
     /// The process started at that time.
-    pub(super) fn listening_since(mut self, when: Timestamp) -> Self {
-        self.state.listening_since = when;
+    pub(super) fn tracking_since(mut self, when: Timestamp) -> Self {
+        self.state.tracking_since = when;
         self
     }
 
@@ -316,7 +319,7 @@ impl Scene {
 
     pub(super) fn wait_reasons(&self) -> Vec<String> {
         let wait_reasons = self.schedule().wait_reasons;
-        wait_reasons.iter().map(|(task, why)| format!("{task}: {}", why.as_ref().map_or("-".to_owned(), Why::sentence))).collect()
+        wait_reasons.iter().map(|(task, why)| format!("{task}: {}", why.as_ref().map_or("-".to_owned(), WaitReason::sentence))).collect()
     }
 }
 

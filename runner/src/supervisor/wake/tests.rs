@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use db::{Caller, Reserved};
-use domain::message::NewMessage;
-use domain::task::Phase;
+use db::{Caller, ReservedRun};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::message::NewMessage;
 use tokio::time::timeout;
 
 use super::*;
@@ -14,7 +14,7 @@ use crate::fixture::TestBoard;
 struct Fleet {
     board: TestBoard,
     registry: WakeRegistry,
-    runs: Vec<(TaskId, Reserved, WakeHandle)>,
+    runs: Vec<(TaskId, ReservedRun, WakeHandle)>,
 }
 
 impl Fleet {
@@ -23,7 +23,7 @@ impl Fleet {
         let (mut registry, mut runs) = (WakeRegistry::new(board.db.latest()), Vec::new());
         for number in 0..count {
             let task = board.task(&format!("Task {number}")).await;
-            let (_, reserved, _) = board.agent(&task, Phase::Coder).await;
+            let (_, reserved, _) = board.agent(&task, AgentKind::Coder).await;
             let handle = registry.register(&task, Some(&board.project.id));
             runs.push((task, reserved, handle));
         }
