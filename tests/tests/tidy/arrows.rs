@@ -12,7 +12,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("mcp", &["domain", "db", "repo"]),
     ("runner", &["domain", "db", "repo"]),
     ("ui", &["domain"]),
-    ("ui/embed", &[]),
+    ("ui/embed", &["toolchain"]),
+    ("ui/toolchain", &[]),
     ("cli", &["domain", "db", "repo", "api", "mcp", "runner"]),
     ("tests", &["domain", "db", "repo", "cli"]),
 ];

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+use toolchain::TARGET;
 
 /// How much of a failed build's output is repeated: cargo hides the output of a build script that reports errors.
 const TAIL_LINES: usize = 60;
@@ -50,12 +50,6 @@ pub(crate) fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result
 }
 
 fn explain(stderr: &str, profile: &str) -> String {
-    if stderr.contains("E0463") && stderr.contains(TARGET) {
-        return format!(
-            "the board is compiled for the browser, and this toolchain lacks the target. Run\n    \
-             rustup target add {TARGET}\nand build again (or set VIBE_RELAY_UI=skip to build without the board)."
-        );
-    }
     let lines: Vec<&str> = stderr.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
     format!("building the board (package `ui`, {TARGET}, profile `{profile}`) failed:\n{tail}")
