@@ -43,8 +43,10 @@ pub(crate) enum Command {
         /// Such as PROJ-001.
         project: String,
     },
-    /// Look whether everything that agents need is there.
+    /// Check that everything agents need is installed.
     Doctor,
+    /// Print events as they happen, one per line, until you stop it.
+    Tail(Tail),
     /// The bridge between an agent and the board: an MCP server on standard input and output.
     Mcp {
         /// The task that the agent works on.
@@ -93,6 +95,15 @@ pub(crate) struct Demo {
     /// Use Claude Code instead of scripted agents. It asks before it starts, because that costs money.
     #[arg(long)]
     pub(crate) real: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Tail {
+    /// Only events of this project, for example PROJ-001.
+    pub(crate) project: Option<String>,
+    /// Print the frames of the WebSocket as they are.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

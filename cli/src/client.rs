@@ -10,9 +10,11 @@ use hyper_util::rt::TokioIo;
 use mcp::server_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
 
 use crate::error::CliError;
-use crate::setting;
+use crate::settings;
 
 /// The running board.
 #[derive(Debug, Clone)]
@@ -27,7 +29,7 @@ impl Client {
     /// # Errors
     /// When none is running.
     pub(crate) fn find(config: Option<&Path>) -> Result<Self, CliError> {
-        Self::of(&setting::config(config)?)
+        Self::of(&settings::config(config)?)
     }
 
     /// # Errors
@@ -35,7 +37,7 @@ impl Client {
     pub(crate) fn of(config: &Config) -> Result<Self, CliError> {
         let missing = || CliError::NotRunning { db_path: config.db_path.clone() };
         let server = server_file::read(&config.db_path)?.ok_or_else(missing)?;
-        let token = setting::existing_token(config)?.ok_or_else(missing)?;
+        let token = settings::existing_token(config)?.ok_or_else(missing)?;
         Ok(Self { url: server.url, token })
     }
 
@@ -60,6 +62,18 @@ impl Client {
     /// When the board does not answer, or refuses.
     pub(crate) async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
         self.send("PATCH", path, Some(json(body)?)).await
+    }
+
+    /// The request that opens a WebSocket at `path`.
+    ///
+    /// # Errors
+    /// When the board's address or the token cannot stand in a request.
+    pub(crate) fn web_socket(&self, path: &str) -> Result<Request, CliError> {
+        let url = format!("{}{path}", self.url.replacen("http", "ws", 1));
+        let mut request = url.into_client_request().map_err(|error| self.no_answer(error))?;
+        let token = format!("Bearer {}", self.token).parse().map_err(|error| self.no_answer(error))?;
+        request.headers_mut().insert("authorization", token);
+        Ok(request)
     }
 
     async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
@@ -91,7 +105,8 @@ impl Client {
         Ok((ok, answer.to_bytes()))
     }
 
-    fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
+    /// The error of a board that does not answer as it should.
+    pub(crate) fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
         CliError::NoAnswer { url: self.url.clone(), reason: reason.to_string() }
     }
 }

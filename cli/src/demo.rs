@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::Demo;
 use crate::client::Client;
 use crate::demo::play::Player;
 use crate::demo::stage::Stage;
 use crate::error::CliError;
+use crate::signals::StopSignals;
 use crate::{logging, output};
 
 /// How long the server may take to be there.
@@ -38,7 +38,7 @@ pub(crate) async fn run(options: &Demo) -> Result<ExitCode, CliError> {
 }
 
 async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
-    let mut ended = Ended::listen()?;
+    let mut signals = StopSignals::listen()?;
     let mut server = Server::start(stage, None).await?;
     output::line(if options.real {
         "Claude Code works here with your account; it costs money until you end this."
@@ -67,7 +67,7 @@ async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
                 output::line("The plug was pulled. Starting again.");
                 server = Server::start(stage, Some(server.port)).await?;
             }
-            () = ended.wait() => {
+            () = signals.wait() => {
                 server.end().await;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -123,25 +123,5 @@ impl Server {
             runner::process::terminate(id);
         }
         drop(self.child.wait().await);
-    }
-}
-
-/// The signals with which a person ends the demonstration.
-struct Ended {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Ended {
-    fn listen() -> Result<Self, CliError> {
-        let listen = |kind| signal(kind).map_err(CliError::io("listen for signals"));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
-    }
-
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
     }
 }

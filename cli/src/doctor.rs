@@ -11,7 +11,7 @@ use runner::{preflight, process};
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, setting};
+use crate::{output, settings};
 
 /// Claude Code versions before this one let a repository run programs unasked.
 const CLAUDE_FLOOR: [u32; 3] = [2, 1, 128];
@@ -32,7 +32,7 @@ enum Finding {
 /// # Errors
 /// When the configuration cannot be read.
 pub(crate) async fn run(config: Option<&Path>) -> Result<ExitCode, CliError> {
-    let config = setting::config(config)?;
+    let config = settings::config(config)?;
     let findings = [
         ("git", git().await),
         ("agent", agent(&config).await),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use domain::config::BadConfig;
+use domain::config::ConfigError;
 use domain::refusal::TOKEN_COMMAND;
 use domain::wire::Problem;
 
@@ -13,7 +13,7 @@ pub(crate) enum CliError {
     #[error("could not {attempted}")]
     Io { attempted: String, source: std::io::Error },
     #[error("{}: {source}", path.display())]
-    Config { path: PathBuf, source: BadConfig },
+    Config { path: PathBuf, source: ConfigError },
     #[error("the configuration file {} does not exist; run `vibe-relay init`, or leave --config away", path.display())]
     ConfigMissing { path: PathBuf },
     #[error("{what} is not what a hook of vibe-relay is given; leave this command to the agents' program")]
@@ -62,4 +62,18 @@ impl CliError {
         let attempted = attempted.into();
         move |source| Self::Io { attempted, source }
     }
+}
+
+/// An error with its causes in one line. A cause that the error already ends with is not repeated.
+pub(crate) fn full_text(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
 }

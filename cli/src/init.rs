@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::error::CliError;
 use crate::output;
-use crate::setting::CONFIG_FILE;
+use crate::settings::CONFIG_FILE;
 
 /// Writes what is not there yet; nothing that is there is changed.
 ///

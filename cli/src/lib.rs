@@ -1,6 +1,7 @@
 //! The `vibe-relay` program as a library: what its commands do. It must not hold rules of the board; those live in `domain` and `db`.
 
 mod args;
+mod board;
 mod client;
 mod dead_drop;
 mod demo;
@@ -8,16 +9,17 @@ mod doctor;
 mod error;
 mod hook;
 mod init;
-mod land;
 mod logging;
 mod mcp;
 mod output;
-mod project;
+mod reload;
+mod runs;
 pub mod scripted;
 mod serve;
-mod setting;
-mod task;
-mod token;
+mod settings;
+mod signals;
+mod tail;
+mod team;
 
 use std::process::ExitCode;
 
@@ -56,10 +58,11 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
         Command::Init { path } => init::run(&path)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
-        Command::Project(command) => single_threaded()?.block_on(project::run(config, command))?,
-        Command::Task(command) => single_threaded()?.block_on(task::run(config, command))?,
-        Command::Token(command) => single_threaded()?.block_on(token::run(config, command))?,
-        Command::Land { project } => single_threaded()?.block_on(land::run(config, &project))?,
+        Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,
+        Command::Task(command) => single_threaded()?.block_on(board::task::run(config, command))?,
+        Command::Token(command) => single_threaded()?.block_on(team::token::run(config, command))?,
+        Command::Land { project } => single_threaded()?.block_on(runs::land::run(config, &project))?,
+        Command::Tail(options) => single_threaded()?.block_on(tail::run(config, &options))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use domain::id::TaskId;
 use mcp::BridgeOptions;
 
 use crate::error::CliError;
-use crate::{dead_drop, logging, output, setting};
+use crate::{dead_drop, logging, output, settings};
 
 /// Bridges standard input and output to the board until the agent closes them.
 ///
@@ -18,7 +18,7 @@ pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Resul
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
     let db_path = match std::env::var_os("VIBE_RELAY_DB") {
         Some(path) => PathBuf::from(path),
-        None => setting::config(config)?.db_path,
+        None => settings::config(config)?.db_path,
     };
     let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
     hint.into_iter().for_each(output::hint);

@@ -2,6 +2,8 @@
 
 use std::io::{Write, stderr, stdout};
 
+use crate::error::full_text;
+
 /// A line on standard output.
 pub(crate) fn line(text: impl std::fmt::Display) {
     drop(writeln!(stdout(), "{text}"));
@@ -12,16 +14,7 @@ pub(crate) fn hint(text: impl std::fmt::Display) {
     drop(writeln!(stderr(), "{text}"));
 }
 
-/// A failed command's reason, with everything that led to it.
+/// Prints the error that ended a command, with its causes.
 pub(crate) fn error(error: &dyn std::error::Error) {
-    let mut text = format!("vibe-relay: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    drop(writeln!(stderr(), "{text}"));
+    drop(writeln!(stderr(), "vibe-relay: {}", full_text(error)));
 }

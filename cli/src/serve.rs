@@ -1,7 +1,7 @@
 //! `vibe-relay serve`: the composition root. Opens the store, puts HTTP, MCP and the runner on it, and ends them in order.
 
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
@@ -10,14 +10,15 @@ use db::Db;
 use domain::config::Config;
 use mcp::server_file::{self, ServerFile};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
 use crate::error::CliError;
-use crate::{dead_drop, logging, output, setting};
+use crate::reload::Reload;
+use crate::signals::StopSignals;
+use crate::{dead_drop, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
@@ -31,17 +32,22 @@ const ACTIVITY_BACKLOG: usize = 256;
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
     // The library calls each stream whose client left an error; what is wrong with a request is told by us.
     logging::start("info,rmcp=warn,rmcp::service=off");
-    let mut config = setting::config(config)?;
-    if config.repo_path.is_none() {
-        config.repo_path = repository_here();
-    }
+    let reload = Reload::load(config)?;
+    let live = reload.subscribe();
+    let config = live.borrow().config.clone();
     let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
     hint.into_iter().for_each(output::hint);
-    let config = Arc::new(config);
     let shutdown = CancellationToken::new();
-    end_on_signals(&shutdown)?;
+    let mut signals = StopSignals::listen()?;
+    tokio::spawn({
+        let shutdown = shutdown.clone();
+        async move {
+            signals.wait().await;
+            shutdown.cancel();
+        }
+    });
     let db = Db::open(&config).await.map_err(|error| taken(error, &config))?;
-    let token = setting::token(&config)?;
+    let token = settings::token(&config)?;
     db.set_human_token(&token).await?;
     let listener = listen(port).await?;
     let port = listener.local_addr().map_err(CliError::io("find out the port"))?.port();
@@ -56,7 +62,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     }
     let state = AppState {
         db: db.clone(),
-        config: Arc::clone(&config),
+        config: live.clone(),
         port,
         sign_in: sign_in.clone(),
         activity: activity.clone(),
@@ -66,7 +72,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let router = api::router(state, mcp::router(db.clone(), shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let program = std::env::current_exe().map_err(CliError::io("find this program's own file"))?;
-    let runner = tokio::spawn(runner::supervise(db, Arc::clone(&config), program, activity, shutdown.clone()));
+    let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
+    tokio::spawn(reload.run());
     announce(&url, &sign_in, options);
 
     let ended = both(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
@@ -97,12 +104,6 @@ async fn both(
     };
     supervised.map_err(CliError::RunnerBrokeOff)??;
     served.map_err(CliError::io("serve the board"))
-}
-
-/// The repository of the current folder: what a new project begins with when nothing else is configured.
-fn repository_here() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    repo::probe(&here, None).ok().map(|probe| probe.repo_path.into())
 }
 
 /// Whoever finds the database in use wants to know where its board is.
@@ -142,20 +143,6 @@ async fn listen(wanted: Option<u16>) -> Result<TcpListener, CliError> {
         }
     }
     Err(CliError::NoPort { first: FIRST_PORT, last: LAST_PORT })
-}
-
-fn end_on_signals(shutdown: &CancellationToken) -> Result<(), CliError> {
-    let mut terminate = signal(SignalKind::terminate()).map_err(CliError::io("listen for SIGTERM"))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(CliError::io("listen for SIGINT"))?;
-    let shutdown = shutdown.clone();
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        shutdown.cancel();
-    });
-    Ok(())
 }
 
 /// What the demonstration adds: its page, and a button that ends this very process the hard way. Whoever started it starts it again.

@@ -42,5 +42,5 @@ pub use identity::Identity;
 pub use land::LandOutcome;
 pub use look::look;
 pub use merge::MergeOutcome;
-pub use probe::probe;
+pub use probe::{git_dir, probe};
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -5,10 +5,10 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use db::{Db, NewRun, Reserved};
 use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::failure::FailureClass;
 use domain::id::TaskId;
 use domain::message::Inbox;
@@ -31,13 +31,19 @@ use crate::{disk, env, port};
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) db: Db,
-    pub(crate) config: Arc<Config>,
+    /// Changes while the server runs, when the configuration file does.
+    pub(crate) config: watch::Receiver<LiveConfig>,
     /// This program: it is started again as the shim and as the agents' bridge to the board.
     pub(crate) program: PathBuf,
     pub(crate) activity: broadcast::Sender<Frame>,
 }
 
 impl Context {
+    /// The configuration as it is now.
+    pub(crate) fn config(&self) -> Config {
+        self.config.borrow().config.clone()
+    }
+
     pub(crate) fn run_dirs(&self) -> PathBuf {
         self.db.folder().join("runs")
     }
@@ -51,7 +57,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
-    let site = match checkout::site(db, &context.config.worktrees_path, &project, &task, phase).await {
+    let site = match checkout::site(db, &context.config().worktrees_path, &project, &task, phase).await {
         // Nothing is wrong with the task, so no attempt is made.
         Err(CheckoutError::Foreign(foreign)) => return checkout::ask(db, &task.card.id, &foreign).await,
         site => site,
@@ -64,7 +70,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         sha: site.as_ref().ok().map(|site| site.sha.clone()),
         worktree_path: site.as_ref().ok().map(|site| site.path.to_string_lossy().into_owned()),
         run_dirs: context.run_dirs(),
-        port: if phase == Phase::Planner { None } else { port::choose(context.config.port_range, &live) },
+        port: if phase == Phase::Planner { None } else { port::choose(context.config().port_range, &live) },
     };
     let reserved = match db.reserve_run(wish).await {
         Ok(reserved) => reserved,
@@ -108,10 +114,10 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
     let inbox = db.run_inbox(&run.id).await.map_err(spawn_failed)?;
     let words = words(db, project, task, site, run, &inbox, matches!(session, Session::Resume(_))).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
-    let program = preflight::program(&context.config).map_err(|obstacle| (FailureClass::ProgramMissing, obstacle.detail))?;
-    let command: Vec<String> =
-        std::iter::once(program.to_string_lossy().into_owned()).chain(context.config.agent_command.iter().skip(1).cloned()).collect();
-    let agent = context.config.agent(run.phase);
+    let config = context.config();
+    let program = preflight::program(&config).map_err(|obstacle| (FailureClass::ProgramMissing, obstacle.detail))?;
+    let command: Vec<String> = std::iter::once(program.to_string_lossy().into_owned()).chain(config.agent_command.iter().skip(1).cloned()).collect();
+    let agent = config.agent(run.phase);
     let role_file = reserved.run_dir.join("role.md");
     let mcp_file = reserved.run_dir.join("mcp.json");
     let settings_file = reserved.run_dir.join("settings.json");
@@ -139,14 +145,11 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
         first_line: Some(claude::user_line(&words, prompt_id)),
         output_limit: Spec::OUTPUT_LIMIT,
     };
-    let role = match &agent.system_prompt_file {
-        Some(file) => std::fs::read_to_string(file).map_err(|error| (FailureClass::Spawn, format!("could not read {}: {error}", file.display())))?,
-        None => prompt::role(run.phase).to_owned(),
-    };
-    let config = claude::mcp_config(&context.program, &task.card.id, &reserved.token, db.path());
+    let role = agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase));
+    let mcp_config = claude::mcp_config(&context.program, &task.card.id, &reserved.token, db.path());
     let run_dir = RunDir::create(&reserved.run_dir, &spec).map_err(spawn_failed)?;
     write_private(&role_file, role.as_bytes()).map_err(spawn_failed)?;
-    write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
+    write_private(&mcp_file, mcp_config.to_string().as_bytes()).map_err(spawn_failed)?;
     let settings = hook::settings(&context.program, &mcp_file);
     write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
     // Before the agent can echo its prompt. If it never does, the next one is given the same.

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use db::Db;
-use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::park::{ParkReason, Parking};
 use domain::time::Timestamp;
@@ -34,7 +33,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// When the store fails for good.
 pub async fn supervise(
     db: Db,
-    config: Arc<Config>,
+    config: watch::Receiver<LiveConfig>,
     program: PathBuf,
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
@@ -67,7 +66,7 @@ impl Supervisor {
 
     async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
         checkout::unlock(&self.context.db).await?;
-        let mut news = self.context.db.subscribe();
+        let (mut news, mut config) = (self.context.db.subscribe(), self.context.config.clone());
         loop {
             // Marked as seen before looking: what happens while we look wakes us again.
             news.borrow_and_update();
@@ -89,6 +88,8 @@ impl Supervisor {
             tokio::select! {
                 changed = news.changed() => if changed.is_err() { return Err(db::Error::Closed) },
                 Some(job) = self.jobs.join_next_with_id() => self.finished(job),
+                // The agents' program may be another one now.
+                Ok(()) = config.changed() => self.checked_at = None,
                 () = sleep(pause) => {}
                 () = shutdown.cancelled() => return Ok(()),
             }
@@ -110,7 +111,7 @@ impl Supervisor {
 
     async fn look(&mut self) -> db::Result<Option<Timestamp>> {
         let state = self.context.db.state().await?;
-        let Plan { actions, whys, look_again } = plan(&state, &self.context.config, &self.busy, db::now());
+        let Plan { actions, whys, look_again } = plan(&state, &self.context.config(), &self.busy, db::now());
         self.poke.send_modify(|count| *count += 1);
         if !whys.is_empty() {
             self.context.db.set_whys(whys).await?;
@@ -183,7 +184,7 @@ impl Supervisor {
         if self.checked_at.is_some_and(|at| at.elapsed() < PREFLIGHT_HOLDS) {
             return Ok(true);
         }
-        match preflight::preflight(&self.context.config).await {
+        match preflight::preflight(&self.context.config()).await {
             Ok(()) => {
                 self.checked_at = Some(Instant::now());
                 Ok(true)

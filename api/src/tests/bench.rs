@@ -7,6 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
 use domain::agent::{Registration, Role};
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::evidence::Found;
 use domain::failure::EndClass;
@@ -16,7 +17,7 @@ use domain::wire::NewProject;
 use repo::testing::Sample;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -61,7 +62,7 @@ impl Bench {
         db.set_human_token(TOKEN).await.unwrap();
         let mut state = AppState {
             db,
-            config: Arc::new(config),
+            config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
             sign_in: SignIn::new(TOKEN),
             activity: broadcast::Sender::new(16),

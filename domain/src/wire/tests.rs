@@ -66,6 +66,7 @@ fn frames_are_written_like_this() {
         Frame::Hello { epoch: "e".to_owned(), seq: 1 },
         Frame::Event { event: Box::new(event) },
         Frame::Activity { run_id: RunId::new(3), line: "Reads a.rs".to_owned() },
+        Frame::Server {},
         Frame::Resync {},
     ];
     insta::assert_snapshot!(frames.iter().map(there_and_back).collect::<Vec<_>>().join("\n"), @r#"

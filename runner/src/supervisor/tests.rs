@@ -10,7 +10,7 @@ use crate::fixture::Board;
 
 async fn supervisor(board: &Board) -> Supervisor {
     let activity = broadcast::channel(1).0;
-    let config = Arc::new(board.config.clone());
+    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
     Supervisor::new(Context { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity })
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
 
 /// An end of which nothing more is known.
 fn plain(context: &Context, class: EndClass) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config.max_attempts }
+    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config().max_attempts }
 }
 
 async fn close(context: &Context, run: &Run, end: RunEnd) -> db::Result<()> {

@@ -4,9 +4,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use db::{Caller, Db, Move, RunCaller};
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::event::Event;
 use domain::failure::{EndClass, FailureClass};
@@ -18,7 +18,7 @@ use domain::task::{Card, NewTask, Status};
 use domain::wire::NewProject;
 use repo::testing::{Sample, commit_all_in, write_in};
 use runner::run_dir::RunDir;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -97,7 +97,8 @@ impl Bench {
 
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
-        let work = runner::supervise(self.db.clone(), Arc::new(self.config.clone()), this_program(), activity, shutdown.clone());
+        let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
+        let work = runner::supervise(self.db.clone(), config, this_program(), activity, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

@@ -148,6 +148,6 @@ async fn the_demonstration_survives_its_pulled_plug() {
     assert_eq!(after.epoch, before.epoch);
     let (status, said) = demo.end().await;
     assert!(status.success(), "{said:?}");
-    assert_eq!(said[0], "The plug was pulled. Starting again.");
+    assert_eq!(said[0], "The plug was pulled. Restarting.");
     summary(&said);
 }

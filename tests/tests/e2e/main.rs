@@ -23,4 +23,5 @@ mod recovery;
 mod scene;
 mod scripted_agent;
 mod scripted_model;
+mod tail;
 mod team;

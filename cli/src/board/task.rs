@@ -10,10 +10,10 @@ use domain::wire::{CommentView, List, TaskPatch, TaskView, Words};
 use serde_json::json;
 
 use crate::args::Task;
+use crate::board::project;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
-use crate::project;
 
 /// # Errors
 /// When the board is not running, or refuses.

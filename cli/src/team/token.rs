@@ -10,14 +10,14 @@ use serde_json::json;
 use crate::args::Token;
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, setting};
+use crate::{output, settings};
 
 /// Prints the token alone on standard output, so that a script can take it from there.
 ///
 /// # Errors
 /// When the board is not running, refuses, or it is not clear which project is meant.
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
-    let config = setting::config(config)?;
+    let config = settings::config(config)?;
     let client = Client::of(&config)?;
     let (project, made) = make(&client, command, git_dir_here().as_deref()).await?;
     output::line(&made.token);
@@ -59,7 +59,7 @@ fn only<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a ProjectId
 
 fn git_dir_here() -> Option<String> {
     let here = std::env::current_dir().ok()?;
-    Some(repo::probe(&here, None).ok()?.git_dir)
+    repo::git_dir(&here).ok()?.into_os_string().into_string().ok()
 }
 
 #[cfg(test)]

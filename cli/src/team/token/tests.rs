@@ -1,20 +1,19 @@
 //! A token is made on a running board, for the project that is meant.
 
-use std::sync::Arc;
-
 use api::{AppState, SignIn};
 use db::{Caller, Db, RoomCaller};
 use domain::agent::Role;
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
 use repo::testing::Sample;
 use tokio::net::TcpListener;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::*;
-use crate::setting;
+use crate::settings;
 
 /// A board that is served until this is dropped.
 struct Board {
@@ -29,14 +28,14 @@ impl Board {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
-        let token = setting::token(&config).unwrap();
+        let token = settings::token(&config).unwrap();
         db.set_human_token(&token).await.unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let shutdown = CancellationToken::new();
         let state = AppState {
             db: db.clone(),
-            config: Arc::new(config.clone()),
+            config: watch::Sender::new(LiveConfig { config: config.clone(), notice: None }).subscribe(),
             port,
             sign_in: SignIn::new(&token),
             activity: broadcast::Sender::new(1),
