@@ -1,4 +1,4 @@
-//! The `vibe-relay` program as a library: what its commands do. It must not hold rules of the board; those live in `domain` and `db`.
+//! The `vibe-relay` program as a library: what its commands do. Must not contain rules of the board, which are in `domain` and `db`.
 
 mod args;
 mod board;
@@ -28,7 +28,7 @@ use clap::Parser;
 use crate::args::{Args, Command};
 use crate::error::CliError;
 
-/// Runs the command that the program's arguments name.
+/// Runs the command named by the program's arguments.
 pub fn main() -> ExitCode {
     let args = Args::parse();
     match dispatch(args) {
@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
 fn dispatch(args: Args) -> Result<ExitCode, CliError> {
     let config = args.config.as_deref();
     match args.command.unwrap_or_default() {
-        // Small processes that live beside every agent: no more threads than they need.
+        // These processes run beside every agent, so they use one thread.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
@@ -51,7 +51,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Serve(options) => {
             let runtime = many_threaded()?;
             let served = runtime.block_on(serve::run(config, &options));
-            // Work on a repository may take long and can be repeated: the end does not wait for it.
+            // Work on a repository may take long and can be repeated, so it is not waited for.
             runtime.shutdown_background();
             served?;
         }

@@ -1,4 +1,4 @@
-//! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts.
+//! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts. Must not know the protocol.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use mcp::BridgeOptions;
 use crate::error::CliError;
 use crate::{dead_drop, logging, output, settings};
 
-/// Bridges standard input and output to the board until the agent closes them.
+/// Connects standard input and output to the board until the agent closes them.
 ///
 /// # Errors
-/// When there is no token to act with, or none for an agent that must not act as the person.
+/// When no token is set and the environment is an agent's, which must not act as the human.
 pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
-    // Standard output is the protocol's.
+    // Standard output belongs to the protocol.
     logging::start("warn,rmcp::service=off");
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
     let db_path = match std::env::var_os("VIBE_RELAY_DB") {

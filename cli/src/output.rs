@@ -1,15 +1,15 @@
-//! What commands print for people and scripts. A closed pipe at the other end is no error: whoever read has read enough.
+//! The output of commands, for people and scripts. A closed pipe is not an error, because the reader may have read enough.
 
 use std::io::{Write, stderr, stdout};
 
 use crate::error::full_text;
 
-/// A line on standard output.
+/// Prints a line on standard output.
 pub(crate) fn line(text: impl std::fmt::Display) {
     drop(writeln!(stdout(), "{text}"));
 }
 
-/// What a person should know beside the answer, out of the way of whoever reads standard output.
+/// Prints a line on standard error, so that scripts do not read it as part of the result.
 pub(crate) fn hint(text: impl std::fmt::Display) {
     drop(writeln!(stderr(), "{text}"));
 }

@@ -51,7 +51,7 @@ pub(crate) fn file(named: Option<&Path>) -> Result<Option<PathBuf>, CliError> {
     }
 }
 
-/// The places where a configuration file is looked for when none is named, in order.
+/// The places to look for a configuration file that is not named, in order.
 ///
 /// # Errors
 /// When the current folder or the home folder is unknown.

@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
 
-/// Both signals, listened for from the moment this is made.
+/// Listens for both signals from its creation.
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,

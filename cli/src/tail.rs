@@ -37,7 +37,7 @@ const MAX_VALUE_LENGTH: usize = 80;
 pub(crate) async fn run(config: Option<&Path>, options: &Tail) -> Result<(), CliError> {
     let config = settings::config(config)?;
     let project = options.project.as_deref().map(str::parse::<ProjectId>).transpose()?;
-    let client = Client::of(&config)?;
+    let client = Client::new(&config)?;
     if let Some(project) = &project {
         client.get::<Project>(&format!("/api/projects/{project}")).await?;
     }
@@ -74,7 +74,7 @@ impl Reader {
 
     /// Connects to the board wherever it is now. The first connection must succeed; later ones return `None` while the board is down.
     async fn connect(&self) -> Result<Option<WebSocketStream<MaybeTlsStream<TcpStream>>>, CliError> {
-        let client = match Client::of(&self.config) {
+        let client = match Client::new(&self.config) {
             Ok(client) => client,
             Err(_) if self.position.is_some() => return Ok(None),
             Err(error) => return Err(error),

@@ -1,10 +1,10 @@
-//! `vibe-relay token`: makes what an agent of the person's own connects with. What a token opens is the store's business.
+//! `vibe-relay token`: creates tokens for external agents. Must not know what a token permits; the store decides that.
 
 use std::path::Path;
 
 use domain::id::ProjectId;
 use domain::project::Project;
-use domain::wire::{List, NewToken, Token as Made};
+use domain::wire::{List, NewToken, Token as CreatedToken};
 use serde_json::json;
 
 use crate::args::Token;
@@ -12,42 +12,44 @@ use crate::client::Client;
 use crate::error::CliError;
 use crate::{output, settings};
 
-/// Prints the token alone on standard output, so that a script can take it from there.
+/// Prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
 ///
 /// # Errors
-/// When the board is not running, refuses, or it is not clear which project is meant.
+/// When the board is not running or refuses, or several projects match.
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
     let config = settings::config(config)?;
-    let client = Client::of(&config)?;
-    let (project, made) = make(&client, command, git_dir_here().as_deref()).await?;
-    output::line(&made.token);
-    output::hint(format!("It opens {project} and is shown only now. With it as TOKEN, this connects Claude Code:"));
-    output::hint(made.connect);
+    let client = Client::new(&config)?;
+    let (project, created) = create(&client, command, git_dir_here().as_deref()).await?;
+    output::line(&created.token);
+    output::hint(format!(
+        "The token opens {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
+    ));
+    output::hint(created.connect);
     Ok(())
 }
 
-/// `here` is the common `.git` folder of the repository that the person stands in.
-async fn make(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, Made), CliError> {
-    let (Token::New { project: named, .. } | Token::Room { project: named }) = &command;
-    let project = match named {
-        Some(named) => named.parse()?,
+/// Creates the token. `here` is the common `.git` folder of the current folder's repository.
+async fn create(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
+    let (Token::New { project, .. } | Token::Invite { project }) = &command;
+    let project = match project {
+        Some(id) => id.parse()?,
         None => {
             let projects: List<Project> = client.get("/api/projects").await?;
-            only(&projects.items, here)?.clone()
+            sole_project(&projects.items, here)?.clone()
         }
     };
-    let made: Made = match command {
+    let created: CreatedToken = match command {
         Token::New { agent, roles, team, .. } => {
             let new = NewToken { agent, roles, team, description: None };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
-        Token::Room { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
+        Token::Invite { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
     };
-    Ok((project, made))
+    Ok((project, created))
 }
 
-/// The project that is meant where none is named: the only one, or the only one of the repository that the person stands in.
-fn only<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a ProjectId, CliError> {
+/// The only project, or the only project on the current folder's repository.
+fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a ProjectId, CliError> {
     let of_here: Vec<&Project> = projects.iter().filter(|project| here == Some(project.git_dir.as_str())).collect();
     match (projects, of_here.as_slice()) {
         ([], _) => Err(CliError::NoProject),

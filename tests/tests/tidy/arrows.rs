@@ -27,6 +27,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("git2", &["repo"]),
     ("leptos", &["ui"]),
     ("nix", &["repo", "runner", "tests"]),
+    ("notify", &["cli"]),
     ("portpicker", &["runner"]),
     ("pulldown-cmark", &["api"]),
     ("rmcp", &["mcp", "tests"]),
