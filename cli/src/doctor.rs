@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 use mcp::server_file;
 use runner::{preflight, process};
 
@@ -109,7 +109,7 @@ async fn board(config: &Config) -> CheckResult {
         Err(error) => return CheckResult::Failure(error.to_string()),
     };
     let Some(server) = running else { return CheckResult::Warning("not running; start it with `vibe-relay serve`".to_owned()) };
-    let answer: Result<domain::wire::Server, CliError> = match Client::new(config) {
+    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::new(config) {
         Ok(client) => client.get("/api/server").await,
         Err(error) => Err(error),
     };

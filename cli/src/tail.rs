@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
+use domain::board::project::Project;
 use domain::config::Config;
 use domain::event::{Envelope, Seq};
 use domain::id::ProjectId;
-use domain::project::Project;
 use domain::text::excerpt;
 use domain::wire::Frame;
 use futures_util::StreamExt;
@@ -152,9 +152,9 @@ fn event_line(envelope: &Envelope) -> String {
 #[cfg(test)]
 mod tests {
     use domain::actor::Actor;
+    use domain::board::status::Status;
     use domain::event::Event;
     use domain::id::TaskId;
-    use domain::task::Status;
 
     use super::*;
 

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::task::Phase;
-use crate::word::words;
+use crate::runs::agent_kind::AgentKind;
+use crate::vocabulary::vocabulary;
 
-words! {
+vocabulary! {
     /// When a write is answered.
     Durability, "durability" {
         /// After it is on the disk: an answered write survives a power cut.
@@ -120,12 +120,12 @@ pub enum ConfigError {
 
 impl Config {
     /// The settings for agents of this kind.
-    pub fn agent(&self, phase: Phase) -> &AgentConfig {
+    pub fn agent(&self, phase: AgentKind) -> &AgentConfig {
         match phase {
-            Phase::Planner => &self.agents.planner,
-            Phase::Coder => &self.agents.coder,
-            Phase::Reviewer => &self.agents.reviewer,
-            Phase::Orchestrator => &self.agents.orchestrator,
+            AgentKind::Planner => &self.agents.planner,
+            AgentKind::Coder => &self.agents.coder,
+            AgentKind::Reviewer => &self.agents.reviewer,
+            AgentKind::Orchestrator => &self.agents.orchestrator,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The base branch of a new project: the named one, the configured one, or the one that is checked out.
 
+use domain::board::project::Project;
 use domain::config::Config;
 use domain::config::live::LiveConfig;
-use domain::project::Project;
-use repo::testing::Sample;
+use repo::testing::TestRepository;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -18,7 +18,7 @@ async fn base_branch(bench: &Bench, path: Option<&str>, branch: Option<&str>) ->
 
 #[tokio::test]
 async fn configured_base_branch_applies_to_the_configured_repository() {
-    let (sample, other) = (Sample::new(), Sample::new());
+    let (sample, other) = (TestRepository::new(), TestRepository::new());
     sample.write("notes/a.md", "a\n");
     sample.set_branch("release", sample.commit_all("notes").as_str());
     let top = sample.top().to_owned();

@@ -1,13 +1,13 @@
 //! Tokens are created on a running board, for the named or the only matching project.
 
 use api::{AppState, SignIn};
-use db::{Caller, Db, RoomCaller};
-use domain::agent::Role;
+use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
-use repo::testing::Sample;
+use repo::testing::TestRepository;
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -49,7 +49,7 @@ impl Board {
     }
 
     /// Creates a project on a repository and returns its common `.git` folder.
-    async fn project(&self, sample: &Sample, title: &str) -> String {
+    async fn project(&self, sample: &TestRepository, title: &str) -> String {
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject { title: title.to_owned(), ..NewProject::default() };
         self.db.create_project(&Caller::Human, new, probe).await.unwrap().git_dir
@@ -63,23 +63,23 @@ fn mara(project: Option<&str>) -> Token {
 
 #[tokio::test]
 async fn token_opens_the_project_under_the_agents_name() {
-    let (board, sample) = (Board::new().await, Sample::new());
+    let (board, sample) = (Board::new().await, TestRepository::new());
     board.project(&sample, "One").await;
     let (project, created) = create(&board.client, mara(None), None).await.unwrap();
     assert!(created.connect.contains("--transport http") && created.connect.contains("$TOKEN") && !created.connect.contains(&created.token));
     let Some(Caller::Agent(caller)) = board.db.caller(&created.token).await.unwrap() else { panic!("the token is not an agent's") };
     assert_eq!((caller.project_id, caller.name.as_str()), (project.clone(), "platform/mara"));
     let agent = board.db.agent(&project, "platform/mara").await.unwrap();
-    assert_eq!((agent.roles, agent.verified), (vec![Role::Builder, Role::Pen], true));
+    assert_eq!((agent.roles, agent.trusted), (vec![Role::Builder, Role::Pen], true));
 
     let (_, invite) = create(&board.client, Token::Invite { project: None }, None).await.unwrap();
     assert!(invite.connect.contains("VIBE_RELAY_DB=") && invite.connect.ends_with("board.db -- vibe-relay mcp"));
-    assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Room(RoomCaller { project_id: project, call_id: None })));
+    assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
 }
 
 #[tokio::test]
 async fn project_is_the_named_or_the_only_matching_one() {
-    let (board, here, there) = (Board::new().await, Sample::new(), Sample::new());
+    let (board, here, there) = (Board::new().await, TestRepository::new(), TestRepository::new());
     assert!(matches!(create(&board.client, mara(None), None).await, Err(CliError::NoProject)));
     let git_dir = board.project(&here, "Here").await;
     let elsewhere = board.project(&there, "There").await;
