@@ -1,7 +1,5 @@
 //! A server on a temporary database and repository, asked without a network.
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
