@@ -45,5 +45,5 @@ pub use history::Commit;
 pub use identity::Identity;
 pub use land::LandOutcome;
 pub use merge::MergeOutcome;
-pub use probe::probe;
+pub use probe::{git_dir, probe};
 pub use rescue::{RESCUE_PREFIX, Rescue};

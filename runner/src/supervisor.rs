@@ -7,11 +7,10 @@ mod start_check;
 mod wake;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use db::{Db, Snapshot};
-use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::event::Seq;
 use domain::id::TaskId;
 use domain::time::Timestamp;
@@ -41,7 +40,7 @@ const TICK_INTERVAL: Duration = Duration::from_secs(30);
 /// When the store closes.
 pub async fn supervise(
     db: Db,
-    config: Arc<Config>,
+    config: watch::Receiver<LiveConfig>,
     program: PathBuf,
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
@@ -71,6 +70,7 @@ impl Supervisor {
 
     async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
         let mut commits = self.context.db.subscribe();
+        let mut config = self.context.config.clone();
         loop {
             // Marked as seen before the tick, so that a commit during the tick wakes the loop again.
             commits.borrow_and_update();
@@ -86,6 +86,8 @@ impl Supervisor {
             let pause = next_tick_at.map_or(TICK_INTERVAL, |at| at.since(db::now()).min(TICK_INTERVAL));
             tokio::select! {
                 result = wait_for_change(&mut commits, &mut self.jobs) => result?,
+                // The program that runs agents may have changed.
+                Ok(()) = config.changed() => self.start_check.reset(),
                 () = sleep(pause) => {}
                 () = shutdown.cancelled() => return Ok(()),
             }
@@ -96,7 +98,7 @@ impl Supervisor {
     async fn tick(&mut self) -> db::Result<Option<Timestamp>> {
         let is_unlocked = self.unlock_repositories();
         let state = self.context.db.snapshot().await?;
-        let Schedule { actions, wait_reasons, next_tick_at } = schedule(&state, &self.context.config, self.jobs.busy_tasks(), db::now());
+        let Schedule { actions, wait_reasons, next_tick_at } = schedule(&state, &self.context.config(), self.jobs.busy_tasks(), db::now());
         if !wait_reasons.is_empty() {
             self.context.db.set_wait_reasons(wait_reasons).await?;
         }

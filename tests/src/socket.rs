@@ -54,7 +54,7 @@ impl Socket {
             loop {
                 match self.frame().await? {
                     Some(Frame::Event { event }) => return Ok(Some(*event)),
-                    Some(Frame::Activity { .. }) => {}
+                    Some(Frame::Activity { .. } | Frame::Server {}) => {}
                     Some(other) => return Err(io::Error::other(format!("{other:?}"))),
                     None => return Ok(None),
                 }

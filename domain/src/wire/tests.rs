@@ -67,12 +67,14 @@ fn frames_are_written_like_this() {
         Frame::Hello { epoch: "e".to_owned(), seq: 1 },
         Frame::Event { event: Box::new(event) },
         Frame::Activity { run_id: RunId::new(3), line: "Reads a.rs".to_owned() },
+        Frame::Server {},
         Frame::Resync {},
     ];
     insta::assert_snapshot!(frames.iter().map(there_and_back).collect::<Vec<_>>().join("\n"), @r#"
     {"type":"hello","epoch":"e","seq":1}
     {"type":"event","event":{"seq":2,"at":"2026-01-31T09:05:00.000Z","project_id":null,"task_id":null,"run_id":null,"actor":"human","event":{"kind":"token_made"}}}
     {"type":"activity","run_id":"RUN-003","line":"Reads a.rs"}
+    {"type":"server"}
     {"type":"resync"}
     "#);
 }
@@ -172,6 +174,7 @@ fn the_server_says_what_it_is() {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),
         repo_path: None,
+        config_notice: None,
         parked: vec![parking],
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
@@ -179,7 +182,7 @@ fn the_server_says_what_it_is() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

@@ -1,21 +1,21 @@
-//! Starts a run: reserves it in the store, prepares it, and contributors it to its watcher.
+//! Starts a run: reserves it in the store, prepares it, and hands it to its watcher.
 //!
 //! It must not decide which task runs; the schedule did.
 
 mod prepare;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use db::{Db, NewRun};
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
 use domain::wire::Frame;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
@@ -29,13 +29,19 @@ use prepare::{checkout_failed, prepare};
 #[derive(Debug, Clone)]
 pub(crate) struct RunContext {
     pub(crate) db: Db,
-    pub(crate) config: Arc<Config>,
+    /// Changes while the server runs, when the configuration file does.
+    pub(crate) config: watch::Receiver<LiveConfig>,
     /// The path of this program, which also serves as the shim and as the agents' bridge to the board.
     pub(crate) program: PathBuf,
     pub(crate) activity: broadcast::Sender<Frame>,
 }
 
 impl RunContext {
+    /// The current configuration.
+    pub(crate) fn config(&self) -> Config {
+        self.config.borrow().config.clone()
+    }
+
     pub(crate) fn runs_root(&self) -> PathBuf {
         self.db.folder().join("runs")
     }
@@ -49,7 +55,7 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
-    let plan = match checkout::plan_checkout(db, &context.config.worktrees_path, &project, &task, phase).await {
+    let plan = match checkout::plan_checkout(db, &context.config().worktrees_path, &project, &task, phase).await {
         // The task did nothing wrong, so this is not an attempt.
         Err(CheckoutError::UnapprovedCommits(found)) => return branch::request_decision(db, &task.card.id, &found).await,
         plan => plan,
@@ -88,7 +94,7 @@ async fn new_run(context: &RunContext, task: &Task, phase: AgentKind, status: St
 }
 
 async fn lease_port(context: &RunContext, live: Vec<Run>) -> Option<u16> {
-    let range = context.config.port_range;
+    let range = context.config().port_range;
     // A run works without a port too, so an interruption is not its failure.
     off_thread(move || port::lease_port(range, &live)).await.unwrap_or_default()
 }

@@ -26,14 +26,19 @@ impl StartCheck {
         self.passed_at.borrow().is_some_and(|at| at.elapsed() < PREFLIGHT_TTL)
     }
 
-    /// ChecksFailed whether agents can start, and parks them when not.
+    /// Checks whether agents can start, and parks them when not.
     pub(super) async fn run(self, context: RunContext) -> Result<(), String> {
         self.check(&context).await.map_err(|error| error.to_string())
     }
 
+    /// Forgets that the check passed.
+    pub(super) fn reset(&self) {
+        self.passed_at.send_replace(None);
+    }
+
     /// Lifts an expired parking, unless a new check shows that its cause persists.
     pub(super) async fn resume(self, context: RunContext, reason: ParkReason) -> Result<(), String> {
-        self.passed_at.send_replace(None);
+        self.reset();
         self.check_and_resume(&context, reason).await.map_err(|error| error.to_string())
     }
 
@@ -48,7 +53,7 @@ impl StartCheck {
     }
 
     async fn check(&self, context: &RunContext) -> db::Result<()> {
-        match preflight::preflight(&context.config).await {
+        match preflight::preflight(&context.config()).await {
             Ok(()) => {
                 self.passed_at.send_replace(Some(Instant::now()));
                 Ok(())

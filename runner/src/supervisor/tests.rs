@@ -13,7 +13,7 @@ use crate::runs::branch::project_branch;
 /// A supervisor that has removed stale locks, and whose start check has passed.
 async fn supervisor(board: &TestBoard) -> Supervisor {
     let activity = broadcast::channel(1).0;
-    let config = Arc::new(board.config.clone());
+    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
     let mut supervisor = Supervisor::new(RunContext { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity });
     supervisor.tick().await.unwrap();
     supervisor.jobs.join_next().await;
@@ -49,7 +49,12 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
     let activity = broadcast::channel(1).0;
-    let context = RunContext { db: board.db.clone(), config: Arc::new(board.config.clone()), program: PathBuf::from("/bin/false"), activity };
+    let context = RunContext {
+        db: board.db.clone(),
+        config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),
+        program: PathBuf::from("/bin/false"),
+        activity,
+    };
     let mut supervisor = Supervisor::new(context);
     tick(&mut supervisor).await;
     assert!(!supervisor.jobs.is_running(&JobKey::Task(task.clone())));

@@ -83,7 +83,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, vi
 
 /// An end of which nothing more is known.
 fn plain(context: &RunContext, class: EndClass) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config.max_attempts }
+    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config().max_attempts }
 }
 
 async fn close(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {

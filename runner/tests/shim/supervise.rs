@@ -4,12 +4,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use db::{Caller, Db, MoveRequest, RunCaller};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::task::NewTask;
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
@@ -20,7 +20,7 @@ use domain::runs::run::Run;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::run_dir::RunDir;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +99,8 @@ impl Bench {
 
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
-        let work = runner::supervise(self.db.clone(), Arc::new(self.config.clone()), this_program(), activity, shutdown.clone());
+        let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
+        let work = runner::supervise(self.db.clone(), config, this_program(), activity, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

@@ -83,7 +83,8 @@ async fn builder_can_neither_approve_nor_verify() {
     let task = json!({"title": "Build the gate", "assigned_to": "ben", "role_hat": "builder"});
     text(&server, &mara, "create_task", task).await;
     let task = TaskId::new(1);
-    let waits = |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
+    let waits =
+        |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
     server.until(&project, "the runner leaves it to ben", waits).await;
     assert!(text(&server, &ben, "check_inbox", json!({})).await.contains("Build the gate"), "the assignment was told");
 

@@ -39,7 +39,7 @@ async fn invalid_configuration_is_refused_with_a_suggestion() {
     for (wrong, wanted) in [
         (text.replace("max_parallel_agents", "max_paralel_agents"), "unknown key \"max_paralel_agents\": did you mean \"max_parallel_agents\"?"),
         (text.replace("\"max_attempts\":3", "\"max_attempts\":0"), "\"max_attempts\": 0 is not between 1 and 20"),
-        (text.replace('}', ""), "the configuration is no JSON"),
+        (text.replace('}', ""), "the configuration is not valid JSON"),
     ] {
         std::fs::write(&config, wrong).unwrap();
         let said = error_output(&server, &["serve", "--no-open", "--port", "0"]).await;
@@ -56,7 +56,7 @@ async fn port_in_use_is_named() {
     let other = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = other.local_addr().unwrap().port().to_string();
     let said = error_output(&server, &["serve", "--no-open", "--port", &port]).await;
-    assert!(said.contains(&format!("port {port} is taken by another program; name another with --port")), "{said}");
+    assert!(said.contains(&format!("port {port} is in use by another program; choose another with --port")), "{said}");
 }
 
 #[tokio::test]
@@ -111,5 +111,5 @@ async fn dead_drop_configuration_does_not_act_as_the_human() {
     bridge.env("DEAD_DROP_DB_PATH", &database).env("DEAD_DROP_ROOM_TOKEN", "any").stdin(Stdio::null());
     let output = tokio::time::timeout(Duration::from_secs(10), bridge.output()).await.unwrap().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("DEAD_DROP_ROOM_TOKEN is the token (ours: VIBE_RELAY_TOKEN)"), "{said}");
+    assert!(output.status.success() && said.contains("DEAD_DROP_ROOM_TOKEN is the token (here: VIBE_RELAY_TOKEN)"), "{said}");
 }

@@ -149,6 +149,6 @@ async fn demo_survives_a_killed_server() {
     assert_eq!(after.epoch, before.epoch);
     let (status, said) = demo.end().await;
     assert!(status.success(), "{said:?}");
-    assert_eq!(said[0], "The plug was pulled. Starting again.");
+    assert_eq!(said[0], "The plug was pulled. Restarting.");
     summary(&said);
 }

@@ -22,5 +22,6 @@ mod recovery;
 mod scripted_agent;
 mod scripted_model;
 mod support;
+mod tail;
 mod team;
 mod unapproved_commits;

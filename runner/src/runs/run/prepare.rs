@@ -136,8 +136,9 @@ impl RunFiles {
     fn write(&self) -> Result<RunDir, StartFailure> {
         let (run, folder) = (&self.reserved.run, &self.reserved.run_dir);
         let [role_file, mcp_file, settings_file] = ["role.md", "mcp.json", "settings.json"].map(|name| folder.join(name));
-        let command = command(&self.context.config)?;
-        let agent = self.context.config.agent(run.phase);
+        let current = self.context.config();
+        let command = command(&current)?;
+        let agent = current.agent(run.phase);
         let argv = claude::argv(&ClaudeSpec {
             command: &command,
             phase: run.phase,
@@ -148,10 +149,7 @@ impl RunFiles {
             settings_file: &settings_file,
             checkout: &self.checkout,
         });
-        let role = match &agent.system_prompt_file {
-            Some(file) => fs::read_to_string(file).map_err(|error| (FailureClass::Spawn, format!("could not read {}: {error}", file.display())))?,
-            None => prompt::role(run.phase).to_owned(),
-        };
+        let role = agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase));
         let config = claude::mcp_config(&self.context.program, &run.task_id, &self.reserved.token, self.context.db.path());
         let settings = hook::settings(&self.context.program, &mcp_file);
         let run_dir = RunDir::create(folder, &self.spec(argv, &agent.env)).map_err(spawn_failed)?;

@@ -1,4 +1,6 @@
-//! The person's part in the demonstration: creates the project, answers when nobody else does, and lands when it is to end by itself.
+//! The human's part in the demo: creates the project, answers a question that stays open, and lands the result with `--exit`.
+//!
+//! Must not know how the agents work.
 
 use std::time::Duration;
 
@@ -12,53 +14,54 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
-use crate::demo::stage::Stage;
+use crate::demo::workspace::DemoWorkspace;
 use crate::error::CliError;
 
-/// How long the person has to answer before the question answers itself.
-const ANSWER_AFTER: Duration = Duration::from_secs(15);
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How long a question stays open for you before the demo answers it.
+const ANSWER_DELAY: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-pub(crate) struct Player {
+/// The client that plays the human.
+pub(crate) struct DemoHuman {
     client: Client,
     project: ProjectId,
-    /// Whether to end by itself.
+    /// Whether to land the result and end.
     exit: bool,
-    began: Instant,
+    started_at: Instant,
     asked: Option<(TaskId, Instant)>,
 }
 
-impl Player {
-    /// Creates the demonstration's project.
+impl DemoHuman {
+    /// Creates the project of the demo.
     ///
     /// # Errors
     /// When the board refuses.
-    pub(crate) async fn begin(client: Client, stage: &Stage, exit: bool) -> Result<Self, CliError> {
+    pub(crate) async fn start(client: Client, workspace: &DemoWorkspace, exit: bool) -> Result<Self, CliError> {
         let goal = "Finish the page of the lighthouse museum: a headline that invites, colours, cards for the exhibition, and a footer with the opening hours.";
         let new = NewProject {
             title: "The lighthouse museum".to_owned(),
             description: Some(goal.to_owned()),
-            repo_path: Some(stage.site().to_string_lossy().into_owned()),
+            repo_path: Some(workspace.site().to_string_lossy().into_owned()),
             ..NewProject::default()
         };
         let project: Project = client.post("/api/projects", &new).await?;
-        Ok(Self { client, project: project.id, exit, began: Instant::now(), asked: None })
+        Ok(Self { client, project: project.id, exit, started_at: Instant::now(), asked: None })
     }
 
-    /// Looks at the board once. A summary says that the demonstration is over.
+    /// Reads the board once and acts on it. Returns a summary when the demo is complete.
     ///
     /// # Errors
     /// When the board refuses.
     pub(crate) async fn step(&mut self) -> Result<Option<String>, CliError> {
-        sleep(LOOK_EVERY).await;
+        sleep(POLL_INTERVAL).await;
         let board: Board = match self.client.get(&format!("/api/projects/{}/board", self.project)).await {
             Ok(board) => board,
-            // It is being started again.
+            // The server is restarting.
             Err(CliError::NoAnswer { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
         self.answer(&board).await?;
-        // A task's last files are cleaned up after its card has moved.
+        // The runner removes a task's files after its card has moved.
         let quiet = board.cards.iter().all(|card| card.run.is_none());
         if self.exit && quiet && board.project.status == ProjectStatus::Complete {
             return self.land(&board).await.map(Some);
@@ -82,7 +85,7 @@ impl Player {
                 Instant::now()
             }
         };
-        if !self.exit && since.elapsed() < ANSWER_AFTER {
+        if !self.exit && since.elapsed() < ANSWER_DELAY {
             return Ok(());
         }
         let view: TaskView = self.client.get(&format!("/api/tasks/{}", card.id)).await?;
@@ -90,8 +93,8 @@ impl Player {
         let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide yourself.".to_owned());
         let path = format!("/api/tasks/{}/answer", card.id);
         match self.client.post::<TaskView>(&path, &TextBody { content }).await {
-            // The person was faster.
-            Ok(_) | Err(CliError::Problem { .. }) => Ok(()),
+            // You were faster.
+            Ok(_) | Err(CliError::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -105,7 +108,7 @@ impl Player {
             landed.commits,
             landed.base_branch,
             landed.sha.get(..10).unwrap_or(&landed.sha),
-            self.began.elapsed().as_secs_f64()
+            self.started_at.elapsed().as_secs_f64()
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! `vibe-relay land`: brings what a project merged to its base branch.
+//! `vibe-relay land`: merges the project branch into the base branch. Must not know how.
 
 use std::path::Path;
 
@@ -10,8 +10,10 @@ use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
 
+/// Runs the command.
+///
 /// # Errors
-/// When the board is not running, or the repository is not in a state to land on.
+/// When the board is not running, or refuses to land.
 pub(crate) async fn run(config: Option<&Path>, project: &str) -> Result<(), CliError> {
     let client = Client::find(config)?;
     let landed: LandingResult = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &json!({})).await?;

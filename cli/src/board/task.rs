@@ -1,4 +1,4 @@
-//! `vibe-relay task`: the same requests as the board's, from a terminal.
+//! `vibe-relay task`: adds, shows, moves and controls tasks. Must not know the rules for them.
 
 use std::path::Path;
 
@@ -11,16 +11,18 @@ use domain::wire::{CommentView, List, TaskPatch, TaskView, TextBody};
 use serde_json::json;
 
 use crate::args::Task;
+use crate::board::project;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
-use crate::project;
 
+/// Runs the command.
+///
 /// # Errors
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let done: TaskView = match command {
+    let view: TaskView = match command {
         Task::Add { project, title, description, start } => {
             let new = NewTask {
                 title,
@@ -39,9 +41,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliE
         }
         Task::Show { task } => return show(&client, &task.parse()?).await,
         Task::Move { task, status, reason } => {
-            let status: Status = status
-                .parse()
-                .map_err(|error: domain::UnknownValue| CliError::Store(Refusal::invalid("status", error.to_string(), "Name one of them.").into()))?;
+            let status: Status = status.parse().map_err(|error: domain::UnknownValue| {
+                CliError::Store(Refusal::invalid("status", error.to_string(), "Use one of these statuses.").into())
+            })?;
             let patch = TaskPatch { status: Some(status), reason, ..TaskPatch::default() };
             client.patch(&path(&task)?, &patch).await?
         }
@@ -55,8 +57,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliE
         Task::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
         Task::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
     };
-    output::line(format!("{} is in {}", project::line(&done.task.card).trim(), done.task.card.status));
-    if let Some(note) = done.note {
+    output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
+    if let Some(note) = view.note {
         output::line(note);
     }
     Ok(())
@@ -79,12 +81,12 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     }
     let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
     for run in runs.items {
-        let end = run.end_class.map_or("at work", |end| end.as_str());
+        let end = run.end_class.map_or("running", |end| end.as_str());
         let error = run.error.map(|error| format!(": {error}")).unwrap_or_default();
         output::line(format!("\n{} {} attempt {}: {end}{error}", run.id, run.phase, run.attempt));
     }
     if let Some(question) = view.question {
-        output::line(format!("\nAsks you: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));
+        output::line(format!("\nQuestion: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `vibe-relay project`: the same requests as the board's, from a terminal.
+//! `vibe-relay project`: lists, creates, shows and approves projects. Must not know the rules for them.
 
 use std::path::Path;
 
@@ -14,6 +14,8 @@ use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
 
+/// Runs the command.
+///
 /// # Errors
 /// When the board is not running, or refuses.
 pub(crate) async fn run(config: Option<&Path>, command: Project) -> Result<(), CliError> {
@@ -59,11 +61,11 @@ fn show(board: &Board) {
     }
 }
 
-/// A card in one line, with what it waits for.
+/// A card in one line, with its state or its wait reason.
 pub(crate) fn line(card: &Card) -> String {
     let state = match (&card.attention, &card.run, &card.wait_reason) {
         (Some(attention), _, _) => format!("needs you: {}", attention.detail),
-        (None, Some(run), _) => format!("{} at work, attempt {}", run.phase, run.attempt),
+        (None, Some(run), _) => format!("{} is running, attempt {}", run.phase, run.attempt),
         (None, None, Some(why)) => why.sentence(),
         (None, None, None) => String::new(),
     };
