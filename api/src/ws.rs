@@ -98,7 +98,8 @@ async fn run(mut socket: WebSocket, state: AppState, begin: Begin) {
 /// Sends until there is a reason to end.
 async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
     // Subscribed before anything is looked at: what happens in between is then seen twice rather than never.
-    let mut activity = state.activity.subscribe();
+    let (mut activity, mut config) = (state.activity.subscribe(), state.config.clone());
+    config.mark_unchanged();
     let mut log = Log { db: &state.db, news: state.db.subscribe(), last: 0, project: begin.project.clone() };
     let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -115,6 +116,7 @@ async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
             // The writer is gone: the server ends.
             changed = log.news.changed() => changed.map_err(|_| End::Shutdown),
             line = activity_line(&mut activity) => send(socket, &line).await,
+            Ok(()) = config.changed() => send(socket, &Frame::Server {}).await,
             heard = socket.recv() => {
                 silent = 0;
                 if matches!(heard, Some(Ok(_))) { Ok(()) } else { Err(End::Gone) }

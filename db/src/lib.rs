@@ -19,7 +19,7 @@ pub use engine::open::Db;
 pub use error::{Error, Result};
 pub use runs::branch::BranchRecord;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
-pub use runs::snapshot::{AssigneePresence, Snapshot, TaskSnapshot};
+pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
 pub use team::message::{AcknowledgedMessage, HistoryQuery, Sent};
 pub use team::presence::ConnectionGuard;
