@@ -3,6 +3,7 @@
 //! The files below it are named after the noun; each function reads its request, asks `db` or `repo`, and wraps the answer.
 
 mod agent;
+mod card;
 mod comment;
 mod contract;
 mod demo;
@@ -95,6 +96,7 @@ routes! {
         get "/api/projects/{id}" project::show
         patch "/api/projects/{id}" project::edit
         get "/api/projects/{id}/board" project::board
+        get "/api/projects/{id}/cards" card::list
         post "/api/projects/{id}/tasks" task::create
         post "/api/projects/{id}/plan/approve" plan::approve
         post "/api/projects/{id}/plan/revise" plan::revise

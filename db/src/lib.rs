@@ -13,6 +13,7 @@ mod error;
 mod runs;
 mod team;
 
+pub use board::card::CardFilter;
 pub use board::task::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
 pub use engine::open::Db;

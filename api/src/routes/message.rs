@@ -67,7 +67,8 @@ fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
 
 /// Whom the person means: somebody who takes or took part.
 async fn meant(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
-    let agents = db.agents(project).await?;
+    let mut agents = db.agents(project).await?;
+    agents.extend(db.departed_agents(project).await?);
     let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();
     Ok(resolve(given, HUMAN, &names)?.to_owned())
 }

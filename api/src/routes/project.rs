@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
 use domain::board::project::Project;
-use domain::board::reducer::Board;
 use domain::id::ProjectId;
-use domain::wire::{List, NewProject, ProjectPatch};
+use domain::wire::{BoardView, List, NewProject, ProjectPatch};
 
 use crate::error::Result;
 use crate::extract::{Body, Id};
@@ -40,8 +39,8 @@ pub(crate) async fn edit(State(state): State<AppState>, Id(id): Id<ProjectId>, B
     Ok(Json(state.db.edit_project(&Caller::Human, &id, patch).await?))
 }
 
-/// A project's cards, and the event up to which they are true
-#[utoipa::path(get, path = "/api/projects/{id}/board", params(("id" = ProjectId, Path)), responses((status = 200, body = Board)))]
-pub(crate) async fn board(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<Board>> {
+/// A project's open cards and newest finished ones, and the event up to which they are true
+#[utoipa::path(get, path = "/api/projects/{id}/board", params(("id" = ProjectId, Path)), responses((status = 200, body = BoardView)))]
+pub(crate) async fn board(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<BoardView>> {
     Ok(Json(state.db.board(&id).await?))
 }

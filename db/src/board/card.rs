@@ -1,12 +1,14 @@
 //! The board: a project's open cards and newest finished ones, and the sequence number for which they are true.
 
+use std::collections::BTreeMap;
+
 use domain::board::card::Card;
 use domain::board::reducer::Board;
 use domain::board::status::{CancelReason, Status};
-use domain::id::{ProjectId, TaskId};
+use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
-use domain::wire::board::{BoardView, CardPage, FinishedCards};
+use domain::wire::{BoardView, CardPage, FinishedCards};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use crate::board::project;
@@ -68,6 +70,92 @@ impl Db {
         finished_page(&mut connection, project, status, before, limit).await
     }
 }
+
+/// Which cards of a project a list shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardFilter {
+    pub project: ProjectId,
+    /// Cards of these statuses.
+    pub statuses: Vec<Status>,
+    /// Cards of this goal only.
+    pub goal: Option<GoalId>,
+    /// Cards assigned to exactly this agent only.
+    pub assigned_to: Option<String>,
+    /// Cards with higher ids than this one.
+    pub after: Option<TaskId>,
+    /// More than fit into one answer to an agent.
+    pub limit: u32,
+}
+
+impl CardFilter {
+    /// Every card of a project, from the first.
+    pub fn of_project(project: ProjectId) -> Self {
+        Self { project, statuses: Status::ALL.to_vec(), goal: None, assigned_to: None, after: None, limit: 400 }
+    }
+
+    /// The open cards of a project, from the first.
+    pub fn open(project: ProjectId) -> Self {
+        Self { statuses: Status::ALL.iter().copied().filter(|status| status.is_open()).collect(), ..Self::of_project(project) }
+    }
+
+    /// The ids that it lets through, as SQL. The words of statuses are our own.
+    pub(crate) fn condition(&self) -> String {
+        let statuses: Vec<String> = self.statuses.iter().map(|status| format!("'{status}'")).collect();
+        let mut condition = format!("WHERE t.id IN (SELECT id FROM tasks WHERE project_id = $1 AND status IN ({})", statuses.join(", "));
+        if self.goal.is_some() {
+            condition += " AND goal_id = $2";
+        }
+        if self.assigned_to.is_some() {
+            condition += " AND assigned_to = $3";
+        }
+        condition + " AND (length(id), id) > ($4, $5) ORDER BY length(id), id LIMIT $6) ORDER BY length(t.id), t.id"
+    }
+}
+
+impl Db {
+    /// The cards that a filter lets through, in the order of their ids, at most as many as its limit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn cards(&self, filter: &CardFilter) -> Result<Vec<Card>> {
+        let after = filter.after.as_ref().map_or("", TaskId::as_str);
+        let rows = sqlx::query(AssertSqlSafe(format!("{CARD} {}", filter.condition())))
+            .bind(filter.project.as_str())
+            .bind(filter.goal.as_ref().map(GoalId::as_str))
+            .bind(&filter.assigned_to)
+            .bind(i64::try_from(after.len()).unwrap_or(i64::MAX))
+            .bind(after)
+            .bind(i64::from(filter.limit))
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(card_of).collect()
+    }
+
+    /// How many cards of a project stand in each column.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn card_counts(&self, project: &ProjectId) -> Result<BTreeMap<Status, u32>> {
+        let rows = sqlx::query("SELECT status, COUNT(*) AS total FROM tasks WHERE project_id = $1 GROUP BY status")
+            .bind(project.as_str())
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(|row| Ok((parsed(row, "status")?, count(row, "total")?))).collect()
+    }
+
+    /// Whether any task of a project was merged.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_merged_work(&self, project: &ProjectId) -> Result<bool> {
+        let found: Option<String> = sqlx::query_scalar(MERGED).bind(project.as_str()).fetch_optional(&self.readers).await?;
+        Ok(found.is_some())
+    }
+}
+
+/// One task whose work is merged.
+pub(crate) const MERGED: &str = "SELECT project_id FROM tasks
+  WHERE project_id = $1 AND status = 'done' AND status IN ('done', 'cancelled') AND approved_sha IS NOT NULL LIMIT 1";
 
 async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, status: Status, before: Option<&str>, limit: u32) -> Result<CardPage> {
     let (updated_at, id) = before.map_or(Ok((NEWER_THAN_ALL, NEWER_THAN_ALL)), parse_cursor)?;

@@ -12,9 +12,9 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::{attention, comment};
 use crate::board::task::read;
 use crate::board::task::read::{optional, parsed};
+use crate::board::{attention, comment};
 use crate::caller::Caller;
 use crate::consequences;
 use crate::engine::open::Db;

@@ -11,10 +11,10 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
 use sqlx::Row;
 
-use crate::board::project::{project_of, read};
-use crate::board::task::read::json;
 use crate::board::attention;
+use crate::board::project::{project_of, read};
 use crate::board::task::read as tasks;
+use crate::board::task::read::json;
 use crate::caller::Caller;
 use crate::consequences;
 use crate::engine::open::Db;
@@ -77,12 +77,9 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let card = tasks::card(&mut tx.connection, &id).await?;
-                let asked: Option<i64> =
-                    sqlx::query_scalar("SELECT 1 FROM tasks WHERE project_id = $1 AND json_extract(attention, '$.tip') IS NOT NULL LIMIT 1")
-                        .bind(card.project_id.as_str())
-                        .fetch_optional(&mut tx.connection)
-                        .await?;
-                if asked.is_some() || card.attention.is_some() || !card.status.is_open() {
+                let needy = "WHERE t.project_id = $1 AND t.attention IS NOT NULL";
+                let needy = tasks::outlines(&mut tx.connection, needy, card.project_id.as_str()).await?;
+                if needy.iter().any(|other| disputed_tip(other).is_some()) || card.attention.is_some() || !card.status.is_open() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }

@@ -201,7 +201,8 @@ async fn with_their_task_the_agents_that_we_run_are_gone() {
     let task = store.task("One").await;
     store.complete(&task).await;
     let left: Vec<(String, bool)> =
-        store.db.agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
+        store.db.departed_agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
+    assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
     assert_eq!(left, [("coder-TASK-001".to_owned(), true), ("reviewer-TASK-001".to_owned(), true)]);
     assert_eq!(code(store.say(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
 }

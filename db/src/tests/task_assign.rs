@@ -11,7 +11,7 @@ use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, crew, hands, stage, told, update};
-use crate::tests::store::{Store, code, new_task, parts, refusal};
+use crate::tests::store::{Store, code, new_task, parts, refusal, whole_board};
 
 #[tokio::test]
 async fn a_task_made_for_somebody_is_assigned_and_they_and_the_leads_are_told() {
@@ -220,7 +220,7 @@ async fn tasks_made_at_once_by_many_all_get_an_id_of_their_own() {
         ids.extend(writer.await.unwrap());
     }
     assert_eq!(ids.len(), 200);
-    assert_eq!(store.db.board(&store.project).await.unwrap().cards.len(), 200);
+    assert_eq!(whole_board(&store.db, &store.project).await.unwrap().cards.len(), 200);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Goals: tasks that belong together, how far they are, and their sign-off.
 
+use db::CardFilter;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::stage::Stage;
 use domain::id::{GoalId, TaskId};
@@ -76,10 +77,9 @@ async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
     call.db.require_active_reader(&call.caller).await?;
     let goal = call.db.goal(&given.goal_id).await?;
     call.within(&goal.project_id, "goal", &goal.id)?;
-    let after = given.after.as_ref().map_or(0, TaskId::number);
-    let cards = call.db.board(&goal.project_id).await?.cards;
-    let linked = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id) && card.id.number() > after);
-    let page = page::cards(linked, |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
+    let filter = CardFilter { goal: Some(goal.id.clone()), after: given.after, ..CardFilter::of_project(goal.project_id.clone()) };
+    let cards = call.db.cards(&filter).await?;
+    let page = page::cards(cards.iter(), |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
     let mut text = format!("{}\n{}", progress(&goal), page.text).trim_end().to_owned();
     if let Some(next) = &page.next {
         text += &format!("\nMore tasks follow: call goal_status with after={next}.");
