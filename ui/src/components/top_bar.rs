@@ -92,9 +92,9 @@ fn Parked() -> impl IntoView {
 /// Why the configuration file is not in use as it is.
 #[component]
 fn ConfigNotice() -> impl IntoView {
-    let about = About::here();
+    let status = ServerStatus::from_context();
     let notice = move || {
-        let text = about.server.get()?.config_notice?;
+        let text = status.server.get()?.config_notice?;
         Some(view! {
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=ALERT />
