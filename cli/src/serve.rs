@@ -69,7 +69,11 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let runner = tokio::spawn(runner::supervise(db, Arc::clone(&config), program, activity, shutdown.clone()));
     announce(&url, &sign_in, options);
 
-    let ended = both(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
+    let board = async {
+        api::serve(listener, router, shutdown.clone()).await;
+        Ok(())
+    };
+    let ended = both(board, runner, &shutdown).await;
     let removed = server_file::remove(&config.db_path, &server);
     ended?;
     Ok(removed?)

@@ -106,6 +106,20 @@ pub enum Refusal {
     NoMinion { agent: String, problem: String },
 }
 
+/// The kind of a refusal, which each protocol maps to a code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    NotFound,
+    /// The caller is unknown.
+    Unauthorized,
+    /// The caller may not do it; another one might.
+    Forbidden,
+    /// The request conflicts with something that exists.
+    Conflict,
+    /// A value is invalid, or the state of the board does not allow it.
+    Unprocessable,
+}
+
 impl Refusal {
     pub fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into(), hint: hint.into() }
@@ -161,6 +175,56 @@ impl Refusal {
             Self::NotAsked { .. } => "not-asked",
             Self::GoalOpen { .. } => "goal-open",
             Self::NoMinion { .. } => "no-minion",
+        }
+    }
+
+    /// The kind of this refusal.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::NotFound { .. } => Category::NotFound,
+            Self::Unauthorized => Category::Unauthorized,
+            Self::HumanOnly { .. }
+            | Self::NotYourRole { .. }
+            | Self::NotYourTask { .. }
+            | Self::NotYou { .. }
+            | Self::NotRegistered
+            | Self::Left { .. }
+            | Self::LeadOnly { .. }
+            | Self::Unverified { .. }
+            | Self::NotAssignee { .. }
+            | Self::NotIndependent { .. }
+            | Self::NotAsked { .. } => Category::Forbidden,
+            Self::StaleRun { .. }
+            | Self::DeadAgent { .. }
+            | Self::NameTaken { .. }
+            | Self::Unread { .. }
+            | Self::HatConflict { .. }
+            | Self::AcknowledgedBefore { .. }
+            | Self::GoalOpen { .. }
+            | Self::NoMinion { .. } => Category::Conflict,
+            Self::IllegalMove { .. }
+            | Self::Invalid { .. }
+            | Self::NotClean { .. }
+            | Self::NoCommits { .. }
+            | Self::EmptyDiff { .. }
+            | Self::CommentNeeded { .. }
+            | Self::ReasonNeeded { .. }
+            | Self::EmptyPlan { .. }
+            | Self::OwnWork { .. }
+            | Self::HeadMoved { .. }
+            | Self::NothingToApprove { .. }
+            | Self::DependenciesOpen { .. }
+            | Self::DependencyCircle { .. }
+            | Self::RunEnding { .. }
+            | Self::NoLiveRun(_)
+            | Self::NotNow { .. }
+            | Self::NoQuestion { .. }
+            | Self::NoPlanWaiting
+            | Self::NothingToLand { .. }
+            | Self::UnknownAgent { .. }
+            | Self::AmbiguousAgent { .. }
+            | Self::IllegalStage { .. }
+            | Self::Repository { .. } => Category::Unprocessable,
         }
     }
 

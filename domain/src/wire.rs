@@ -48,9 +48,11 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
+    #[schema(value_type = crate::schema::Title)]
     pub title: String,
     /// The goal, for the planner.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     /// Any folder of the repository's checkout. The configuration's when missing.
     #[serde(default)]
@@ -70,8 +72,10 @@ pub struct NewProject {
 #[serde(deny_unknown_fields)]
 pub struct ProjectPatch {
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
@@ -84,17 +88,21 @@ pub struct TaskPatch {
     #[serde(default)]
     pub status: Option<Status>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     /// Why it moves. For cancelling: failed, abandoned, obsolete or duplicate. For sending back: what to change, kept as a comment.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub reason: Option<String>,
     #[serde(default)]
     pub depends_on: Option<Vec<TaskId>>,
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub model: Option<String>,
     /// With a move to done: `false` closes the task without merging its branch.
     #[serde(default)]
@@ -129,6 +137,7 @@ pub struct CommentView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
+    #[schema(value_type = crate::schema::Body)]
     pub content: String,
 }
 
@@ -137,6 +146,7 @@ pub struct Words {
 #[serde(deny_unknown_fields)]
 pub struct Cancel {
     /// failed, abandoned, obsolete or duplicate.
+    #[schema(value_type = crate::task::CancelReason)]
     pub reason: String,
 }
 
@@ -152,6 +162,7 @@ pub struct Landed {
 
 /// `GET /api/health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = HealthResponse)]
 pub struct Health {
     pub status: String,
     pub version: String,
