@@ -197,6 +197,15 @@ async fn signed_in_browser_is_accepted_and_agents_are_not() {
 }
 
 #[tokio::test]
+async fn host_and_origin_are_compared_without_case() {
+    let server = TestServer::new().await;
+    for host in ["127.0.0.1:9400", "LocalHost:9400", "LOCALHOST:9400", "[::1]:9400"] {
+        let request = Request::get("/api/health").header("host", host).header("origin", format!("http://{host}"));
+        assert_eq!(server.send(request.body(Body::empty()).unwrap()).await.status, StatusCode::OK, "{host}");
+    }
+}
+
+#[tokio::test]
 async fn sizes_and_addresses_are_bounded() {
     let server = TestServer::new().await;
     server.task(&server.project().await).await;
