@@ -35,7 +35,7 @@ pub(crate) struct Timeouts {
 
 /// Answers the requests of `stream` until the client closes it, a timeout expires, or shutdown finds it idle.
 pub(crate) async fn serve(stream: TcpStream, router: Router, shutdown: CancellationToken, timeouts: Timeouts) {
-    let phase = Arc::new(watch::Sender::new(Phase::Header(Instant::now())));
+    let phase = Arc::new(watch::Sender::new(AgentKind::Header(Instant::now())));
     let mut expired = pin!(expired(phase.subscribe(), timeouts));
     let service = service_fn({
         let phase = phase.clone();
@@ -61,7 +61,7 @@ fn report(ended: hyper::Result<()>) {
     }
 }
 
-async fn answer(router: Router, request: Request<Incoming>, phase: Arc<watch::Sender<Phase>>) -> Result<axum::response::Response, Infallible> {
+async fn answer(router: Router, request: Request<Incoming>, phase: Arc<watch::Sender<AgentKind>>) -> Result<axum::response::Response, Infallible> {
     let busy = Busy::new(phase);
     let response = router.oneshot(request.map(Body::new)).await?;
     // The body holds the guard, and is dropped when the response is complete.
@@ -75,7 +75,7 @@ async fn answer(router: Router, request: Request<Incoming>, phase: Arc<watch::Se
 
 /// The state of a connection, with the time at which it began.
 #[derive(Debug, Clone, Copy)]
-enum Phase {
+enum AgentKind {
     /// The header of a request is awaited.
     Header(Instant),
     /// A request is in progress.
@@ -85,12 +85,12 @@ enum Phase {
 }
 
 /// Waits until the connection has been in a phase for longer than that phase allows.
-async fn expired(mut phase: watch::Receiver<Phase>, timeouts: Timeouts) {
+async fn expired(mut phase: watch::Receiver<AgentKind>, timeouts: Timeouts) {
     loop {
         let deadline = match *phase.borrow_and_update() {
-            Phase::Header(since) => Some(since + timeouts.header),
-            Phase::Idle(since) => Some(since + timeouts.idle),
-            Phase::Busy => None,
+            AgentKind::Header(since) => Some(since + timeouts.header),
+            AgentKind::Idle(since) => Some(since + timeouts.idle),
+            AgentKind::Busy => None,
         };
         let changed = phase.changed();
         let changed = match deadline {
@@ -107,26 +107,26 @@ async fn expired(mut phase: watch::Receiver<Phase>, timeouts: Timeouts) {
     }
 }
 
-/// Keeps a connection in [`Phase::Busy`] until the response is complete.
-struct Busy(Arc<watch::Sender<Phase>>);
+/// Keeps a connection in [`AgentKind::Busy`] until the response is complete.
+struct Busy(Arc<watch::Sender<AgentKind>>);
 
 impl Busy {
-    fn new(phase: Arc<watch::Sender<Phase>>) -> Self {
-        phase.send_replace(Phase::Busy);
+    fn new(phase: Arc<watch::Sender<AgentKind>>) -> Self {
+        phase.send_replace(AgentKind::Busy);
         Self(phase)
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.send_replace(Phase::Idle(Instant::now()));
+        self.0.send_replace(AgentKind::Idle(Instant::now()));
     }
 }
 
 /// A stream that reports when a request begins, and when bytes of a response leave after its body is complete.
 struct Observed {
     stream: TcpStream,
-    phase: Arc<watch::Sender<Phase>>,
+    phase: Arc<watch::Sender<AgentKind>>,
 }
 
 impl AsyncRead for Observed {
@@ -134,7 +134,7 @@ impl AsyncRead for Observed {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.phase.send_if_modified(|phase| replace_idle(phase, Phase::Header(Instant::now())));
+            self.phase.send_if_modified(|phase| replace_idle(phase, AgentKind::Header(Instant::now())));
         }
         polled
     }
@@ -144,7 +144,7 @@ impl AsyncWrite for Observed {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
         if matches!(polled, Poll::Ready(Ok(1..))) {
-            self.phase.send_if_modified(|phase| replace_idle(phase, Phase::Idle(Instant::now())));
+            self.phase.send_if_modified(|phase| replace_idle(phase, AgentKind::Idle(Instant::now())));
         }
         polled
     }
@@ -152,7 +152,7 @@ impl AsyncWrite for Observed {
     fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, slices: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         if matches!(polled, Poll::Ready(Ok(1..))) {
-            self.phase.send_if_modified(|phase| replace_idle(phase, Phase::Idle(Instant::now())));
+            self.phase.send_if_modified(|phase| replace_idle(phase, AgentKind::Idle(Instant::now())));
         }
         polled
     }
@@ -170,8 +170,8 @@ impl AsyncWrite for Observed {
     }
 }
 
-fn replace_idle(phase: &mut Phase, next: Phase) -> bool {
-    let is_idle = matches!(phase, Phase::Idle(_));
+fn replace_idle(phase: &mut AgentKind, next: AgentKind) -> bool {
+    let is_idle = matches!(phase, AgentKind::Idle(_));
     if is_idle {
         *phase = next;
     }

@@ -5,7 +5,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::id::{BadId, TaskId};
+use domain::id::{InvalidId, TaskId};
 use domain::refusal::{Category, Refusal};
 use domain::wire::Problem;
 use repo::RepoError;
@@ -28,7 +28,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Query(String),
     #[error(transparent)]
-    Id(#[from] BadId),
+    Id(#[from] InvalidId),
     #[error("content type {0} is not supported; send JSON")]
     ContentType(String),
     #[error("the body is not valid JSON: {0}")]
@@ -70,8 +70,8 @@ impl Error {
             Self::Store(db::Error::Closed) => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
             Self::Store(
                 db::Error::Locked { .. }
-                | db::Error::Newer { .. }
-                | db::Error::Foreign { .. }
+                | db::Error::NewerSchema { .. }
+                | db::Error::NotOurDatabase { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::File { .. }
                 | db::Error::Storage(_)

@@ -2,7 +2,7 @@
 //!
 //! The limits themselves are defined where they are enforced; this file only repeats them to readers of the document.
 
-use crate::agent::NAME_BYTES;
+use crate::team::agent::MAX_NAME_BYTES;
 use crate::text::{BODY_BYTES, TITLE_BYTES};
 
 /// Describes `$type` as a string in the OpenAPI document, with the given properties of an `ObjectBuilder`.
@@ -63,5 +63,5 @@ string_schema!(
     "Name of a participant, with its team in front where it has one: `platform/mara`. A short name is enough where it is unique.",
     "mara",
     min_length = 1,
-    max_length = NAME_BYTES
+    max_length = MAX_NAME_BYTES
 );

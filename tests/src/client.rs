@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use api::testing::{Response, ResponseValidator};
-use domain::board::Board;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
 use domain::event::Envelope;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::Output;
-use domain::project::Project;
-use domain::run::Run;
+use domain::runs::output::Output;
+use domain::runs::run::Run;
 use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
 use reqwest::{Method, RequestBuilder, StatusCode, header};
 use serde::Serialize;

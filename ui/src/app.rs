@@ -1,6 +1,6 @@
 //! The frame around every page: what all of them share, and which one is shown.
 
-use domain::wire::Server;
+use domain::wire::ServerInfo;
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -15,7 +15,7 @@ use crate::time::Clock;
 #[derive(Clone, Copy)]
 pub(crate) struct About {
     client: Client,
-    pub(crate) server: RwSignal<Option<Server>>,
+    pub(crate) server: RwSignal<Option<ServerInfo>>,
 }
 
 impl About {

@@ -8,16 +8,16 @@ pub(crate) use room::Said;
 
 use std::future::Future;
 
-use domain::agent::PERSON;
-use domain::board::Board;
-use domain::diff::Diff;
-use domain::evidence::Probe;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
+use domain::board::task::NewTask;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::Output;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::NewTask;
-use domain::wire::{Cancel, CommentView, Landed, List, NewProject, Problem, Server, TaskPatch, TaskView, Words};
+use domain::runs::diff::Diff;
+use domain::runs::evidence::RepositoryInfo;
+use domain::runs::output::Output;
+use domain::runs::run::Run;
+use domain::team::agent::HUMAN;
+use domain::wire::{Cancel, CommentView, LandingResult, List, NewProject, Problem, ServerInfo, TaskPatch, TaskView, TextBody};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -103,7 +103,7 @@ impl Client {
         });
     }
 
-    pub(crate) async fn server(self) -> Result<Server, Failure> {
+    pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
         self.get("/api/server").await
     }
 
@@ -116,7 +116,7 @@ impl Client {
     }
 
     /// What is found at a path that may become a project's repository.
-    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<Probe, Failure> {
+    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<RepositoryInfo, Failure> {
         let mut query = vec![("path", path)];
         query.extend(base_branch.map(|branch| ("base_branch", branch)));
         self.finish(Request::get("/api/repository").query(query)).await
@@ -136,10 +136,10 @@ impl Client {
 
     /// Sends the plan back to the planner.
     pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/plan/revise"), &Words { content }).await
+        self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
     }
 
-    pub(crate) async fn land(self, project: ProjectId) -> Result<Landed, Failure> {
+    pub(crate) async fn land(self, project: ProjectId) -> Result<LandingResult, Failure> {
         self.send(Method::POST, &project_path(&project, "/land"), &empty()).await
     }
 
@@ -165,7 +165,7 @@ impl Client {
 
     /// Answers the task's open question.
     pub(crate) async fn answer(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/answer"), &Words { content }).await
+        self.send(Method::POST, &task_path(&task, "/answer"), &TextBody { content }).await
     }
 
     pub(crate) async fn comments(self, task: TaskId) -> Result<List<CommentView>, Failure> {
@@ -173,7 +173,7 @@ impl Client {
     }
 
     pub(crate) async fn comment(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/comments"), &Words { content }).await
+        self.send(Method::POST, &task_path(&task, "/comments"), &TextBody { content }).await
     }
 
     pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
@@ -194,7 +194,7 @@ impl Client {
 
     /// Says something to a running agent.
     pub(crate) async fn message(self, run: RunId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &run_path(&run, "/message"), &Words { content }).await
+        self.send(Method::POST, &run_path(&run, "/message"), &TextBody { content }).await
     }
 
     /// In the demonstration: kills the server, which a supervisor starts again.
@@ -239,7 +239,7 @@ impl Client {
 /// A refusal that names the person speaks to them.
 fn refusal_words(detail: &str) -> String {
     match detail.split_once(' ') {
-        Some((PERSON, did)) => format!("{} {did}", name_word(PERSON)),
+        Some((HUMAN, did)) => format!("{} {did}", name_word(HUMAN)),
         _ => detail.to_owned(),
     }
 }

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{Card, Status};
-use domain::transition::{Mover, Need, columns};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -24,7 +25,7 @@ const SCROLL: f64 = 14.0;
 pub(crate) struct Carried {
     pub(crate) task: TaskId,
     pub(crate) from: Status,
-    pub(crate) targets: Vec<(Status, Need)>,
+    pub(crate) targets: Vec<(Status, Requirement)>,
     /// The column below the pointer, if it takes the card.
     pub(crate) over: Option<Status>,
 }
@@ -50,7 +51,7 @@ pub(crate) struct Drag {
 
 impl Drag {
     /// Listens to the pointer until the current owner goes. `drop` is told where a card was let go.
-    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Need) + Copy + 'static) -> Self {
+    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static) -> Self {
         let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), carried: RwSignal::new(None) };
         provide_context(drag);
         let listeners = [
@@ -87,7 +88,7 @@ impl Drag {
         let element = hit.and_then(|hit| hit.closest("[data-task]").ok().flatten()).and_then(|card| card.dyn_into::<HtmlElement>().ok());
         let Some(element) = element else { return };
         let (at, place) = ((f64::from(event.client_x()), f64::from(event.client_y())), element.get_bounding_client_rect());
-        let targets = columns(card.phase, card.status, Mover::Human);
+        let targets = target_columns(card.phase, card.status, Mover::Human);
         self.press.set_value(Some(Press {
             carried: Carried { task: card.id.clone(), from: card.status, targets, over: None },
             offset: (at.0 - place.left(), at.1 - place.top()),
@@ -125,7 +126,7 @@ impl Drag {
         }
     }
 
-    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Need)) {
+    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Requirement)) {
         let ours = self.press.with_value(|press| press.as_ref().is_some_and(|press| press.pointer == event.pointer_id()));
         let carried = self.carried.get_untracked().filter(|_| ours);
         if !ours {
@@ -190,6 +191,6 @@ fn scroll_near_edges((x, y): (f64, f64)) {
     if let Ok(Some(columns)) = document().query_selector(".columns")
         && across != 0.0
     {
-        columns.scroll_by_with_x_and_y(across, 0.0);
+        target_columns.scroll_by_with_x_and_y(across, 0.0);
     }
 }

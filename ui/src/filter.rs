@@ -1,8 +1,8 @@
 //! Which cards a person wants to see: every word that they typed must occur in the card's id, title, role, badge,
 //! goal, or the names of those who had a hand in it.
 
+use domain::board::card::Card;
 use domain::id::GoalId;
-use domain::task::Card;
 
 use crate::components::badge::{card_look, phase_word};
 
@@ -12,7 +12,7 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
         return true;
     }
     let (badge, _) = card_look(card);
-    let hands = &card.hands;
+    let hands = &card.contributors;
     let names = hands.built_by.iter().chain(&hands.assigned_to).chain(&hands.approved_by).chain(&hands.verified_by);
     let names: String = names.map(|name| format!(" {name}")).collect();
     let goal = card.goal_id.as_ref().map_or("", GoalId::as_str);
@@ -22,8 +22,9 @@ pub(crate) fn matches(card: &Card, query: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use domain::attention::{Attention, AttentionKind};
-    use domain::task::{Hands, Status};
+    use domain::board::attention::{Attention, AttentionKind};
+    use domain::board::card::Contributors;
+    use domain::board::status::Status;
 
     use super::*;
     use crate::testing;
@@ -34,7 +35,7 @@ mod tests {
             title: "Add a Login page".to_owned(),
             attention: Some(Attention::new(AttentionKind::NeedsInput, "")),
             goal_id: Some(GoalId::new(2)),
-            hands: Hands { assigned_to: Some("platform/mara".to_owned()), ..Hands::default() },
+            contributors: Contributors { assigned_to: Some("platform/mara".to_owned()), ..Contributors::default() },
             ..testing::card(7, Status::InProgress)
         };
         for found in ["", "  ", "login", "LOGIN add", "task-007", "coder needs", "question", "goal-002", "mara"] {

@@ -1,6 +1,6 @@
 //! What differs between two texts, line by line, in the shape in which changes are drawn. Pure.
 
-use domain::diff::{DiffLine, Hunk};
+use domain::runs::diff::{DiffLine, Hunk};
 use similar::{ChangeTag, TextDiff};
 
 /// Unchanged lines that are shown around a change.

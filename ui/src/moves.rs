@@ -2,9 +2,9 @@
 //!
 //! Legal moves and their needs come from the transition table in `domain`; nothing here knows one.
 
+use domain::board::status::{CancelReason, Status};
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Status};
-use domain::transition::{Mover, Need, columns};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
@@ -33,14 +33,19 @@ enum Ask {
     Merge,
 }
 
-fn ask(to: Status, needs: Need) -> Ask {
+fn ask(to: Status, needs: Requirement) -> Ask {
     match needs {
-        Need::Reason if !to.is_open() => Ask::CancelReason,
-        Need::Reason => Ask::Words { label: "Why does it go back?", optional: false },
-        Need::Comment => Ask::Words { label: "What should change?", optional: false },
-        Need::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
-        Need::Approval => Ask::Merge,
-        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged | Need::Independence => Ask::Nothing,
+        Requirement::Reason if !to.is_open() => Ask::CancelReason,
+        Requirement::Reason => Ask::Words { label: "Why does it go back?", optional: false },
+        Requirement::Comment => Ask::Words { label: "What should change?", optional: false },
+        Requirement::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
+        Requirement::Approval => Ask::Merge,
+        Requirement::Nothing
+        | Requirement::DependenciesDone
+        | Requirement::Evidence
+        | Requirement::Verdict
+        | Requirement::Merged
+        | Requirement::Independence => Ask::Nothing,
     }
 }
 
@@ -86,7 +91,7 @@ impl Moves {
     }
 
     /// Makes a move, after asking for what it needs.
-    pub(crate) fn request(self, task: TaskId, to: Status, needs: Need) {
+    pub(crate) fn request(self, task: TaskId, to: Status, needs: Requirement) {
         match ask(to, needs) {
             Ask::Nothing => self.make(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
             ask => self.wanted.set(Some(Wanted { task, to, ask })),
@@ -122,7 +127,7 @@ pub(crate) fn MoveOutlet() -> impl IntoView {
 #[component]
 fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
     let moves = Moves::here();
-    let targets = Store::here().card_now(&task).map(|card| columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
+    let targets = Store::here().card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
     let items = targets
         .into_iter()
@@ -223,7 +228,7 @@ pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use domain::transition::TABLE;
+    use domain::board::transition::TABLE;
 
     use super::*;
 
@@ -231,7 +236,7 @@ mod tests {
     fn a_person_is_asked_exactly_when_the_table_needs_their_words() {
         let mut asked: Vec<String> = TABLE
             .iter()
-            .filter(|rule| rule.who.contains(&Mover::Human) && ask(rule.to, rule.needs) != Ask::Nothing)
+            .filter(|rule| rule.movers.contains(&Mover::Human) && ask(rule.to, rule.requirement) != Ask::Nothing)
             .map(|rule| format!("{} → {}", rule.from, rule.to))
             .collect();
         asked.dedup();

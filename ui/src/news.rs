@@ -21,11 +21,11 @@ impl Topic {
 pub(crate) const fn outdated(event: &Event) -> &'static [Topic] {
     use Topic::{Contracts, Goals, Handshakes, Messages, Minions, Team};
     match event {
-        Event::MessageSent { .. } | Event::InboxRead { .. } => &[Messages, Team],
+        Event::MessageSent { .. } | Event::InboxDelivered { .. } => &[Messages, Team],
         Event::AgentLeft { .. } => &[Team, Handshakes],
         Event::AgentRegistered { .. }
         | Event::AgentStatus { .. }
-        | Event::TokenMade {}
+        | Event::TokenCreated {}
         | Event::TaskAssigned { .. }
         | Event::TaskMoved { .. }
         | Event::RunStarted { .. } => &[Team],
@@ -33,7 +33,7 @@ pub(crate) const fn outdated(event: &Event) -> &'static [Topic] {
         Event::RunEnded { .. } => &[Team, Minions],
         Event::GoalCreated { .. } | Event::GoalMoved { .. } => &[Goals],
         Event::ContractDeclared { .. } => &[Contracts],
-        Event::HandshakeBegun { .. } | Event::HandshakeAcknowledged { .. } | Event::HandshakeCompleted { .. } => &[Handshakes],
+        Event::HandshakeInitiated { .. } | Event::HandshakeAcknowledged { .. } | Event::HandshakeCompleted { .. } => &[Handshakes],
         Event::SpawnPolicySet { .. } | Event::MinionLogged { .. } => &[Minions],
         _ => &[],
     }
@@ -47,7 +47,7 @@ mod tests {
     fn an_event_among_agents_outdates_what_shows_it() {
         let sent = Event::MessageSent { message: 1, from: "mara".to_owned(), to: "human".to_owned(), is_cc: false };
         assert_eq!(outdated(&sent), [Topic::Messages, Topic::Team]);
-        assert_eq!(outdated(&Event::InboxRead { agent: "human".to_owned(), messages: 1 }), [Topic::Messages, Topic::Team]);
+        assert_eq!(outdated(&Event::InboxDelivered { agent: "human".to_owned(), messages: 1 }), [Topic::Messages, Topic::Team]);
         assert_eq!(outdated(&Event::AgentLeft { agent: "mara".to_owned() }), [Topic::Team, Topic::Handshakes]);
         assert_eq!(outdated(&Event::HandshakeCompleted { handshake: 1 }), [Topic::Handshakes]);
     }
@@ -55,6 +55,6 @@ mod tests {
     #[test]
     fn an_event_about_a_card_alone_outdates_nothing() {
         assert!(outdated(&Event::TaskCreated {}).is_empty());
-        assert!(outdated(&Event::TaskSettled {}).is_empty());
+        assert!(outdated(&Event::AttentionCleared {}).is_empty());
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! Must not draw anything.
 
-use domain::agent::Agent;
-use domain::contract::Contract;
-use domain::goal::Goal;
-use domain::handshake::Handshake;
+use domain::board::goal::Goal;
 use domain::id::ProjectId;
-use domain::message::Unread;
+use domain::team::agent::Agent;
+use domain::team::contract::Contract;
+use domain::team::handshake::Handshake;
+use domain::team::message::Unread;
 use leptos::prelude::*;
 
 use crate::client::{Client, Said};

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::board::Board;
+use domain::board::reducer::Board;
 use domain::event::{Event, Seq};
 use domain::id::ProjectId;
 use domain::wire::Frame;

@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 
-use domain::board::{Board, Touched};
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::{Envelope, Seq};
 use domain::id::{RunId, TaskId};
-use domain::project::Project;
-use domain::task::{Card, Status};
 use leptos::prelude::*;
 
 use crate::news::{Topic, outdated};
@@ -94,11 +95,11 @@ impl Store {
         if news {
             self.tell(outdated(&envelope.event));
         }
-        let Some(touched) = touched.filter(|touched| *touched != Touched::Nothing) else { return };
+        let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
         }
-        if let Touched::Card(id) = touched {
+        if let BoardChange::Card(id) = touched {
             let card = self.board.with_value(|board| board.as_ref().and_then(|board| board.card(&id).cloned()));
             if let Some(card) = card {
                 self.cards.update_value(|cards| set_card(cards, &card));

@@ -1,8 +1,11 @@
 //! Cards and agents for tests. Must not be part of the board.
 
-use domain::agent::{Agent, Health, Role};
+use domain::board::card::{Card, Contributors};
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Hands, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
 use domain::time::Timestamp;
 
 /// A coder's card about which nothing else is known.
@@ -12,16 +15,16 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: Hands::default(),
+        contributors: Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -43,7 +46,7 @@ pub(crate) fn agent(name: &str) -> Agent {
         roles: vec![Role::Builder],
         description: None,
         status: None,
-        verified: true,
+        trusted: true,
         run_id: None,
         task_id: None,
         health: Health::Unknown,

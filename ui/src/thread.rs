@@ -1,8 +1,8 @@
 //! Messages as a person reads them: in threads, and notices apart from what somebody wrote. Pure; must not know where messages come from.
 
-use domain::agent::{PERSON, RUNNER};
 use domain::id::TaskId;
-use domain::message::Message;
+use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use domain::wire::MessageView;
 
@@ -48,7 +48,7 @@ impl Told {
     pub(crate) fn is_answerable(&self) -> bool {
         match self.view.message.from_agent.as_str() {
             RUNNER => false,
-            PERSON => self.to.len() == 1,
+            HUMAN => self.to.len() == 1,
             _ => true,
         }
     }

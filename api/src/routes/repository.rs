@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
-use domain::evidence::Probe;
 use domain::refusal::Refusal;
+use domain::runs::evidence::RepositoryInfo;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
@@ -26,13 +26,16 @@ pub(crate) struct ProbeQuery {
 }
 
 /// Look at the repository at a path: its branches, uncommitted files and commit identity
-#[utoipa::path(get, path = "/api/repository", params(ProbeQuery), responses((status = 200, body = Probe)))]
-pub(crate) async fn probe_repository(State(state): State<AppState>, QueryParameters(query): QueryParameters<ProbeQuery>) -> Result<Json<Probe>> {
+#[utoipa::path(get, path = "/api/repository", params(ProbeQuery), responses((status = 200, body = RepositoryInfo)))]
+pub(crate) async fn probe_repository(
+    State(state): State<AppState>,
+    QueryParameters(query): QueryParameters<ProbeQuery>,
+) -> Result<Json<RepositoryInfo>> {
     Ok(Json(probe(&state, query).await?))
 }
 
 /// Reads the repository that `query` names, or the configured one.
-pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<Probe> {
+pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<RepositoryInfo> {
     let given = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let (path, base_branch) = match given(&query.path) {
         Some(path) => (absolute(&path)?, given(&query.base_branch)),

@@ -3,8 +3,9 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use db::Caller;
-use domain::agent::Role;
-use domain::task::{Phase, Status};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use super::support::{HOST, Route, TOKEN, TestServer, routes};
 use crate::openapi::Access;
@@ -132,9 +133,9 @@ fn body(method: &str, path: &str) -> &'static str {
 async fn others(server: &TestServer) -> Vec<String> {
     let project = server.project().await;
     let task = server.task(&project).await;
-    let (run, _) = server.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let (run, _) = server.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
     let (agent, _) = server.agent(&project, "mara", &[Role::Lead]).await;
-    let invite = server.state.db.make_room_token(&Caller::Human, &project).await.unwrap();
+    let invite = server.state.db.create_invite_token(&Caller::Human, &project).await.unwrap();
     vec![run.token, agent, invite]
 }
 

@@ -1,13 +1,15 @@
 //! Refused requests about agents, messages and gates: each has its status, code and hint, and changes nothing.
 
 use axum::http::header;
-use db::{Caller, Move};
-use domain::agent::Role;
-use domain::evidence::{Evidence, Found};
+use db::{Caller, MoveRequest};
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
-use domain::stage::Stage;
-use domain::task::{Phase, Status, Submission, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::support::TestServer;
@@ -41,7 +43,7 @@ async fn submitted(server: &TestServer) -> (ProjectId, Caller, TaskId) {
     let db = &server.state.db;
     db.assign_task(&Caller::Human, &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
     let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
-    db.update_task(&mara, &task, begin, Found::Nothing).await.unwrap();
+    db.update_task(&mara, &task, begin, EvidenceResult::Nothing).await.unwrap();
     db.submit_for_review(&mara, &task, Submission { summary: "Done.".into(), files_changed: None, test_results: None }).await.unwrap();
     (project, mara, task)
 }
@@ -50,12 +52,12 @@ async fn submitted(server: &TestServer) -> (ProjectId, Caller, TaskId) {
 async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
     let project = server.project().await;
     let task = server.task(&project).await.card.id;
-    let (reserved, coder) = server.run(&task, Phase::Coder, Status::Backlog).await;
+    let (reserved, coder) = server.run(&task, AgentKind::Coder, Status::Backlog).await;
     let head = server.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
     let db = &server.state.db;
-    db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    db.record_checkout(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
     let evidence = Evidence { head: head.clone(), base: "main".into(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
-    db.move_task(&coder, &task, Move::to(Status::InReview), Found::Evidence(evidence)).await.unwrap();
+    db.move_task(&coder, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await.unwrap();
     server.end(&reserved.run.id).await;
     (project, task, head)
 }
@@ -157,7 +159,7 @@ async fn approver_cannot_verify() {
         ],
     )
     .await;
-    assert_eq!(server.state.db.task(&task).await.unwrap().card.hands.verified_by, None);
+    assert_eq!(server.state.db.task(&task).await.unwrap().card.contributors.verified_by, None);
 }
 
 #[tokio::test]
@@ -181,10 +183,10 @@ async fn move_from_done_to_done_verifies_the_work_of_others() {
     let (db, target) = (&server.state.db, format!("vibe-relay/{project}"));
     let repository = server.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
-    db.approve_task(&lena, &task, None, Found::Head(head.clone())).await.unwrap();
+    db.approve_task(&lena, &task, None, EvidenceResult::Head(head.clone())).await.unwrap();
     repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
-    db.merged(&task, &head, &target, &tip).await.unwrap();
+    db.record_merge(&task, &head, &target, &tip).await.unwrap();
     let verified = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
     assert_eq!((verified["verified_by"].as_str(), &verified["note"]), (Some("human"), &Value::Null), "{verified}");
 }
@@ -248,9 +250,9 @@ async fn invalid_handshakes_contracts_and_minions_are_refused() {
     let (_, lena) = server.agent(&project, "lena", &[Role::Lead]).await;
     server.agent(&project, "mara", &[Role::Builder]).await;
     let db = &server.state.db;
-    let asked = db.begin_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
+    let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
     db.acknowledge(&Caller::Human, asked.id).await.unwrap();
-    db.begin_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
+    db.initiate_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
     let (contracts, policies) = ("/projects/PROJ-001/contracts", "/projects/PROJ-001/spawn-policies");
     all_refused(
         &server,

@@ -1,8 +1,8 @@
 //! What a person sees and does in a real browser: the board in the binary, a server, and scripted agents behind it.
 
+use domain::board::project::{PlanApproval, Project};
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::project::{PlanApproval, Project};
-use domain::task::Status;
 use domain::wire::{NewProject, TaskPatch, TaskView};
 use fantoccini::key::Key;
 use tests::browser::Browser;

@@ -2,7 +2,7 @@
 //! gates of a task. The agents are clients from outside whose part the test plays.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Unread;
+use domain::team::message::Unread;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tests::browser::Browser;

@@ -1,14 +1,16 @@
 //! The requests by which the person takes part among agents. What becomes of a refusal is said one file up.
 
-use domain::agent::{Agent, Role};
-use domain::contract::{Contract, ContractVersion, NewContract};
-use domain::goal::{Goal, NewGoal};
-use domain::handshake::Handshake;
+use domain::board::goal::{Goal, NewGoal};
 use domain::id::{GoalId, ProjectId, TaskId};
-use domain::message::{Inbox, Message, NewMessage, Unread};
-use domain::spawn::{Minion, SpawnPolicy};
+use domain::team::agent::Agent;
+use domain::team::contract::{Contract, ContractVersion, NewContract};
+use domain::team::handshake::Handshake;
+use domain::team::message::{Inbox, Message, NewMessage, Unread};
+use domain::team::minion::{Minion, SpawnPolicy};
+use domain::team::role::Role;
 use domain::wire::{
-    Assign, LinkGoal, List, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, TaskView, Token,
+    Assign, CreatedToken, LinkGoal, List, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy,
+    TaskView,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -27,11 +29,11 @@ impl Client {
         self.get(&project_path(&project, "/agents")).await
     }
 
-    pub(crate) async fn make_token(self, project: ProjectId, new: NewToken) -> Result<Token, Failure> {
+    pub(crate) async fn make_token(self, project: ProjectId, new: NewToken) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/tokens"), &new).await
     }
 
-    pub(crate) async fn make_room_token(self, project: ProjectId) -> Result<Token, Failure> {
+    pub(crate) async fn make_room_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
         self.send(Method::POST, &project_path(&project, "/room-token"), &empty()).await
     }
 

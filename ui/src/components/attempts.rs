@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use domain::id::{RunId, TaskId};
-use domain::run::Run;
+use domain::runs::run::Run;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

@@ -4,13 +4,15 @@
 
 pub(crate) mod among;
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::diff::FileChange;
-use domain::failure::EndClass;
-use domain::project::ProjectStatus;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Card, HeldBy, Phase, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::diff::FileChange;
+use domain::runs::failure::EndClass;
 use leptos::prelude::*;
 
 /// A family of colours, as the style sheet knows them.
@@ -94,44 +96,44 @@ const fn stage_look(stage: Stage) -> (&'static str, Tone) {
 pub(crate) const fn attention_word(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::Failed => "failed",
-        AttentionKind::Stalled => "no progress",
+        AttentionKind::ReviewLimit => "no progress",
         AttentionKind::WaitingPermission => "permission",
         AttentionKind::NeedsInput => "question",
         AttentionKind::Conflict => "conflict",
-        AttentionKind::Checks => "checks failed",
+        AttentionKind::ChecksFailed => "checks failed",
         AttentionKind::Budget => "budget",
         AttentionKind::EmptyPlan => "empty plan",
         AttentionKind::DependencyCancelled => "dependency given up",
         AttentionKind::Repository => "repository",
-        AttentionKind::Protocol => "no result",
-        AttentionKind::Silent => "agent silent",
+        AttentionKind::NoOutcome => "no result",
+        AttentionKind::AssigneeUnresponsive => "agent silent",
     }
 }
 
-pub(crate) const fn phase_word(phase: Phase) -> &'static str {
+pub(crate) const fn phase_word(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Planner => "Planner",
-        Phase::Coder => "Coder",
-        Phase::Reviewer => "Reviewer",
-        Phase::Orchestrator => "Orchestrator",
+        AgentKind::Planner => "Planner",
+        AgentKind::Coder => "Coder",
+        AgentKind::Reviewer => "Reviewer",
+        AgentKind::Orchestrator => "Orchestrator",
     }
 }
 
-const fn phase_tone(phase: Phase) -> Tone {
+const fn phase_tone(phase: AgentKind) -> Tone {
     match phase {
-        Phase::Planner => Tone::Warn,
-        Phase::Coder => Tone::Live,
-        Phase::Reviewer => Tone::Info,
-        Phase::Orchestrator => Tone::Good,
+        AgentKind::Planner => Tone::Warn,
+        AgentKind::Coder => Tone::Live,
+        AgentKind::Reviewer => Tone::Info,
+        AgentKind::Orchestrator => Tone::Good,
     }
 }
 
 pub(crate) const fn author_word(author: AuthorRole) -> &'static str {
     match author {
-        AuthorRole::Planner => phase_word(Phase::Planner),
-        AuthorRole::Coder => phase_word(Phase::Coder),
-        AuthorRole::Reviewer => phase_word(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_word(Phase::Orchestrator),
+        AuthorRole::Planner => phase_word(AgentKind::Planner),
+        AuthorRole::Coder => phase_word(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_word(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_word(AgentKind::Orchestrator),
         AuthorRole::Human => "You",
         AuthorRole::Runner => "Runner",
         AuthorRole::Agent => "Agent",
@@ -140,10 +142,10 @@ pub(crate) const fn author_word(author: AuthorRole) -> &'static str {
 
 pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
     match author {
-        AuthorRole::Planner => phase_tone(Phase::Planner),
-        AuthorRole::Coder => phase_tone(Phase::Coder),
-        AuthorRole::Reviewer => phase_tone(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_tone(Phase::Orchestrator),
+        AuthorRole::Planner => phase_tone(AgentKind::Planner),
+        AuthorRole::Coder => phase_tone(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_tone(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_tone(AgentKind::Orchestrator),
         AuthorRole::Agent => Tone::Live,
         AuthorRole::Human | AuthorRole::Runner => Tone::Neutral,
     }
@@ -152,7 +154,7 @@ pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
 pub(crate) const fn end_look(end: EndClass) -> (&'static str, Tone) {
     match end {
         EndClass::Finished => ("Finished", Tone::Good),
-        EndClass::Asked => ("Asked you", Tone::Warn),
+        EndClass::AwaitingAnswer => ("Asked you", Tone::Warn),
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
@@ -195,7 +197,7 @@ pub(crate) fn card_look(card: &Card) -> (String, Tone) {
         Some(run) if run.phase != card.phase => (format!("{} at work", phase_word(run.phase)), Tone::Live),
         None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
-            let (word, tone) = match (Stage::of(card), &card.hands.assigned_to) {
+            let (word, tone) = match (Stage::of(card), &card.contributors.assigned_to) {
                 (Stage::Assigned, Some(_)) => ("Assigned", Tone::Info),
                 (stage, _) => stage_look(stage),
             };
@@ -210,6 +212,6 @@ pub(crate) fn Badge(#[prop(into)] word: String, tone: Tone) -> impl IntoView {
 }
 
 #[component]
-pub(crate) fn Role(phase: Phase) -> impl IntoView {
+pub(crate) fn Role(phase: AgentKind) -> impl IntoView {
     view! { <span class="role" data-tone=phase_tone(phase).as_str()>{phase_word(phase)}</span> }
 }

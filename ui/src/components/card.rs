@@ -1,7 +1,7 @@
 //! One card. Follows its own signal, so that an event about another card leaves it alone.
 
+use domain::board::card::{Card, CurrentRun};
 use domain::id::TaskId;
-use domain::task::{Card, LiveRun};
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
@@ -102,7 +102,7 @@ fn Facts(card: Card) -> impl IntoView {
     let (word, tone) = card_look(&card);
     let cost = money(card.cost_micro_usd);
     // What an agent does says more than why none does.
-    let why = card.why.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
+    let why = card.wait_reason.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
     let detail = card.attention.as_ref().map(|attention| attention.detail.clone());
     view! {
         <div class="facts">
@@ -124,7 +124,7 @@ fn Facts(card: Card) -> impl IntoView {
 
 /// The running mark: how long the agent has been at it, and what it did last.
 #[component]
-fn Activity(run: LiveRun) -> impl IntoView {
+fn Activity(run: CurrentRun) -> impl IntoView {
     let clock = Clock::here();
     let line = Store::here().activity_of(&run.id);
     let label = format!("{} at work, attempt {}", phase_word(run.phase), run.attempt);

@@ -1,7 +1,7 @@
 //! One column: its cards in order, at most so many at a time, and what it looks like as a place to drop a card.
 
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::Status;
 use leptos::prelude::*;
 
 use crate::components::badge::{status_empty, status_folds, status_tone, status_word};

@@ -1,7 +1,7 @@
 //! Where a person writes: a comment for everybody who works on the task later, or a message to the agent that works now.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, SubmitEvent};
 

@@ -1,7 +1,7 @@
 //! A task's change: files, folded when there are many, with their lines.
 
-use domain::diff::{Diff, FileDiff, Hunk};
 use domain::id::TaskId;
+use domain::runs::diff::{Diff, FileDiff, Hunk};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

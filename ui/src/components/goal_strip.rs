@@ -1,6 +1,6 @@
 //! The goals above the board: how far each is, and a click that shows its tasks alone.
 
-use domain::goal::{Goal, GoalStatus};
+use domain::board::goal::{Goal, GoalStatus};
 use leptos::prelude::*;
 
 use crate::components::badge::among::{goal_look, progress_word};
@@ -50,7 +50,7 @@ fn GoalChip(goal: Goal, query: RwSignal<String>) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use domain::goal::Progress;
+    use domain::board::goal::Progress;
     use domain::id::{GoalId, ProjectId};
     use domain::time::Timestamp;
 

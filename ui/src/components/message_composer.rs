@@ -1,9 +1,10 @@
 //! Where the person writes to agents. What was typed stays while messages come in around it.
 
-use domain::agent::{ALL, PERSON, Role};
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::message::{Message, NewMessage};
-use domain::task::Card;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Message, NewMessage};
+use domain::team::role::Role;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, SubmitEvent};
@@ -28,7 +29,7 @@ pub(crate) fn focus_message() {
 
 /// To whom a reply goes: whoever wrote, or, where that was the person, whoever was written.
 pub(crate) fn answer_to(message: &Message) -> &str {
-    if message.from_agent == PERSON { &message.to_agent } else { &message.from_agent }
+    if message.from_agent == HUMAN { &message.to_agent } else { &message.from_agent }
 }
 
 #[component]
@@ -46,7 +47,7 @@ pub(crate) fn MessageComposer(
     // Leads get a copy of everything as it is.
     let copied = Memo::new(move |_| {
         let to = to.get();
-        let others = present.get().into_iter().filter(|agent| to != ALL && agent.name != to && !agent.roles.contains(&Role::Lead));
+        let others = present.get().into_iter().filter(|agent| to != EVERYONE && agent.name != to && !agent.roles.contains(&Role::Lead));
         others.map(|agent| agent.name).collect::<Vec<_>>()
     });
     Effect::new(move || {
@@ -59,7 +60,7 @@ pub(crate) fn MessageComposer(
     Effect::new(move || {
         let said = room.said.get();
         task.set(said.task);
-        if let Some(agent) = said.agent.filter(|agent| agent != PERSON) {
+        if let Some(agent) = said.agent.filter(|agent| agent != HUMAN) {
             to.set(agent);
         }
     });
@@ -102,7 +103,7 @@ pub(crate) fn MessageComposer(
     };
     let names = Memo::new(move |_| present.get().into_iter().map(|agent| agent.name).collect::<Vec<_>>());
     let recipients = move || {
-        let names = names.get().into_iter().chain([ALL.to_owned()]);
+        let names = names.get().into_iter().chain([EVERYONE.to_owned()]);
         names.map(|name| view! { <option value=name.clone() selected=to.with_untracked(|to| *to == name)>{name_word(&name)}</option> }).collect_view()
     };
     let tasks = Memo::new(move |_| store.follow_cards(|cards| cards.iter().filter(|card| about(card, &task.get())).map(named).collect::<Vec<_>>()));
@@ -158,7 +159,7 @@ pub(crate) fn MessageComposer(
                 on:keydown=on_key
             ></textarea>
             <div class="row">
-                <Show when=move || to.with(|to| to == ALL)>
+                <Show when=move || to.with(|to| to == EVERYONE)>
                     <span class="small-text soft">"Everybody who is there reads it."</span>
                 </Show>
                 <span class="faint small-text push shortcut">"Ctrl + Enter"</span>

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON};
-use domain::message::Message;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
 
@@ -82,9 +82,9 @@ fn Said(
     let answer = answer.filter(|_| told.is_answerable());
     let Told { view: MessageView { message, content_html }, to, .. } = told;
     let (at, own_mark) = (message.timestamp, mark(&message));
-    let own = message.from_agent == PERSON;
+    let own = message.from_agent == HUMAN;
     let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_mark)));
-    let to = if message.to_agent == ALL {
+    let to = if message.to_agent == EVERYONE {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everybody"</span> }.into_any()
     } else {
         view! { <span class="soft">{format!("to {}", names_word(to.iter().map(String::as_str)))}</span> }.into_any()
@@ -125,7 +125,7 @@ fn Said(
 
 /// Who has not been given it. Whether the person has read something is theirs to know.
 fn waits_word(told: &Told) -> Option<String> {
-    let waiting: Vec<&str> = told.waiting.iter().map(String::as_str).filter(|name| *name != PERSON).collect();
+    let waiting: Vec<&str> = told.waiting.iter().map(String::as_str).filter(|name| *name != HUMAN).collect();
     match waiting.len() {
         0 => None,
         count if count == told.to.len() => Some("not read yet".to_owned()),

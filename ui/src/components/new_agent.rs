@@ -1,7 +1,7 @@
 //! The dialog that lets an agent in: a token for one that the person vouches for, or one for whoever has the room's. Each is shown once.
 
-use domain::agent::Role;
-use domain::wire::{NewToken, Token};
+use domain::team::role::Role;
+use domain::wire::{CreatedToken, NewToken};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -32,11 +32,11 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
     let one = RwSignal::new(true);
     let (name, team) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let roles = RwSignal::new(vec![Role::Builder]);
-    let made = RwSignal::new(None::<(Token, bool)>);
+    let made = RwSignal::new(None::<(CreatedToken, bool)>);
     let ready = Signal::derive(move || !one.get() || (written(name) && !roles.with(Vec::is_empty)));
     let submit = move |()| {
         let for_one = one.get_untracked();
-        let then = move |answer: Token| made.set(Some((answer, for_one)));
+        let then = move |answer: CreatedToken| made.set(Some((answer, for_one)));
         if for_one {
             let agent = name.get_untracked().trim().to_owned();
             let team = given(team).map(|team| team.trim().to_owned());
@@ -74,8 +74,8 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
 }
 
 #[component]
-fn Made(made: Token, for_one: bool, close: Callback<()>) -> impl IntoView {
-    let Token { token, connect } = made;
+fn Made(made: CreatedToken, for_one: bool, close: Callback<()>) -> impl IntoView {
+    let CreatedToken { token, connect } = made;
     let command = connect.replace("$TOKEN", &token);
     view! {
         <p class="notice" data-tone="warn" role="status">"This is shown once. Only its fingerprint is kept."</p>

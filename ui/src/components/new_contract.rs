@@ -1,6 +1,6 @@
 //! The dialog by which the person declares a contract, or the next version of one.
 
-use domain::contract::{ContractType, NewContract};
+use domain::team::contract::{ContractType, NewContract};
 use leptos::prelude::*;
 
 use crate::client::Client;

@@ -1,6 +1,6 @@
 //! The dialog for a new goal.
 
-use domain::goal::NewGoal;
+use domain::board::goal::NewGoal;
 use leptos::prelude::*;
 
 use crate::client::Client;

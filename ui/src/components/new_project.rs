@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::evidence::Probe;
-use domain::project::{PlanApproval, Project};
+use domain::board::project::{PlanApproval, Project};
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use gloo_timers::future::sleep;
 use leptos::prelude::*;
@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_millis(250);
 enum Look {
     Nothing,
     Looking,
-    Found(Box<Probe>),
+    Found(Box<RepositoryInfo>),
     Refused { detail: String, hint: String },
 }
 
@@ -63,7 +63,7 @@ fn look_up(client: Client, path: Signal<String>, branch: RwSignal<Option<String>
 }
 
 /// What agents start from, and what becomes of the person's own changes.
-fn found(probe: &Probe) -> String {
+fn found(probe: &RepositoryInfo) -> String {
     let short: String = probe.base_sha.chars().take(7).collect();
     let start = format!("Agents start from {} @ {short}", probe.base_branch);
     match probe.uncommitted {
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_dialog_says_what_agents_start_from_and_what_they_do_not_see() {
-        let mut probe = Probe {
+        let mut probe = RepositoryInfo {
             repo_path: "/code/app".to_owned(),
             git_dir: "/code/app/.git".to_owned(),
             base_branch: "main".to_owned(),

@@ -1,7 +1,8 @@
 //! The dialog for a new task: added and held, or added and started.
 
+use domain::board::task::NewTask;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{NewTask, Phase};
+use domain::runs::agent_kind::AgentKind;
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -20,7 +21,7 @@ pub(crate) fn NewTaskDialog(
 ) -> impl IntoView {
     let (client, sending) = (Client::here(), Sending::new());
     let draft = TaskDraft::new(String::new(), String::new(), Vec::new());
-    let phase = RwSignal::new(Phase::Coder);
+    let phase = RwSignal::new(AgentKind::Coder);
     let in_plan = plan.is_some();
     let send = Callback::new(move |start: bool| {
         let new = NewTask {
@@ -46,8 +47,8 @@ pub(crate) fn NewTaskDialog(
                 <TaskFields draft=draft task=None />
                 <Show when=move || !in_plan>
                     <div class="choices" role="radiogroup" aria-label="Who does it">
-                        <Choice name="phase" title="A coder does it" detail="One agent, one branch, one review." value=Phase::Coder picked=phase />
-                        <Choice name="phase" title="A planner breaks it up" detail="It creates the tasks for coders." value=Phase::Planner picked=phase />
+                        <Choice name="phase" title="A coder does it" detail="One agent, one branch, one review." value=AgentKind::Coder picked=phase />
+                        <Choice name="phase" title="A planner breaks it up" detail="It creates the tasks for coders." value=AgentKind::Planner picked=phase />
                     </div>
                 </Show>
             </Form>

@@ -1,6 +1,6 @@
 //! How far a goal is, as a bar: verified, and done beyond that. The words beside it say the same.
 
-use domain::goal::{Goal, Progress};
+use domain::board::goal::{Goal, Progress};
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;

@@ -1,7 +1,7 @@
 //! The head of a board: what the project is, how far it is, and what can be done with all of it.
 
-use domain::project::Project;
-use domain::wire::Landed;
+use domain::board::project::Project;
+use domain::wire::LandingResult;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -135,7 +135,7 @@ enum Landing {
     Closed,
     Asking,
     Working,
-    Done(Landed),
+    Done(LandingResult),
 }
 
 /// Brings the project branch to the base branch, after a word about what that means.

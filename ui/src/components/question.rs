@@ -1,7 +1,7 @@
 //! A question that an agent put to the person: its options as buttons, and room for another answer.
 
+use domain::board::question::Question;
 use domain::id::TaskId;
-use domain::question::Question;
 use leptos::prelude::*;
 use web_sys::SubmitEvent;
 

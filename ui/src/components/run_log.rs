@@ -1,7 +1,7 @@
 //! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
 
 use domain::id::RunId;
-use domain::output::{OutputKind, OutputLine};
+use domain::runs::output::{OutputKind, OutputLine};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

@@ -1,7 +1,7 @@
 //! Minions: what agents may start by themselves, and what they started.
 
-use domain::agent::Agent;
-use domain::spawn::{GLOBAL, MOST_MINIONS, Minion, MinionStatus, SpawnPolicy};
+use domain::team::agent::Agent;
+use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionStatus, SpawnPolicy};
 use domain::wire::SetSpawnPolicy;
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;
@@ -136,7 +136,7 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
                         class="input count"
                         type="number"
                         min="0"
-                        max=MOST_MINIONS.to_string()
+                        max=MAX_MINIONS.to_string()
                         aria-label=label
                         prop:value=max_minions.to_string()
                         on:change:target=move |event| {

@@ -2,10 +2,11 @@
 //!
 //! Which moves are legal is the transition table's business; the rest is offered by what the card carries and judged by the server.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
+use domain::board::transition::{Mover, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Card};
-use domain::transition::{Mover, columns};
 use domain::wire::{TaskPatch, TaskView};
 use leptos::html;
 use leptos::prelude::*;
@@ -41,14 +42,14 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
     // A lost dependency is settled by dropping it, by taking it up again, or by giving this task up too; a silence by its end, or by
     // another assignee.
     let stuck = Memo::new(move |_| {
-        let stays = |kind| matches!(kind, AttentionKind::DependencyCancelled | AttentionKind::Silent);
+        let stays = |kind| matches!(kind, AttentionKind::DependencyCancelled | AttentionKind::AssigneeUnresponsive);
         !asked.get() && card.with(|card| card.attention.as_ref().is_some_and(|attention| !stays(attention.kind)))
     });
     let again = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
-    let movable = Memo::new(move |_| card.with(|card| !columns(card.phase, card.status, Mover::Human).is_empty()));
+    let movable = Memo::new(move |_| card.with(|card| !target_columns(card.phase, card.status, Mover::Human).is_empty()));
     let closable = Memo::new(move |_| {
-        card.with(|card| card.status.is_open() && columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
+        card.with(|card| card.status.is_open() && target_columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
     });
 
     let dialogs = move || match open.get() {

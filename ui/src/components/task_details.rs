@@ -1,6 +1,6 @@
 //! The facts about a task: dependencies, who had a hand in it, branch, model, cost.
 
-use domain::task::Card;
+use domain::board::card::Card;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 

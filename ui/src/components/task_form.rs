@@ -1,8 +1,8 @@
 //! The fields of a task that a person writes: title, description, and what it waits for. Used for a new task, for editing one, and
 //! within a plan.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use leptos::prelude::*;
 
 use crate::components::badge::status_word;

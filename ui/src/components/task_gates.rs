@@ -2,10 +2,10 @@
 //!
 //! Whether a gate is there for a task at all is in the transition table; whether the person may pass it is judged by the server.
 
-use domain::agent::Role;
+use domain::board::card::Card;
+use domain::board::transition::{Mover, Requirement, rule};
 use domain::id::TaskId;
-use domain::task::Card;
-use domain::transition::{Mover, Need, rule};
+use domain::team::role::Role;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 
@@ -35,10 +35,10 @@ impl Gate {
 
 /// The gates where a task stands: a move that stays where it is approves or verifies.
 fn gates(card: &Card) -> Vec<Gate> {
-    match rule(card.phase, card.status, card.status, Mover::Human).map(|rule| rule.needs) {
-        Some(Need::Verdict) if card.approved_sha.is_none() => vec![Gate::Approve],
-        Some(Need::Independence) if card.hands.verified_by.is_none() => vec![Gate::Verify, Gate::Reject],
-        Some(Need::Independence) => vec![Gate::Reject],
+    match rule(card.phase, card.status, card.status, Mover::Human).map(|rule| rule.requirement) {
+        Some(Requirement::Verdict) if card.approved_sha.is_none() => vec![Gate::Approve],
+        Some(Requirement::Independence) if card.contributors.verified_by.is_none() => vec![Gate::Verify, Gate::Reject],
+        Some(Requirement::Independence) => vec![Gate::Reject],
         _ => Vec::new(),
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
     // Those that are run from here are given their tasks by the runner.
     let outside = Memo::new(move |_| present.get().into_iter().filter(|agent| agent.run_id.is_none()).map(|agent| agent.name).collect::<Vec<_>>());
     let assignable =
-        Memo::new(move |_| card.with(|card| card.status.is_open() && (card.hands.assigned_to.is_some() || !outside.with(Vec::is_empty))));
+        Memo::new(move |_| card.with(|card| card.status.is_open() && (card.contributors.assigned_to.is_some() || !outside.with(Vec::is_empty))));
     let (asked, given) = (task.clone(), task);
     view! {
         {move || {
@@ -68,7 +68,7 @@ pub(crate) fn TaskGates(task: TaskId, card: Signal<Card>) -> impl IntoView {
         </Show>
         {move || asking.get().map(|gate| view! { <Words task=asked.clone() gate=gate close=Callback::new(move |()| asking.set(None)) /> })}
         {move || assigning.get().then(|| {
-            let hands = card.with_untracked(|card| (card.hands.assigned_to.clone(), card.hands.role_hat));
+            let hands = card.with_untracked(|card| (card.contributors.assigned_to.clone(), card.contributors.role_hat));
             view! { <AssignDialog task=given.clone() hands=hands outside=outside close=Callback::new(move |()| assigning.set(false)) /> }
         })}
     }
@@ -156,7 +156,9 @@ fn AssignDialog(task: TaskId, hands: (Option<String>, Option<Role>), outside: Me
 
 #[cfg(test)]
 mod tests {
-    use domain::task::{Hands, Phase, Status};
+    use domain::board::card::Contributors;
+    use domain::board::status::Status;
+    use domain::runs::agent_kind::AgentKind;
 
     use super::*;
     use crate::testing;
@@ -165,15 +167,15 @@ mod tests {
     fn a_gate_is_offered_where_the_table_has_one() {
         let offered: Vec<Vec<Gate>> = Status::ALL.iter().map(|status| gates(&testing::card(1, *status))).collect();
         assert_eq!(offered, [vec![], vec![], vec![Gate::Approve], vec![Gate::Verify, Gate::Reject], vec![]]);
-        let plan = |status| Card { phase: Phase::Planner, ..testing::card(1, status) };
+        let plan = |status| Card { phase: AgentKind::Planner, ..testing::card(1, status) };
         assert!(Status::ALL.iter().all(|status| gates(&plan(*status)).is_empty()));
     }
 
     #[test]
     fn what_was_passed_is_not_offered_again() {
         let done = testing::card(1, Status::Done);
-        let hands = Hands { verified_by: Some("ada".to_owned()), ..Hands::default() };
-        assert_eq!(gates(&Card { hands, ..done }), [Gate::Reject]);
+        let hands = Contributors { verified_by: Some("ada".to_owned()), ..Contributors::default() };
+        assert_eq!(gates(&Card { contributors, ..done }), [Gate::Reject]);
         let approved = Card { approved_sha: Some("abc".to_owned()), ..testing::card(1, Status::InReview) };
         assert!(gates(&approved).is_empty());
     }

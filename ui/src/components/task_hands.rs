@@ -1,7 +1,7 @@
 //! Who had a hand in a task, the goal that it belongs to, and what its assignee handed in.
 
+use domain::board::card::Card;
 use domain::id::GoalId;
-use domain::task::Card;
 use domain::wire::TaskView;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::route::{Navigation, Section};
 
 #[component]
 pub(crate) fn TaskHands(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
-    let hands = Memo::new(move |_| card.with(|card| card.hands.clone()));
+    let hands = Memo::new(move |_| card.with(|card| card.contributors.clone()));
     let rows = move || {
         let hands = hands.get();
         let one = |name: Option<String>| name.map(|name| name_word(&name));

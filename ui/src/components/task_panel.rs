@@ -1,8 +1,8 @@
 //! The sheet of one task: what it is, what was said, its attempts and its change, and what a person can do with it.
 
+use domain::board::card::Card;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
-use domain::task::Card;
-use domain::why::Why;
 use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;
@@ -160,8 +160,8 @@ fn Overview(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>, 
     let description = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.description_html.clone())));
     let attention = Memo::new(move |_| card.with(|card| card.attention.clone()));
     // Whose task it is stands among the facts.
-    let told = |why: &&Why| !matches!(why, Why::AssignedTo { .. });
-    let why = Memo::new(move |_| card.with(|card| card.why.as_ref().filter(|_| card.run.is_none()).filter(told).map(Why::sentence)));
+    let told = |why: &&WaitReason| !matches!(why, WaitReason::Assigned { .. });
+    let why = Memo::new(move |_| card.with(|card| card.wait_reason.as_ref().filter(|_| card.run.is_none()).filter(told).map(WaitReason::sentence)));
     let asked = task.clone();
     view! {
         {move || question.get().map(|question| view! { <QuestionBox task=asked.clone() question=question /> })}

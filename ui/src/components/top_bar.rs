@@ -1,6 +1,6 @@
 //! The bar at the top of every page: the way home, how the connection is, the theme, and the demonstration's banner.
 
-use domain::wire::Demo;
+use domain::wire::DemoInfo;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -89,7 +89,7 @@ fn Parked() -> impl IntoView {
 }
 
 #[component]
-fn DemoBanner(demo: Demo) -> impl IntoView {
+fn DemoBanner(demo: DemoInfo) -> impl IntoView {
     let (client, toasts) = (Client::here(), Toasts::here());
     let pulling = RwSignal::new(false);
     let pull = move |_| {

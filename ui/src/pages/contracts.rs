@@ -1,6 +1,6 @@
 //! Contracts: what modules promise each other, and what changed from one version to the next.
 
-use domain::contract::{Contract, ContractType, ContractVersion};
+use domain::team::contract::{Contract, ContractType, ContractVersion};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

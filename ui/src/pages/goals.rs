@@ -1,8 +1,8 @@
 //! Goals: what belongs together, how far it is, and signing it off.
 
-use domain::goal::{Goal, GoalStatus};
+use domain::board::card::Card;
+use domain::board::goal::{Goal, GoalStatus};
 use domain::id::{GoalId, TaskId};
-use domain::task::Card;
 use leptos::prelude::*;
 
 use crate::client::Client;

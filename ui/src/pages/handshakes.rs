@@ -1,7 +1,7 @@
 //! Handshakes: what everybody is to agree to, who has, and who is waited for.
 
-use domain::agent::PERSON;
-use domain::handshake::{Handshake, HandshakeStatus};
+use domain::team::agent::HUMAN;
+use domain::team::handshake::{Handshake, HandshakeStatus};
 use leptos::prelude::*;
 
 use crate::client::Client;
@@ -57,7 +57,7 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
     let acknowledged = names_word(handshake.acknowledged());
     let left =
         names_word(handshake.targets.iter().filter(|target| target.left && target.acked_at.is_none()).map(|target| target.agent_name.as_str()));
-    let mine = handshake.pending().any(|name| name == PERSON);
+    let mine = handshake.pending().any(|name| name == HUMAN);
     let fact = |name: &'static str, names: String| {
         (!names.is_empty()).then(|| {
             view! {

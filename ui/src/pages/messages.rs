@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use domain::agent::{ALL, PERSON};
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::message::{Inbox, Message};
-use domain::task::Card;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Inbox, Message};
 use domain::wire::MessageView;
 use leptos::ev;
 use leptos::html::Div;
@@ -115,7 +115,7 @@ impl Talk {
 
     /// None when the page was left.
     fn note(self, inbox: &Inbox) -> Option<()> {
-        let new = inbox.messages.iter().filter(|received| !received.again).map(|received| mark(&received.message));
+        let new = inbox.messages.iter().filter(|received| !received.redelivered).map(|received| mark(&received.message));
         self.fresh.try_update(|fresh| fresh.extend(new))
     }
 }
@@ -235,7 +235,7 @@ fn Filters() -> impl IntoView {
     let show = move |said: Said| navigation.go(Route::Messages { project: room.project(), said });
     let names = Memo::new(move |_| {
         let agents = room.agents.value.get().unwrap_or_default();
-        let names = agents.into_iter().map(|agent| agent.name).chain([PERSON.to_owned(), ALL.to_owned()]);
+        let names = agents.into_iter().map(|agent| agent.name).chain([HUMAN.to_owned(), EVERYONE.to_owned()]);
         with_chosen(names.map(|name| (name.clone(), name_word(&name))).collect(), room.said.get().agent, |name| name_word(name))
     });
     let tasks = Memo::new(move |_| {

@@ -1,7 +1,8 @@
 //! A plan before its start: the tasks in order, to be edited, added to, removed, reordered, sent back with words, or started.
 
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
 use domain::id::TaskId;
-use domain::task::{CancelReason, Card};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -203,7 +204,7 @@ fn priorities(plan: &[Card], task: &TaskId, by: isize) -> Vec<(TaskId, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use domain::task::Status;
+    use domain::board::status::Status;
 
     use super::*;
     use crate::testing::card;

@@ -170,7 +170,7 @@ fn choose_for_focused(moves: Moves) {
 
 #[component]
 fn BoardColumns(query: RwSignal<String>) -> impl IntoView {
-    let columns = domain::task::Status::ALL.iter().map(|status| view! { <Column status=*status query=query /> }).collect_view();
+    let columns = domain::board::status::Status::ALL.iter().map(|status| view! { <Column status=*status query=query /> }).collect_view();
     view! { <div class="columns">{columns}</div> }
 }
 

@@ -1,6 +1,6 @@
 //! The list of projects, and the way to a new one.
 
-use domain::project::Project;
+use domain::board::project::Project;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 

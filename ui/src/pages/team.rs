@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::agent::Agent;
+use domain::team::agent::Agent;
 use leptos::prelude::*;
 
 use crate::client::{Client, Said};
@@ -149,7 +149,7 @@ fn Facts(agent: Agent) -> impl IntoView {
                 <span class="health" data-tone=tone.as_str()>{health}</span>
                 {agent.connected.then(|| view! { <span>"connected"</span> })}
                 {seen}
-                <span class=if agent.verified { "faint" } else { "doubt" }>{voucher}</span>
+                <span class=if agent.trusted { "faint" } else { "doubt" }>{voucher}</span>
                 {agent.task_id.map(|task| view! { <TaskLink task=task /> })}
             </p>
         </div>

@@ -1,10 +1,10 @@
 //! An event reaches the card it is about, and nothing else.
 
 use domain::actor::Actor;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::HeldBy;
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::HeldBy;
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -110,8 +110,8 @@ fn a_reply_is_offered_where_it_is_plain_to_whom() {
         let rows: Vec<_> = (1..).zip(to).map(|(id, to)| Message { id, to_agent: (*to).to_owned(), ..first.clone() }).collect();
         threads(&views(&rows))[0].told[0].is_answerable()
     };
-    assert!(offered(PERSON, &["jon"]) && offered("mara", &["jon", PERSON]));
-    assert!(!offered(PERSON, &["jon", "mara"]) && !offered(RUNNER, &[PERSON]));
+    assert!(offered(HUMAN, &["jon"]) && offered("mara", &["jon", HUMAN]));
+    assert!(!offered(HUMAN, &["jon", "mara"]) && !offered(RUNNER, &[HUMAN]));
 }
 
 #[test]

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::comment::Comment;
+use domain::board::comment::Comment;
 use domain::id::TaskId;
-use domain::wire::{CommentView, List, Words};
+use domain::wire::{CommentView, List, TextBody};
 
 use crate::error::Result;
 use crate::extract::{Body, Id};
@@ -25,13 +25,13 @@ pub(crate) async fn list_comments(State(state): State<AppState>, Id(id): Id<Task
     post,
     path = "/api/tasks/{id}/comments",
     params(("id" = TaskId, Path)),
-    request_body = Words,
+    request_body = TextBody,
     responses((status = 201, body = CommentView))
 )]
 pub(crate) async fn add_comment(
     State(state): State<AppState>,
     Id(id): Id<TaskId>,
-    Body(text): Body<Words>,
+    Body(text): Body<TextBody>,
 ) -> Result<(StatusCode, Json<CommentView>)> {
     let comment = state.db.add_comment(&Caller::Human, &id, &text.content, None).await?;
     Ok((StatusCode::CREATED, Json(view(comment))))

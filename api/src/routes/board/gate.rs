@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::task::Status;
 use domain::wire::{Assign, Notes, RejectVerification, TaskView};
 use tokio::task::spawn_blocking;
 
@@ -42,8 +42,8 @@ pub(crate) async fn assign_task(State(state): State<AppState>, Id(id): Id<TaskId
 )]
 pub(crate) async fn approve_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(notes): Body<Notes>) -> Result<Json<TaskView>> {
     let before = state.db.task(&id).await?;
-    let request = state.db.look(&Caller::Human, &id, Status::Done).await?;
-    let evidence = spawn_blocking(move || repo::look(&request)).await??;
+    let request = state.db.required_evidence(&Caller::Human, &id, Status::Done).await?;
+    let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
     let after = state.db.approve_task(&Caller::Human, &id, notes.notes.as_deref(), evidence).await?;
     let note = move_note(&before, Status::Done, &after);
     view(&state.db, after, note).await

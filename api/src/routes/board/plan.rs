@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::project::Project;
-use domain::wire::Words;
+use domain::wire::TextBody;
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody};
@@ -22,9 +22,9 @@ pub(crate) async fn approve_plan(State(state): State<AppState>, Id(id): Id<Proje
     post,
     path = "/api/projects/{id}/plan/revise",
     params(("id" = ProjectId, Path)),
-    request_body = Words,
+    request_body = TextBody,
     responses((status = 200, body = Project))
 )]
-pub(crate) async fn revise_plan(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(text): Body<Words>) -> Result<Json<Project>> {
+pub(crate) async fn revise_plan(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(text): Body<TextBody>) -> Result<Json<Project>> {
     Ok(Json(state.db.revise_plan(&Caller::Human, &id, &text.content).await?))
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use db::Caller;
 use domain::id::TaskId;
-use domain::wire::{TaskView, Words};
+use domain::wire::{TaskView, TextBody};
 
 use super::task::view;
 use crate::error::Result;
@@ -16,10 +16,10 @@ use crate::state::AppState;
     post,
     path = "/api/tasks/{id}/answer",
     params(("id" = TaskId, Path)),
-    request_body = Words,
+    request_body = TextBody,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn answer_question(State(state): State<AppState>, Id(id): Id<TaskId>, Body(text): Body<Words>) -> Result<Json<TaskView>> {
+pub(crate) async fn answer_question(State(state): State<AppState>, Id(id): Id<TaskId>, Body(text): Body<TextBody>) -> Result<Json<TaskView>> {
     let task = state.db.answer(&Caller::Human, &id, &text.content).await?;
     view(&state.db, task, None).await
 }

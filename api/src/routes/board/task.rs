@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use db::{Caller, Db, Move};
-use domain::diff::Diff;
-use domain::evidence::Found;
+use db::{Caller, Db, MoveRequest};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::{NewTask, Status, Task};
+use domain::runs::diff::Diff;
+use domain::runs::evidence::EvidenceResult;
 use domain::wire::{Cancel, TaskPatch, TaskView};
 use repo::{DiffLimits, Repository};
 use tokio::task::spawn_blocking;
@@ -53,9 +54,9 @@ pub(crate) async fn change_task(State(state): State<AppState>, Id(id): Id<TaskId
     }
     let before = state.db.edit_task(&Caller::Human, &id, patch).await?;
     let Some(to) = to else { return view(&state.db, before, None).await };
-    let request = state.db.look(&Caller::Human, &id, to).await?;
-    let evidence = spawn_blocking(move || repo::look(&request)).await??;
-    let requested = Move { to, reason, merge: merge.unwrap_or(true) };
+    let request = state.db.required_evidence(&Caller::Human, &id, to).await?;
+    let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
+    let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
     let after = state.db.move_task(&Caller::Human, &id, requested, evidence).await?;
     let note = move_note(&before, to, &after);
     view(&state.db, after, note).await
@@ -88,8 +89,8 @@ pub(crate) async fn stop_task(State(state): State<AppState>, Id(id): Id<TaskId>,
     responses((status = 200, body = TaskView))
 )]
 pub(crate) async fn cancel_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(cancel): Body<Cancel>) -> Result<Json<TaskView>> {
-    let requested = Move { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
-    view(&state.db, state.db.move_task(&Caller::Human, &id, requested, Found::Nothing).await?, None).await
+    let requested = MoveRequest { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
+    view(&state.db, state.db.move_task(&Caller::Human, &id, requested, EvidenceResult::Nothing).await?, None).await
 }
 
 /// Get the changes of a task's branch; after the merge, the changes that it brought

@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::agent::{Agent, PERSON, Registration, resolve};
 use domain::id::ProjectId;
-use domain::wire::{List, NewToken, RemoveAgent, Token};
+use domain::team::agent::{Agent, HUMAN, Registration, resolve};
+use domain::wire::{CreatedToken, List, NewToken, RemoveAgent};
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody};
@@ -29,26 +29,30 @@ pub(crate) async fn list_agents(State(state): State<AppState>, Id(project): Id<P
     path = "/api/projects/{id}/tokens",
     params(("id" = ProjectId, Path)),
     request_body = NewToken,
-    responses((status = 201, body = Token))
+    responses((status = 201, body = CreatedToken))
 )]
 pub(crate) async fn create_token(
     State(state): State<AppState>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewToken>,
-) -> Result<(StatusCode, Json<Token>)> {
+) -> Result<(StatusCode, Json<CreatedToken>)> {
     let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
-    let token = state.db.make_agent_token(&Caller::Human, &project, registration).await?;
+    let token = state.db.create_agent_token(&Caller::Human, &project, registration).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
-    Ok((StatusCode::CREATED, Json(Token { token, connect })))
+    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect })))
 }
 
 /// Create the invite token, with which agents register under names they choose
 ///
 /// Only this response contains the token. The previous one is revoked; agents that registered with it stay.
-#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = Token)))]
-pub(crate) async fn create_invite_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<Token>)> {
-    let token = state.db.make_room_token(&Caller::Human, &project).await?;
-    Ok((StatusCode::CREATED, Json(Token { token, connect: bridge_command(&state.config.db_path) })))
+#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
+pub(crate) async fn create_invite_token(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    _: NoBody,
+) -> Result<(StatusCode, Json<CreatedToken>)> {
+    let token = state.db.create_invite_token(&Caller::Human, &project).await?;
+    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect: bridge_command(&state.config.db_path) })))
 }
 
 /// The command that connects Claude Code through the bridge, which switches to the token that `register` returns. Over plain HTTP every call
@@ -76,7 +80,7 @@ pub(crate) async fn remove_agent(State(state): State<AppState>, Id(project): Id<
     state.db.project(&project).await?;
     let agents = state.db.agents(&project).await?;
     let names: Vec<&str> = agents.iter().filter(|agent| agent.left_at.is_none()).map(|agent| agent.name.as_str()).collect();
-    let name = resolve(&removed.name, PERSON, &names)?;
+    let name = resolve(&removed.name, HUMAN, &names)?;
     state.db.deregister(&Caller::Human, &project, name).await?;
     Ok(Json(state.db.agent(&project, name).await?))
 }

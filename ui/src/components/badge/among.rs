@@ -2,11 +2,11 @@
 //!
 //! Must not decide anything.
 
-use domain::agent::{ALL, Agent, Health, PERSON};
-use domain::contract::ContractType;
-use domain::goal::{GoalStatus, Progress};
-use domain::handshake::HandshakeStatus;
-use domain::spawn::MinionStatus;
+use domain::board::goal::{GoalStatus, Progress};
+use domain::team::agent::{Agent, EVERYONE, HUMAN, Health};
+use domain::team::contract::ContractType;
+use domain::team::handshake::HandshakeStatus;
+use domain::team::minion::MinionStatus;
 
 use super::Tone;
 
@@ -24,7 +24,7 @@ pub(crate) fn presence_look(agent: &Agent) -> (&'static str, Tone) {
 
 /// Who vouches for an agent.
 pub(crate) const fn voucher_word(agent: &Agent) -> &'static str {
-    match (&agent.run_id, agent.verified) {
+    match (&agent.run_id, agent.trusted) {
         (Some(_), _) => "run from here",
         (None, true) => "verified",
         (None, false) => "joined with a room token",
@@ -34,8 +34,8 @@ pub(crate) const fn voucher_word(agent: &Agent) -> &'static str {
 /// A participant's name as the person reads it.
 pub(crate) fn name_word(name: &str) -> String {
     match name {
-        PERSON => "you".to_owned(),
-        ALL => "everybody".to_owned(),
+        HUMAN => "you".to_owned(),
+        EVERYONE => "everybody".to_owned(),
         name => name.to_owned(),
     }
 }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn progress_says_what_is_verified_and_what_only_done() {
-        let progress = |completed, verified| progress_word(Progress { linked: 4, begun: 4, completed, verified });
+        let progress = |completed, verified| progress_word(Progress { linked: 4, started: 4, completed, verified });
         assert_eq!(progress(0, 0), "0 of 4 verified");
         assert_eq!(progress(3, 1), "1 of 4 verified, 2 more done");
         assert_eq!(progress(4, 4), "4 of 4 verified");
