@@ -1,10 +1,12 @@
 //! Bodies of the HTTP interface and frames of the WebSocket, where they are not the nouns themselves.
 
 mod agent;
+mod board;
 
 pub use agent::{
     Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy,
 };
+pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -35,6 +35,24 @@ vocabulary! {
     }
 }
 
+impl AttentionKind {
+    /// Whether it remains when its task is started or retried: a question ends with its answer, a cancelled dependency with its removal,
+    /// and an unresponsive assignee with a heartbeat or another assignee.
+    pub const fn survives_release(self) -> bool {
+        matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive)
+    }
+
+    /// Whether it remains when its task gets an assignee, who may settle anything but a cancelled dependency.
+    pub const fn survives_assignment(self) -> bool {
+        matches!(self, Self::DependencyCancelled)
+    }
+
+    /// Whether it remains when its task loses its assignee: only what the assignee caused ends.
+    pub const fn survives_unassignment(self) -> bool {
+        !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive)
+    }
+}
+
 /// What a person must settle, with a sentence that says what happened and what they can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attention {
@@ -53,5 +71,21 @@ impl Attention {
     /// That the project branch is at `tip`, which nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(survives: fn(AttentionKind) -> bool) -> Vec<&'static str> {
+        AttentionKind::ALL.iter().filter(|kind| survives(**kind)).map(|kind| kind.as_str()).collect()
+    }
+
+    #[test]
+    fn attention_survives_only_what_does_not_settle_it() {
+        assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent"]);
+        assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
+        assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);
     }
 }

@@ -57,6 +57,18 @@ impl Board {
         }
     }
 
+    /// Adds cards of an older page and returns the new ones. Known cards stay, because events have kept them current.
+    pub fn add(&mut self, cards: Vec<Card>) -> Vec<Card> {
+        let mut added = Vec::new();
+        for card in cards {
+            if let Err(place) = self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
+                self.cards.insert(place, card.clone());
+                added.push(card);
+            }
+        }
+        added
+    }
+
     pub fn card(&self, id: &TaskId) -> Option<&Card> {
         self.cards.binary_search_by_key(&id.number(), |card| card.id.number()).ok().map(|place| &self.cards[place])
     }

@@ -25,7 +25,7 @@ struct Place {
 
 #[component]
 pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
-    let (client, clock) = (Client::here(), Clock::here());
+    let (client, clock) = (Client::from_context(), Clock::from_context());
     // Lines never change, so only their number is followed.
     let lines = StoredValue::new(Vec::<OutputLine>::new());
     let count = RwSignal::new(0usize);

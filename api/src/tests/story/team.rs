@@ -34,7 +34,7 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     let invite = db.caller(invite["token"].as_str().unwrap()).await.unwrap().unwrap();
     db.register(&invite, &project, Registration { name: "zoe".into(), ..Registration::default() }, None).await.unwrap();
     let agents = story.get("/api/projects/{id}/agents", PROJECT).await;
-    assert_eq!((&named(&agents, "platform/mara")["verified"], &named(&agents, "zoe")["verified"]), (&json!(true), &json!(false)));
+    assert_eq!((&named(&agents, "platform/mara")["trusted"], &named(&agents, "zoe")["trusted"]), (&json!(true), &json!(false)));
 
     let new = json!({"to": "mara", "content": "Which colour?", "task_id": "TASK-004"});
     let sent = story.act("post", "/api/projects/{id}/messages", PROJECT, new, StatusCode::CREATED).await;
@@ -44,13 +44,13 @@ pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     db.send(&mara, &project, reply).await.unwrap();
 
     let waiting = story.get("/api/projects/{id}/inbox", PROJECT).await;
-    assert_eq!(waiting, json!({"count": 1, "blocking": 1, "senders": ["platform/mara"], "urgent": false}));
+    assert_eq!(waiting, json!({"count": 1, "blocking_count": 1, "senders": ["platform/mara"], "urgent": false}));
     let inbox = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, json!({}), StatusCode::OK).await;
     let given = &inbox["messages"][0];
-    assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["again"]), (Some("Red."), Some("TASK-004"), &Value::Null));
+    assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["redelivered"]), (Some("Red."), Some("TASK-004"), &Value::Null));
     let ack = json!({"ack": given["id"]});
     let after = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, ack, StatusCode::OK).await;
-    assert_eq!(after, json!({"messages": [], "more": 0}));
+    assert_eq!(after, json!({"messages": [], "remaining": 0}));
 
     let page = story.call("get", "/api/projects/{id}/messages", PROJECT, "?count=1&task=TASK-004", Value::Null).await.json();
     assert_eq!((page["items"][0]["content"].as_str(), &page["next"]), (Some("Red."), &page["items"][0]["id"]));

@@ -83,3 +83,13 @@ fn columns_put_first_what_is_next_and_finished_last() {
     board.cards[2].held_by = Some(HeldBy::Human);
     assert_eq!(numbers(&board.plan()), [1]);
 }
+
+#[test]
+fn added_cards_keep_the_order_and_do_not_replace_known_ones() {
+    let mut board = board();
+    board.cards = vec![card(1, AgentKind::Coder, Status::Backlog), card(4, AgentKind::Coder, Status::Done)];
+    let added = board.add(vec![card(3, AgentKind::Coder, Status::Done), card(1, AgentKind::Coder, Status::Done)]);
+    assert_eq!(numbers(&added.iter().collect::<Vec<_>>()), [3]);
+    assert_eq!(numbers(&board.cards.iter().collect::<Vec<_>>()), [1, 3, 4]);
+    assert_eq!(board.cards[0].status, Status::Backlog);
+}
