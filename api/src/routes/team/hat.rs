@@ -1,4 +1,4 @@
-//! Hats: who worked on what in which role.
+//! Hats: the role in which each agent worked on each task.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::extract::Id;
 use crate::state::AppState;
 
-/// Who wore which hat for which task of a project, oldest first
+/// List the hats that agents wore for tasks of a project, oldest first
 #[utoipa::path(get, path = "/api/projects/{id}/hats", params(("id" = ProjectId, Path)), responses((status = 200, body = List<HatAssignment>)))]
-pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<HatAssignment>>> {
+pub(crate) async fn list_hats(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<HatAssignment>>> {
     state.db.project(&project).await?;
     Ok(Json(List { items: state.db.hats(&project).await?, next: None }))
 }

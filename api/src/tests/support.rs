@@ -1,4 +1,6 @@
-//! A server on a temporary database and repository, asked without a network.
+//! A server on a temporary database and repository, called without a network.
+
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -22,13 +24,45 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::openapi::Access;
+use crate::routes::DOCUMENT;
+use crate::testing::{Response, ResponseValidator};
 use crate::{AppState, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
-pub(super) const TOKEN: &str = "the-persons-token";
+pub(super) const TOKEN: &str = "the-humans-token";
 
-pub(super) struct Bench {
+/// Shared by all tests, because compiling the schemas takes a while.
+pub(super) static VALIDATOR: LazyLock<ResponseValidator> = LazyLock::new(|| ResponseValidator::new(document()));
+
+pub(super) fn document() -> Value {
+    serde_json::to_value(&*DOCUMENT).unwrap()
+}
+
+/// One operation of the document.
+#[derive(Debug, Clone)]
+pub(super) struct Route {
+    /// In lower case.
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) access: Access,
+}
+
+/// Every route, as the router and the document are built from them.
+pub(super) fn routes() -> Vec<Route> {
+    let document = document();
+    let operations = document["paths"].as_object().unwrap().iter().flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().iter().filter(|(_, operation)| operation["responses"].is_object());
+        methods.map(|(method, operation)| {
+            let access = if operation["security"].is_array() { Access::Human } else { Access::Any };
+            Route { method: method.clone(), path: path.clone(), access }
+        })
+    });
+    operations.collect()
+}
+
+pub(super) struct TestServer {
     pub(super) state: AppState,
     pub(super) sample: TestRepository,
     pub(super) folder: TempDir,
@@ -51,7 +85,7 @@ impl Answer {
     }
 }
 
-impl Bench {
+impl TestServer {
     pub(super) async fn new() -> Self {
         Self::with(|_| {}).await
     }
@@ -75,16 +109,20 @@ impl Bench {
         Self { state, sample: TestRepository::new(), folder, router }
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is, and checks that the document describes the response.
     pub(super) async fn send(&self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().to_string());
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let content_type = parts.headers.get(header::CONTENT_TYPE).map_or("", |value| value.to_str().unwrap());
+        let checked = Response { method: method.as_str(), path: &path, status: parts.status.as_u16(), content_type, body: &bytes };
+        VALIDATOR.check(checked).unwrap();
         Answer { status: parts.status, headers: parts.headers, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 
-    /// Asks as the person's program would; `body` is empty or JSON.
-    pub(super) async fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
+    /// Sends a request as a program of the human would; `body` is empty or JSON.
+    pub(super) async fn call(&self, method: &str, path: &str, body: &str) -> Answer {
         let mut request = Request::builder().method(method.to_uppercase().as_str()).uri(path).header(header::HOST, HOST);
         request = request.header(header::AUTHORIZATION, format!("Bearer {TOKEN}"));
         if !body.is_empty() {
@@ -93,13 +131,13 @@ impl Bench {
         self.send(request.body(Body::from(body.to_owned())).unwrap()).await
     }
 
-    /// A project without a goal.
+    /// Creates a project without a description.
     pub(super) async fn project(&self) -> ProjectId {
         let probe = repo::probe(self.sample.top(), None).unwrap();
         self.state.db.create_project(&Caller::Human, NewProject { title: "A page".into(), ..NewProject::default() }, probe).await.unwrap().id
     }
 
-    /// A task that may start.
+    /// Creates a task that may start.
     pub(super) async fn task(&self, project: &ProjectId) -> Task {
         let new = NewTask {
             title: "Add a footer".into(),
@@ -117,15 +155,15 @@ impl Bench {
         self.state.db.create_task(&Caller::Human, project, new).await.unwrap()
     }
 
-    /// An agent that the person lets in, with its token.
+    /// Creates a trusted agent, and returns its token and its caller.
     pub(super) async fn agent(&self, project: &ProjectId, name: &str, roles: &[Role]) -> (String, Caller) {
-        let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        let token = self.state.db.create_agent_token(&Caller::Human, project, who).await.unwrap();
+        let registration = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
+        let token = self.state.db.create_agent_token(&Caller::Human, project, registration).await.unwrap();
         let caller = self.state.db.caller(&token).await.unwrap().unwrap();
         (token, caller)
     }
 
-    /// A run of `task` that stands in `status`, with what its agent calls itself.
+    /// Starts a run of `task`, which has `status`, and returns it with its caller.
     pub(super) async fn run(&self, task: &TaskId, phase: AgentKind, status: Status) -> (ReservedRun, Caller) {
         let new =
             NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, runs_root: self.folder.path().join("runs"), port: None };
@@ -140,7 +178,7 @@ impl Bench {
         self.state.db.end_run(run, end).await.unwrap();
     }
 
-    /// Work on `file` as a task that a person approved and the runner merged.
+    /// Completes a task that changes `file`: the human approves it and the runner merges it.
     pub(super) async fn merged(&self, project: &ProjectId, file: &str, content: &str) {
         let task = self.task(project).await.card.id;
         let (branch, target) = (format!("vr/{task}/work"), format!("vibe-relay/{project}"));

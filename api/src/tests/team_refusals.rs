@@ -1,4 +1,4 @@
-//! What goes wrong among agents and the person: each with its status, its code and the next legal step, and nothing is changed by it.
+//! Refused requests about agents, messages and gates: each has its status, code and hint, and changes nothing.
 
 use axum::http::header;
 use db::{Caller, MoveRequest};
@@ -12,35 +12,35 @@ use domain::team::message::NewMessage;
 use domain::team::role::Role;
 use serde_json::{Value, json};
 
-use super::bench::Bench;
+use super::support::TestServer;
 
-/// A request that is refused changes nothing and says what to do.
-async fn refused(bench: &Bench, method: &str, path: &str, body: Value) -> (u16, String, String) {
-    let before = bench.state.db.latest();
+/// Sends a request that must be refused, and checks that it changes nothing and has a hint.
+async fn refused(server: &TestServer, method: &str, path: &str, body: Value) -> (u16, String, String) {
+    let before = server.state.db.latest();
     let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = bench.ask(method, path, &body).await;
+    let answer = server.call(method, path, &body).await;
     assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json", "{path}: {}", answer.text);
-    assert_eq!(bench.state.db.latest(), before, "{path} changed something");
+    assert_eq!(server.state.db.latest(), before, "{path} changed something");
     let problem = answer.json();
     let word = |field: &str| problem[field].as_str().unwrap_or_default().to_owned();
     assert!(!word("detail").is_empty() && !word("hint").is_empty(), "{problem}");
     (answer.status.as_u16(), word("code"), word("hint"))
 }
 
-/// Asserts status and code of each; `path` counts from `/api`.
-async fn all_refused(bench: &Bench, requests: Vec<(&str, &str, Value, u16, &str)>) {
+/// Asserts the status and code of each request; paths are relative to `/api`.
+async fn all_refused(server: &TestServer, requests: Vec<(&str, &str, Value, u16, &str)>) {
     for (method, path, body, status, code) in requests {
-        let (got, given, hint) = refused(bench, method, &format!("/api{path}"), body.clone()).await;
+        let (got, given, hint) = refused(server, method, &format!("/api{path}"), body.clone()).await;
         assert_eq!((got, given.as_str()), (status, code), "{method} {path} {body}: {hint}");
     }
 }
 
-/// A project with a task that `mara` built and handed in.
-async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
-    let project = bench.project().await;
-    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder, Role::Tester]).await;
-    let task = bench.task(&project).await.card.id;
-    let db = &bench.state.db;
+/// Creates a project with a task that `mara` built and submitted.
+async fn submitted(server: &TestServer) -> (ProjectId, Caller, TaskId) {
+    let project = server.project().await;
+    let (_, mara) = server.agent(&project, "mara", &[Role::Builder, Role::Tester]).await;
+    let task = server.task(&project).await.card.id;
+    let db = &server.state.db;
     db.assign_task(&Caller::Human, &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
     let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
     db.update_task(&mara, &task, begin, EvidenceResult::Nothing).await.unwrap();
@@ -48,17 +48,17 @@ async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
     (project, mara, task)
 }
 
-/// A project with a task that an agent of ours built on a branch, and its commit there.
-async fn in_review(bench: &Bench) -> (ProjectId, TaskId, String) {
-    let project = bench.project().await;
-    let task = bench.task(&project).await.card.id;
-    let (reserved, coder) = bench.run(&task, AgentKind::Coder, Status::Backlog).await;
-    let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
-    let db = &bench.state.db;
+/// Creates a project with a task that a managed agent built on a branch, and returns its commit.
+async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
+    let project = server.project().await;
+    let task = server.task(&project).await.card.id;
+    let (reserved, coder) = server.run(&task, AgentKind::Coder, Status::Backlog).await;
+    let head = server.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
+    let db = &server.state.db;
     db.record_checkout(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
     let evidence = Evidence { head: head.clone(), base: "main".into(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
     db.move_task(&coder, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await.unwrap();
-    bench.end(&reserved.run.id).await;
+    server.end(&reserved.run.id).await;
     (project, task, head)
 }
 
@@ -67,22 +67,22 @@ fn message(to: &str) -> NewMessage {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_arrive_is_refused() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    bench.agent(&project, "mara", &[Role::Builder]).await;
-    bench.agent(&project, "zoe", &[Role::Builder]).await;
+async fn undeliverable_message_is_refused() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.agent(&project, "mara", &[Role::Builder]).await;
+    server.agent(&project, "zoe", &[Role::Builder]).await;
     for team in ["one/ann", "two/ann"] {
-        bench.agent(&project, team, &[Role::Builder]).await;
+        server.agent(&project, team, &[Role::Builder]).await;
     }
-    bench.state.db.deregister(&Caller::Human, &project, "zoe").await.unwrap();
-    let other = bench.project().await;
-    let foreign = bench.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().message.id;
+    server.state.db.deregister(&Caller::Human, &project, "zoe").await.unwrap();
+    let other = server.project().await;
+    let foreign = server.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().message.id;
 
     let messages = "/projects/PROJ-001/messages";
     let to = |to: &str| json!({"to": to, "content": "Hello"});
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", messages, to("mira"), 422, "unknown-agent"),
             ("post", messages, to("ann"), 422, "ambiguous-agent"),
@@ -104,41 +104,41 @@ async fn a_message_that_cannot_arrive_is_refused() {
         ],
     )
     .await;
-    let (_, _, hint) = refused(&bench, "post", &format!("/api{messages}"), to("mira")).await;
+    let (_, _, hint) = refused(&server, "post", &format!("/api{messages}"), to("mira")).await;
     assert!(hint.contains("mara"), "{hint}");
 }
 
 #[tokio::test]
-async fn a_message_is_rendered_as_a_comment_is() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder]).await;
+async fn message_is_rendered_like_a_comment() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    let (_, mara) = server.agent(&project, "mara", &[Role::Builder]).await;
     let content = "**Mind** <b>it</b> ![a](https://x.y/z.png)".to_owned();
-    bench.state.db.send(&mara, &project, NewMessage { content: content.clone(), ..message("human") }).await.unwrap();
-    let page = bench.ask("get", "/api/projects/PROJ-001/messages", "").await.json();
-    let said = (page["items"][0]["content"].as_str(), page["items"][0]["content_html"].as_str());
+    server.state.db.send(&mara, &project, NewMessage { content: content.clone(), ..message("human") }).await.unwrap();
+    let page = server.call("get", "/api/projects/PROJ-001/messages", "").await.json();
+    let shown = (page["items"][0]["content"].as_str(), page["items"][0]["content_html"].as_str());
     let html =
         "<p><strong>Mind</strong> &lt;b&gt;it&lt;/b&gt; <a href=\"https://x.y/z.png\" target=\"_blank\" rel=\"noopener noreferrer\">a</a></p>\n";
-    assert_eq!(said, (Some(content.as_str()), Some(html)));
+    assert_eq!(shown, (Some(content.as_str()), Some(html)));
 }
 
 #[tokio::test]
-async fn nobody_waits_for_the_person_to_read() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    let (_, mara) = bench.agent(&project, "mara", &[Role::Builder]).await;
-    bench.state.db.send(&mara, &project, message("human")).await.unwrap();
-    let sent = bench.ask("post", "/api/projects/PROJ-001/messages", r#"{"to": "mara", "content": "One moment."}"#).await;
+async fn unread_messages_do_not_block_the_human() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    let (_, mara) = server.agent(&project, "mara", &[Role::Builder]).await;
+    server.state.db.send(&mara, &project, message("human")).await.unwrap();
+    let sent = server.call("post", "/api/projects/PROJ-001/messages", r#"{"to": "mara", "content": "One moment."}"#).await;
     assert_eq!(sent.status.as_u16(), 201, "{}", sent.text);
-    assert_eq!(bench.ask("get", "/api/projects/PROJ-001/inbox", "").await.json()["count"], 1, "and it is still unread");
+    assert_eq!(server.call("get", "/api/projects/PROJ-001/inbox", "").await.json()["count"], 1, "and it is still unread");
 }
 
 #[tokio::test]
-async fn whoever_approved_does_not_verify() {
-    let bench = Bench::new().await;
-    let (_, _, task) = handed_in(&bench).await;
+async fn approver_cannot_verify() {
+    let server = TestServer::new().await;
+    let (_, _, task) = submitted(&server).await;
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", "/tasks/TASK-001/verify", json!({}), 422, "illegal-stage"),
             ("post", "/tasks/TASK-001/approve", json!({"note": "x"}), 422, "invalid"),
@@ -146,10 +146,10 @@ async fn whoever_approved_does_not_verify() {
         ],
     )
     .await;
-    let approved = bench.ask("post", "/api/tasks/TASK-001/approve", "{}").await;
+    let approved = server.call("post", "/api/tasks/TASK-001/approve", "{}").await;
     assert_eq!(approved.json()["approved_by"], "human", "{}", approved.text);
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", "/tasks/TASK-001/verify", json!({}), 403, "not-independent"),
             ("patch", "/tasks/TASK-001", json!({"status": "done"}), 403, "not-independent"),
@@ -159,48 +159,48 @@ async fn whoever_approved_does_not_verify() {
         ],
     )
     .await;
-    assert_eq!(bench.state.db.task(&task).await.unwrap().card.contributors.verified_by, None);
+    assert_eq!(server.state.db.task(&task).await.unwrap().card.contributors.verified_by, None);
 }
 
 #[tokio::test]
-async fn the_persons_gate_queues_the_newest_commit() {
-    let bench = Bench::new().await;
-    let (_, _, head) = in_review(&bench).await;
-    let approved = bench.ask("post", "/api/tasks/TASK-001/approve", r#"{"notes": "Good."}"#).await.json();
+async fn human_approval_queues_the_newest_commit() {
+    let server = TestServer::new().await;
+    let (_, _, head) = in_review(&server).await;
+    let approved = server.call("post", "/api/tasks/TASK-001/approve", r#"{"notes": "Good."}"#).await.json();
     assert_eq!(
         (approved["status"].as_str(), approved["approved_sha"].as_str(), approved["note"].as_str()),
         (Some("in_review"), Some(head.as_str()), Some("approved: the merge is queued"))
     );
-    let thread = bench.ask("get", "/api/tasks/TASK-001/comments", "").await.json();
+    let thread = server.call("get", "/api/tasks/TASK-001/comments", "").await.json();
     assert_eq!(thread["items"].as_array().unwrap().last().unwrap()["content"], "Good.");
 }
 
 #[tokio::test]
-async fn a_move_that_stays_in_done_verifies_what_others_built_and_approved() {
-    let bench = Bench::new().await;
-    let (project, task, head) = in_review(&bench).await;
-    let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
-    let (db, target) = (&bench.state.db, format!("vibe-relay/{project}"));
-    let repository = bench.sample.repository();
+async fn move_from_done_to_done_verifies_the_work_of_others() {
+    let server = TestServer::new().await;
+    let (project, task, head) = in_review(&server).await;
+    let (_, lena) = server.agent(&project, "lena", &[Role::Lead]).await;
+    let (db, target) = (&server.state.db, format!("vibe-relay/{project}"));
+    let repository = server.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
     db.approve_task(&lena, &task, None, EvidenceResult::Head(head.clone())).await.unwrap();
     repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
     db.record_merge(&task, &head, &target, &tip).await.unwrap();
-    let verified = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
+    let verified = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
     assert_eq!((verified["verified_by"].as_str(), &verified["note"]), (Some("human"), &Value::Null), "{verified}");
 }
 
 #[tokio::test]
-async fn a_goal_waits_for_its_tasks() {
-    let bench = Bench::new().await;
-    handed_in(&bench).await;
-    assert_eq!(bench.ask("post", "/api/projects/PROJ-001/goals", r#"{"title": "A page"}"#).await.status.as_u16(), 201);
-    bench.ask("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": "GOAL-001"}"#).await;
-    bench.project().await;
-    bench.ask("post", "/api/projects/PROJ-002/goals", r#"{"title": "Another page"}"#).await;
+async fn goal_needs_verified_tasks() {
+    let server = TestServer::new().await;
+    submitted(&server).await;
+    assert_eq!(server.call("post", "/api/projects/PROJ-001/goals", r#"{"title": "A page"}"#).await.status.as_u16(), 201);
+    server.call("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": "GOAL-001"}"#).await;
+    server.project().await;
+    server.call("post", "/api/projects/PROJ-002/goals", r#"{"title": "Another page"}"#).await;
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", "/goals/GOAL-001/verify", json!({}), 409, "goal-open"),
             ("post", "/goals/GOAL-404/verify", json!({}), 404, "not-found"),
@@ -212,17 +212,17 @@ async fn a_goal_waits_for_its_tasks() {
         ],
     )
     .await;
-    let unlinked = bench.ask("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": null}"#).await;
+    let unlinked = server.call("post", "/api/tasks/TASK-001/goal", r#"{"goal_id": null}"#).await;
     assert_eq!(unlinked.json()["goal_id"], Value::Null, "{}", unlinked.text);
 }
 
 #[tokio::test]
-async fn hats_and_names_fit_or_are_refused() {
-    let bench = Bench::new().await;
-    let (project, ..) = handed_in(&bench).await;
-    bench.task(&project).await;
+async fn conflicting_hats_and_invalid_names_are_refused() {
+    let server = TestServer::new().await;
+    let (project, ..) = submitted(&server).await;
+    server.task(&project).await;
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mara", "role_hat": "tester"}), 409, "hat-conflict"),
             ("post", "/tasks/TASK-002/assign", json!({"assigned_to": "mira"}), 422, "unknown-agent"),
@@ -238,24 +238,24 @@ async fn hats_and_names_fit_or_are_refused() {
         ],
     )
     .await;
-    let freed = bench.ask("post", "/api/tasks/TASK-001/assign", r#"{"assigned_to": null}"#).await;
+    let freed = server.call("post", "/api/tasks/TASK-001/assign", r#"{"assigned_to": null}"#).await;
     assert_eq!(freed.json()["assigned_to"], Value::Null, "{}", freed.text);
 }
 
 #[tokio::test]
-async fn handshakes_contracts_and_minions_are_bounded() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    all_refused(&bench, vec![("post", "/projects/PROJ-001/handshakes", json!({"message": "Begin."}), 422, "invalid")]).await;
-    let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
-    bench.agent(&project, "mara", &[Role::Builder]).await;
-    let db = &bench.state.db;
+async fn invalid_handshakes_contracts_and_minions_are_refused() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    all_refused(&server, vec![("post", "/projects/PROJ-001/handshakes", json!({"message": "Begin."}), 422, "invalid")]).await;
+    let (_, lena) = server.agent(&project, "lena", &[Role::Lead]).await;
+    server.agent(&project, "mara", &[Role::Builder]).await;
+    let db = &server.state.db;
     let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
     db.acknowledge(&Caller::Human, asked.id).await.unwrap();
     db.initiate_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
     let (contracts, policies) = ("/projects/PROJ-001/contracts", "/projects/PROJ-001/spawn-policies");
     all_refused(
-        &bench,
+        &server,
         vec![
             ("post", "/handshakes/1/acknowledge", Value::Null, 409, "acknowledged-before"),
             ("post", "/handshakes/2/acknowledge", Value::Null, 403, "not-asked"),
@@ -273,18 +273,18 @@ async fn handshakes_contracts_and_minions_are_bounded() {
     )
     .await;
     for number in ["0", "-1", "+1", "01", "1.0", "x", "99999999999999999999", "1%00"] {
-        let (status, code, _) = refused(&bench, "get", &format!("/api/contracts/{number}/versions"), Value::Null).await;
+        let (status, code, _) = refused(&server, "get", &format!("/api/contracts/{number}/versions"), Value::Null).await;
         assert!(matches!((status, code.as_str()), (404, "not-found") | (400, "bad-address")), "{number}: {status} {code}");
     }
 }
 
 #[tokio::test]
-async fn a_project_that_is_not_there_has_nothing_to_list() {
-    let bench = Bench::new().await;
+async fn unknown_project_has_no_lists() {
+    let server = TestServer::new().await;
     for list in ["agents", "messages", "inbox", "goals", "handshakes", "contracts", "spawn-policies", "minions", "hats"] {
-        let (status, code, hint) = refused(&bench, "get", &format!("/api/projects/PROJ-404/{list}"), Value::Null).await;
+        let (status, code, hint) = refused(&server, "get", &format!("/api/projects/PROJ-404/{list}"), Value::Null).await;
         assert_eq!((status, code.as_str()), (404, "not-found"), "{list}: {hint}");
     }
-    let room = refused(&bench, "post", "/api/projects/PROJ-404/room-token", Value::Null).await;
-    assert_eq!((room.0, room.1.as_str()), (404, "not-found"));
+    let invite = refused(&server, "post", "/api/projects/PROJ-404/room-token", Value::Null).await;
+    assert_eq!((invite.0, invite.1.as_str()), (404, "not-found"));
 }

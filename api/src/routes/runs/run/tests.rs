@@ -1,4 +1,4 @@
-//! Pages of a transcript hold whole lines, all of them, once.
+//! Pages of a transcript: whole lines, each once.
 
 use domain::runs::output::{OutputKind, OutputLine};
 
@@ -10,7 +10,7 @@ fn line(offset: u64, length: usize) -> String {
 }
 
 #[test]
-fn pages_follow_each_other_without_a_gap() {
+fn pages_cover_the_transcript_without_gaps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(TRANSCRIPT);
     let lengths = [10, 400_000, 200_000, 900_000, 5, 0, 300_000];
@@ -21,7 +21,7 @@ fn pages_follow_each_other_without_a_gap() {
         let (page, at_end) = read(&path, next).unwrap();
         pages += 1;
         let size = page.next - next;
-        assert!(size <= PAGE as u64 || page.lines.len() == 1, "{size}");
+        assert!(size <= MAX_PAGE_BYTES as u64 || page.lines.len() == 1, "{size}");
         offsets.extend(page.lines.iter().map(|line| line.offset));
         next = page.next;
         if at_end {
@@ -29,20 +29,20 @@ fn pages_follow_each_other_without_a_gap() {
         }
     }
     assert_eq!(offsets, [0, 1, 2, 3, 4, 5, 6]);
-    assert_eq!(next, whole.len() as u64, "the line that is being written waits");
+    assert_eq!(next, whole.len() as u64, "an unfinished line is left for the next page");
     assert_eq!(pages, 4);
     let (rest, at_end) = read(&path, next).unwrap();
     assert_eq!((rest.lines.len(), rest.next, at_end), (0, next, true));
 }
 
 #[test]
-fn a_run_without_output_has_an_empty_page() {
+fn run_without_output_has_an_empty_page() {
     let (page, at_end) = read(Path::new("/nowhere/transcript.jsonl"), 0).unwrap();
     assert_eq!((page, at_end), (Output { lines: Vec::new(), next: 0, complete: false }, true));
 }
 
 #[test]
-fn an_offset_in_the_middle_of_a_line_costs_that_line_only() {
+fn offset_inside_a_line_skips_only_that_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(TRANSCRIPT);
     std::fs::write(&path, line(1, 20) + &line(2, 20)).unwrap();

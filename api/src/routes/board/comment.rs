@@ -1,4 +1,4 @@
-//! The thread of a task.
+//! Comments: the thread of a task.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,24 +13,30 @@ use crate::extract::{Body, Id};
 use crate::markdown;
 use crate::state::AppState;
 
-/// A task's thread, oldest first
+/// List the comments of a task, oldest first
 #[utoipa::path(get, path = "/api/tasks/{id}/comments", params(("id" = TaskId, Path)), responses((status = 200, body = List<CommentView>)))]
-pub(crate) async fn list(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<CommentView>>> {
+pub(crate) async fn list_comments(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<CommentView>>> {
     let comments = state.db.comments(&id).await?;
     Ok(Json(List { items: comments.into_iter().map(view).collect(), next: None }))
 }
 
-/// Add to a task's thread
-#[utoipa::path(post, path = "/api/tasks/{id}/comments", params(("id" = TaskId, Path)), request_body = TextBody, responses((status = 201, body = CommentView)))]
-pub(crate) async fn create(
+/// Add a comment to a task
+#[utoipa::path(
+    post,
+    path = "/api/tasks/{id}/comments",
+    params(("id" = TaskId, Path)),
+    request_body = TextBody,
+    responses((status = 201, body = CommentView))
+)]
+pub(crate) async fn add_comment(
     State(state): State<AppState>,
     Id(id): Id<TaskId>,
-    Body(words): Body<TextBody>,
+    Body(text): Body<TextBody>,
 ) -> Result<(StatusCode, Json<CommentView>)> {
-    let comment = state.db.add_comment(&Caller::Human, &id, &words.content, None).await?;
+    let comment = state.db.add_comment(&Caller::Human, &id, &text.content, None).await?;
     Ok((StatusCode::CREATED, Json(view(comment))))
 }
 
 fn view(comment: Comment) -> CommentView {
-    CommentView { content_html: markdown::html(&comment.content), comment }
+    CommentView { content_html: markdown::render(&comment.content), comment }
 }

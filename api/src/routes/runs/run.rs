@@ -1,4 +1,4 @@
-//! Runs: what an agent did, said and costs, and a word to it while it works.
+//! Runs: reading them and their output, stopping them, and sending messages to their agents.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
@@ -16,62 +16,66 @@ use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 use crate::error::Result;
-use crate::extract::{Body, Id, NoBody, Parameters};
+use crate::extract::{Body, Id, NoBody, QueryParameters};
 use crate::state::AppState;
 
-/// The file in a run's folder to which whole lines are appended, each an `OutputLine` as JSON.
+/// The file in a run's folder that whole lines are appended to, each an `OutputLine` as JSON.
 const TRANSCRIPT: &str = "transcript.jsonl";
-/// Bytes of the transcript in one answer; a longer line comes alone.
-const PAGE: usize = 512 * 1024;
+/// Bytes of the transcript in one response. A longer line is sent alone.
+const MAX_PAGE_BYTES: usize = 512 * 1024;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Place {
-    /// `next` of the page before; 0 is the beginning.
+pub(crate) struct OutputQuery {
+    /// `next` of the previous page; 0 for the beginning.
     #[serde(default)]
     offset: u64,
 }
 
-/// Every run of a task, oldest first
+/// List the runs of a task, oldest first
 #[utoipa::path(get, path = "/api/tasks/{id}/runs", params(("id" = TaskId, Path)), responses((status = 200, body = List<Run>)))]
-pub(crate) async fn list(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<Run>>> {
+pub(crate) async fn list_runs(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<Run>>> {
     Ok(Json(List { items: state.db.runs(&id).await?, next: None }))
 }
 
-/// One run
+/// Get a run
 #[utoipa::path(get, path = "/api/runs/{id}", params(("id" = RunId, Path)), responses((status = 200, body = Run)))]
-pub(crate) async fn show(State(state): State<AppState>, Id(id): Id<RunId>) -> Result<Json<Run>> {
+pub(crate) async fn get_run(State(state): State<AppState>, Id(id): Id<RunId>) -> Result<Json<Run>> {
     Ok(Json(state.db.run(&id).await?))
 }
 
-/// What an agent said and did
-#[utoipa::path(get, path = "/api/runs/{id}/output", params(("id" = RunId, Path), Place), responses((status = 200, body = Output)))]
-pub(crate) async fn output(State(state): State<AppState>, Id(id): Id<RunId>, Parameters(place): Parameters<Place>) -> Result<Json<Output>> {
-    // Read before the transcript: of a run that ended, the whole transcript is there.
+/// Get a page of the output of a run
+#[utoipa::path(get, path = "/api/runs/{id}/output", params(("id" = RunId, Path), OutputQuery), responses((status = 200, body = Output)))]
+pub(crate) async fn get_run_output(
+    State(state): State<AppState>,
+    Id(id): Id<RunId>,
+    QueryParameters(query): QueryParameters<OutputQuery>,
+) -> Result<Json<Output>> {
+    // Read before the transcript, because the transcript of an ended run is complete.
     let ended = !state.db.run(&id).await?.is_live();
     let path = state.db.run_dir(&id).await?.join(TRANSCRIPT);
-    let page = spawn_blocking(move || read(&path, place.offset)).await?;
+    let page = spawn_blocking(move || read(&path, query.offset)).await?;
     let (mut output, at_end) = page.map_err(|source| db::Error::File { attempted: format!("read the output of {id}"), source })?;
     output.complete = ended && at_end;
     Ok(Json(output))
 }
 
-/// End a run and hold its card where it is
+/// Stop a run and hold its task in its column
 #[utoipa::path(post, path = "/api/runs/{id}/stop", params(("id" = RunId, Path)), responses((status = 200, body = Run)))]
-pub(crate) async fn stop(State(state): State<AppState>, Id(id): Id<RunId>, _: NoBody) -> Result<Json<Run>> {
+pub(crate) async fn stop_run(State(state): State<AppState>, Id(id): Id<RunId>, _: NoBody) -> Result<Json<Run>> {
     state.db.stop_run(&Caller::Human, &id).await?;
     Ok(Json(state.db.run(&id).await?))
 }
 
-/// Say something to a running agent
+/// Send a message to a running agent
 #[utoipa::path(post, path = "/api/runs/{id}/message", params(("id" = RunId, Path)), request_body = TextBody, responses((status = 200, body = Run)))]
-pub(crate) async fn message(State(state): State<AppState>, Id(id): Id<RunId>, Body(words): Body<TextBody>) -> Result<Json<Run>> {
-    state.db.message_run(&Caller::Human, &id, &words.content).await?;
+pub(crate) async fn message_run(State(state): State<AppState>, Id(id): Id<RunId>, Body(text): Body<TextBody>) -> Result<Json<Run>> {
+    state.db.message_run(&Caller::Human, &id, &text.content).await?;
     Ok(Json(state.db.run(&id).await?))
 }
 
-/// A page of whole lines, and whether it reaches to the last of them. A run that printed nothing yet has no file.
+/// Reads a page of whole lines, and whether it includes the last one. A run without output has no file.
 fn read(path: &Path, offset: u64) -> std::io::Result<(Output, bool)> {
     let mut output = Output { lines: Vec::new(), next: offset, complete: false };
     let mut file = match File::open(path) {
@@ -88,12 +92,12 @@ fn read(path: &Path, offset: u64) -> std::io::Result<(Output, bool)> {
         if line.last() != Some(&b'\n') {
             return Ok((output, true));
         }
-        if taken > 0 && taken + line.len() > PAGE {
+        if taken > 0 && taken + line.len() > MAX_PAGE_BYTES {
             return Ok((output, false));
         }
         taken += line.len();
         output.next += line.len() as u64;
-        // Only an offset in the middle of a line makes one that cannot be read.
+        // Only an offset inside a line makes a line unreadable.
         output.lines.extend(serde_json::from_slice(&line).ok());
     }
 }
