@@ -82,7 +82,7 @@ impl Call {
 
 /// Under what a call is remembered that its client named `id`: with the tool, whose stored answer fits no other, and with what was asked.
 /// Some clients count their calls anew in each turn, so that two calls share an id; who repeats one asks in the same words.
-pub(crate) fn remembered_as(id: &str, tool: &str, arguments: Option<&JsonObject>, scope: Option<&TaskId>) -> String {
+pub(crate) fn idempotency_key(id: &str, tool: &str, arguments: Option<&JsonObject>, scope: Option<&TaskId>) -> String {
     let mut asked = Sha256::new();
     asked.update(scope.map_or("", TaskId::as_str));
     for (name, value) in arguments.into_iter().flatten() {
@@ -114,7 +114,7 @@ where
         Effect::Writes => ToolAnnotations::new().destructive(false),
     };
     let mut schema = schema::<A>();
-    let judged: Vec<&str> = tools::identity(name).iter().copied().filter(|argument| mention(&mut schema, argument)).collect();
+    let judged: Vec<&str> = tools::identity_arguments(name).iter().copied().filter(|argument| add_identity_argument(&mut schema, argument)).collect();
     let definition = Tool::new(name, description, Arc::new(schema)).with_annotations(hints);
     ToolRoute::new_dyn(definition, move |context: ToolCallContext<'_, Handler>| {
         let (run, judged) = (run.clone(), judged.clone());
@@ -140,7 +140,7 @@ fn parse<A: DeserializeOwned>(arguments: JsonObject) -> Result<A, Failure> {
 }
 
 /// Adds the caller's own name to a schema that does not have it yet, and says whether it did.
-fn mention(schema: &mut JsonObject, argument: &str) -> bool {
+fn add_identity_argument(schema: &mut JsonObject, argument: &str) -> bool {
     let properties = schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     match properties.as_object_mut() {
         Some(properties) if !properties.contains_key(argument) => properties.insert(argument.to_owned(), json!({"type": "string"})).is_none(),
@@ -155,13 +155,13 @@ fn schema<A: JsonSchema>() -> JsonObject {
         settings.inline_subschemas = true;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    RecursiveTransform(plain).transform(&mut schema);
+    RecursiveTransform(simplify_schema).transform(&mut schema);
     schema.remove("title");
     schema.remove("description");
     schema.as_object().cloned().unwrap_or_default()
 }
 
-fn plain(schema: &mut schemars::Schema) {
+fn simplify_schema(schema: &mut schemars::Schema) {
     schema.remove("format");
     if schema.get("default").is_some_and(|default| default.is_null() || default.as_array().is_some_and(Vec::is_empty)) {
         schema.remove("default");

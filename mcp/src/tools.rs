@@ -127,12 +127,12 @@ pub(crate) fn routes() -> ToolRouter<Handler> {
 }
 
 /// The arguments of `tool` in which a caller may repeat its own name.
-pub(crate) fn identity(tool: &str) -> &'static [&'static str] {
+pub(crate) fn identity_arguments(tool: &str) -> &'static [&'static str] {
     TABLE.iter().find(|row| row.tool == tool).map_or(&[], |row| row.identity)
 }
 
 /// Whether the caller sees `tool` and may call it.
-pub(crate) fn may(caller: &Caller, tool: &str) -> bool {
+pub(crate) fn is_allowed(caller: &Caller, tool: &str) -> bool {
     TABLE.iter().any(|row| {
         row.tool == tool
             && match caller {
@@ -145,9 +145,9 @@ pub(crate) fn may(caller: &Caller, tool: &str) -> bool {
 }
 
 /// The tools among `all` that the caller sees, as it sees them.
-pub(crate) fn seen_by(caller: &Caller, all: &ToolRouter<Handler>) -> Vec<Tool> {
+pub(crate) fn visible_to(caller: &Caller, all: &ToolRouter<Handler>) -> Vec<Tool> {
     let mut seen = all.list_all();
-    seen.retain(|tool| may(caller, &tool.name));
+    seen.retain(|tool| is_allowed(caller, &tool.name));
     // Who comes from outside has none of the roles of this argument.
     if let (Caller::Agent(_), Some(tool)) = (caller, seen.iter_mut().find(|tool| tool.name == comment::ADD_COMMENT)) {
         let schema = Arc::make_mut(&mut tool.input_schema);
@@ -158,7 +158,7 @@ pub(crate) fn seen_by(caller: &Caller, all: &ToolRouter<Handler>) -> Vec<Tool> {
 
 /// Why the caller may not call `tool`.
 pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
-    let own: Vec<&str> = TABLE.iter().filter(|row| may(caller, row.tool)).map(|row| row.tool).collect();
+    let own: Vec<&str> = TABLE.iter().filter(|row| is_allowed(caller, row.tool)).map(|row| row.tool).collect();
     let mut hint = format!("Your tools are {}.", own.join(", "));
     if matches!(caller, Caller::Human | Caller::Runner) && TABLE.iter().any(|row| row.tool == tool && row.outside) {
         hint = format!("This token is the person's. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}. {hint}");
@@ -174,10 +174,10 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
 /// Refuses a call that names somebody else than its token does as the one who acts. A name that is left out is the caller's own.
 ///
 /// The only place where a claimed name is judged. Whom a call is about is another matter, and each tool's own.
-pub(crate) fn claim(caller: &Caller, tool: &str, arguments: Option<&JsonObject>) -> Result<(), Refusal> {
+pub(crate) fn check_identity(caller: &Caller, tool: &str, arguments: Option<&JsonObject>) -> Result<(), Refusal> {
     // Whoever has no name yet repeats none: what it gives to register is its wish.
     let (Some(own), Some(arguments)) = (caller.name(), arguments) else { return Ok(()) };
-    for argument in identity(tool) {
+    for argument in identity_arguments(tool) {
         let claimed = match arguments.get(*argument) {
             None | Some(Value::Null) => continue,
             Some(Value::String(claimed)) if claimed.trim().is_empty() || is_short_for(claimed.trim(), &own) => continue,

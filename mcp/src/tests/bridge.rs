@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::ear::{Heard, Listening};
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
+use super::listener::{Heard, Listening};
 use super::table::run;
 use crate::server_file::{self, ServerFile};
 use crate::{BridgeError, BridgeOptions, router, tools};
@@ -42,14 +42,16 @@ impl Board {
     /// A bridge whose client listens.
     async fn listening_bridge(&self, token: &str, era: Era) -> (Listening, Bridge) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), theirs));
+        let (input, output) = tokio::io::split(theirs);
+        let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), input, output));
         (Listening::begin(ours, era).await, bridge)
     }
 }
 
 async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let bridge = tokio::spawn(crate::bridge::serve(options, theirs));
+    let (input, output) = tokio::io::split(theirs);
+    let bridge = tokio::spawn(crate::bridge::serve(options, input, output));
     let client = ().serve_with_lifecycle(ours, era.lifecycle()).await.unwrap();
     (client, bridge)
 }
@@ -62,14 +64,14 @@ async fn either_era_gets_through() {
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        let own = tools::routes().list_all().into_iter().filter(|tool| tools::may(&run(Phase::Coder), &tool.name));
+        let own = tools::routes().list_all().into_iter().filter(|tool| tools::is_allowed(&run(Phase::Coder), &tool.name));
         assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);
         assert!(mine.data.is_null(), "a model would be shown the data instead of the text");
         assert!(refused(&client, "create_task", json!({"title": "x"})).await.starts_with("a coder may not call create_task."));
         let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get weather")).await.unwrap_err();
-        assert!(unknown.to_string().contains("there is no tool named get weather"), "{unknown}");
+        assert!(unknown.to_string().contains("tool get weather does not exist"), "{unknown}");
         client.cancel().await.unwrap();
         bridge.await.unwrap().unwrap();
     }
@@ -201,9 +203,9 @@ async fn a_board_that_does_not_run_is_said_to_the_model() {
     let text = refused(&client, "get_board", json!({})).await;
     assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
     // Nothing resumes an agent from outside.
-    assert!(text.contains("Next: End your turn: what you committed is safe.") && text.contains("others call again then."), "{text}");
+    assert!(text.contains("Next: End your turn: your commits are safe.") && text.contains("other agents call again."), "{text}");
     let list = client.list_tools(None).await.unwrap_err().to_string();
-    assert!(list.contains("the board is not running") && list.contains("waited 20 s"), "{list}");
+    assert!(list.contains("the board is not running") && list.contains("waited 15 s"), "{list}");
 }
 
 #[tokio::test]
@@ -214,7 +216,7 @@ async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
     let text = refused(&client, "get_board", json!({})).await;
     insta::assert_snapshot!(text, @r"
     the request carries no valid token.
-    Next: Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`.
+    Next: Ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`.
     ");
     let list = client.list_tools(None).await.unwrap_err().to_string();
     assert!(list.contains("no valid token") && list.contains("vibe-relay token new") && !list.contains("beside the database"), "{list}");
@@ -238,7 +240,8 @@ async fn without_a_run_the_bridge_is_the_persons() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
     let (_client, theirs) = tokio::io::duplex(64);
-    let error = crate::bridge::serve(board.options(None), theirs).await.unwrap_err().to_string();
+    let (input, output) = tokio::io::split(theirs);
+    let error = crate::bridge::serve(board.options(None), input, output).await.unwrap_err().to_string();
     assert!(error.starts_with("no token was given and ") && error.contains("set VIBE_RELAY_TOKEN"), "{error}");
     std::fs::write(board.db.path().with_file_name("token"), format!("{PERSON}\n")).unwrap();
     let options = BridgeOptions { task_id: Some(TaskId::new(1)), ..board.options(None) };
@@ -252,7 +255,8 @@ async fn a_client_that_says_nothing_is_no_error() {
     let board = Board::new().await;
     let (client, theirs) = tokio::io::duplex(64);
     drop(client);
-    crate::bridge::serve(board.options(Some("any")), theirs).await.unwrap();
+    let (input, output) = tokio::io::split(theirs);
+    crate::bridge::serve(board.options(Some("any")), input, output).await.unwrap();
 }
 
 #[tokio::test]
@@ -340,7 +344,7 @@ async fn a_bridge_to_nowhere_ends() {
     tokio::time::pause();
     let began = tokio::time::Instant::now();
     let error = bridge.await.unwrap().unwrap_err();
-    assert!(matches!(&error, BridgeError::Gone { folder: gone } if *gone == folder), "{error}");
+    assert!(matches!(&error, BridgeError::FolderMissing { folder: missing } if *missing == folder), "{error}");
     assert!(began.elapsed() >= std::time::Duration::from_secs(119), "{:?}", began.elapsed());
     drop(client);
 }

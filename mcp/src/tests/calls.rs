@@ -244,5 +244,5 @@ async fn wrong_arguments_are_tool_errors_that_name_the_field() {
     Next: Correct it and call get_task again.
     "#);
     let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get_weather")).await.unwrap_err();
-    assert!(unknown.to_string().contains("there is no tool named get_weather"), "{unknown}");
+    assert!(unknown.to_string().contains("tool get_weather does not exist"), "{unknown}");
 }

@@ -96,7 +96,7 @@ proptest::proptest! {
     ) {
         let own = caller.name().unwrap();
         let arguments = json!({argument: claimed, "title": "x"});
-        let judged = tools::claim(&caller, tool, arguments.as_object());
+        let judged = tools::check_identity(&caller, tool, arguments.as_object());
         prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
         if let Err(refusal) = judged {
             let named = matches!(refusal, Refusal::NotYou { own: named, .. } if named == own);
@@ -210,8 +210,9 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
         let Bearer { client, caller } = &bearers[bearer];
         let own = caller.name().unwrap();
         // Most calls are of tools that the caller sees.
-        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::may(caller, tool)).collect();
-        let (tool, argument) = if tools::may(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
+        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::is_allowed(caller, tool)).collect();
+        let (tool, argument) =
+            if tools::is_allowed(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
         // Every other claim is true, or too few writes would be left to look at.
         let claimed = if pick.is_multiple_of(2) { json!(own.split_once('/').map_or(own.as_str(), |(_, name)| name)) } else { claimed };
         let mut arguments = arguments(tool, case, usize::from(pick / 2));
@@ -227,7 +228,7 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
         let events = board.db.events_after(before, None, 1_000).await.unwrap();
         if !is_own(&claimed, &own) {
             assert!(outcome.is_error && events.is_empty(), "{own} as {claimed} by {tool}: {}", outcome.text);
-            assert!(!tools::may(caller, tool) || outcome.data["code"] == "not-you", "{own} as {claimed} by {tool}: {}", outcome.text);
+            assert!(!tools::is_allowed(caller, tool) || outcome.data["code"] == "not-you", "{own} as {claimed} by {tool}: {}", outcome.text);
         }
         for envelope in &events {
             assert!(envelope.actor == caller.actor() || envelope.actor == Actor::Runner, "{own} by {tool}: {envelope:?}");

@@ -9,8 +9,8 @@ use http::StatusCode;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::ear::{Heard, description};
 use super::fixture::{Board, Era, PERSON, Server, done};
+use super::listener::{Heard, description};
 const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
 
 #[tokio::test]
@@ -252,24 +252,4 @@ async fn a_session_is_bound_to_the_token_that_began_it() {
     assert_eq!(server.within(&later, &session, &list).send().await.unwrap().status(), StatusCode::NOT_FOUND, "the same room, another token");
     let own = server.session(&later).await;
     assert_eq!(server.within(&later, &own, &list).send().await.unwrap().status(), StatusCode::OK);
-}
-
-#[tokio::test]
-async fn the_oldest_session_of_a_token_ends_for_the_next() {
-    let board = Board::new().await;
-    let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
-    let server = board.serve().await;
-    let (oldest, others) = (server.session(&mara).await, server.session(&otto).await);
-    let mut stream = server.stream(&mara, &oldest).await;
-    for _ in 1..crate::session::MOST {
-        server.session(&mara).await;
-    }
-    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
-    assert_eq!(server.within(&mara, &oldest, &list).send().await.unwrap().status(), StatusCode::OK);
-    let newest = server.session(&mara).await;
-    let ended = async { while let Ok(Some(_)) = stream.chunk().await {} };
-    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the stream outlives its session");
-    for (token, session, status) in [(&mara, oldest, StatusCode::NOT_FOUND), (&mara, newest, StatusCode::OK), (&otto, others, StatusCode::OK)] {
-        assert_eq!(server.within(token, &session, &list).send().await.unwrap().status(), status);
-    }
 }

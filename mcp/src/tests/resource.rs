@@ -8,8 +8,8 @@ use rmcp::model::{ErrorCode, ReadResourceRequestParams};
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
-use super::ear::Heard;
 use super::fixture::{Board, Era, PERSON, done};
+use super::listener::Heard;
 
 const INBOX: &str = "vibe-relay://inbox";
 

@@ -29,7 +29,7 @@ fn columns() -> Vec<(&'static str, Caller)> {
 }
 
 fn seen_by(caller: &Caller) -> Vec<Tool> {
-    tools::seen_by(caller, &tools::routes())
+    tools::visible_to(caller, &tools::routes())
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn each_list_is_short() {
 #[test]
 fn every_tool_has_a_row_and_every_row_a_tool() {
     for tool in tools::routes().list_all() {
-        assert!(columns().iter().any(|(_, caller)| tools::may(caller, &tool.name)), "{} is seen by nobody", tool.name);
+        assert!(columns().iter().any(|(_, caller)| tools::is_allowed(caller, &tool.name)), "{} is seen by nobody", tool.name);
         let description = tool.description.unwrap();
         assert!(description.len() <= 300 && description.starts_with("Use it "), "{}: {} bytes", tool.name, description.len());
     }
@@ -102,7 +102,7 @@ fn every_tool_has_a_row_and_every_row_a_tool() {
         for row in tools::TABLE {
             assert!(tools::routes().has_route(row.tool), "{} is in the table and not a tool", row.tool);
             let hint = tools::refusal(&caller, row.tool).hint();
-            assert!(tools::may(&caller, row.tool) || hint.contains(if name == "room" { "register" } else { "get_board" }), "{hint}");
+            assert!(tools::is_allowed(&caller, row.tool) || hint.contains(if name == "room" { "register" } else { "get_board" }), "{hint}");
         }
     }
     assert_eq!(tools::TABLE.len(), tools::routes().list_all().len());

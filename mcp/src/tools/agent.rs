@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::{self, InProject};
 use crate::tools::onboarding;
 
@@ -78,7 +78,7 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
         text += &format!("\n{} messages wait for you: call check_inbox.", agent.unread);
     }
     let onboarding = onboarding::text(&agent.roles);
-    let mut data = json!({"agent": show::agent(agent), "onboarding": onboarding});
+    let mut data = json!({"agent": format::agent(agent), "onboarding": onboarding});
     if let Some(token) = &registered.token {
         data["token"] = json!(token);
     }
@@ -103,7 +103,7 @@ struct Who {
 async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
     call.db.admit_reader(&call.caller).await?;
     let agents = call.db.agents(&call.project(given.project.0).await?).await?;
-    let there: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(show::agent).collect();
+    let there: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(format::agent).collect();
     Ok(Answer::new(json!(there).to_string(), json!({"agents": there})))
 }
 
@@ -120,7 +120,7 @@ async fn set_status(call: Call, given: SetStatus) -> Result<Answer, Failure> {
         Some(status) => format!("{} is shown as: {status}", agent.name),
         None => format!("{} says nothing about what it does.", agent.name),
     };
-    Ok(Answer::new(text, json!({"agent": show::agent(&agent)})))
+    Ok(Answer::new(text, json!({"agent": format::agent(&agent)})))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

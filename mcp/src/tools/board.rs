@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
@@ -63,7 +63,7 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     let of = |card: &Card| comments.get(&card.id).map_or(&[][..], Vec::as_slice);
     let page =
-        page::cards(board.cards.iter().filter(|card| card.id.number() > after), |card| (show::lines(card, of(card)), show::data(card, of(card))));
+        page::cards(board.cards.iter().filter(|card| card.id.number() > after), |card| (format::lines(card, of(card)), format::data(card, of(card))));
     text += &page.text;
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_board with after={next}.\n");
@@ -108,7 +108,7 @@ async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failu
     cards.retain(|card| card.id.number() > after && arguments.phase.is_none_or(|phase| card.phase == phase || works(phase)));
     // Those of several projects too: a page goes on after an id.
     cards.sort_unstable_by_key(|card| card.id.number());
-    let page = page::cards(cards.iter(), |card| (show::lines(card, &[]), show::data(card, &[])));
+    let page = page::cards(cards.iter(), |card| (format::lines(card, &[]), format::data(card, &[])));
     let mut text = if cards.is_empty() { "No task.\n".to_owned() } else { page.text };
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_my_tasks with after={next}.\n");

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::{self, InProject};
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
@@ -58,7 +58,7 @@ async fn link_task_to_goal(call: Call, given: LinkTaskToGoal) -> Result<Answer, 
     let task = call.db.link_task(&call.caller, &given.task_id, Some(&given.goal_id)).await?;
     let goal = call.db.goal(&given.goal_id).await?;
     let text = format!("{} belongs to {} now. {}", task.card.id, goal.id, progress(&goal));
-    Ok(Answer::new(text, json!({"task": show::data(&task.card, &[]), "goal": goal})))
+    Ok(Answer::new(text, json!({"task": format::data(&task.card, &[]), "goal": goal})))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,7 +79,7 @@ async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
     let after = given.after.as_ref().map_or(0, TaskId::number);
     let cards = call.db.board(&goal.project_id).await?.cards;
     let linked = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id) && card.id.number() > after);
-    let page = page::cards(linked, |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
+    let page = page::cards(linked, |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
     let mut text = format!("{}\n{}", progress(&goal), page.text).trim_end().to_owned();
     if let Some(next) = &page.next {
         text += &format!("\nMore tasks follow: call goal_status with after={next}.");

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::InProject;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
@@ -40,7 +40,7 @@ async fn assign_role_hat(call: Call, given: AssignRoleHat) -> Result<Answer, Fai
     let task = call.db.assign_role_hat(&call.caller, &given.task_id, given.role).await?;
     let assignee = task.card.hands.assigned_to.as_deref().unwrap_or("nobody");
     let text = format!("{assignee} wears the hat {} for {}.", given.role, task.card.id);
-    Ok(Answer::new(text, json!({"task": show::data(&task.card, &[])})))
+    Ok(Answer::new(text, json!({"task": format::data(&task.card, &[])})))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

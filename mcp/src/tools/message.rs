@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::{self, InProject};
 
 /// How many messages that count as read are named in one answer, the newest first.
@@ -101,7 +101,7 @@ async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
         .messages
         .iter()
         .map(|received| {
-            let mut data = show::message(&received.message);
+            let mut data = format::message(&received.message);
             if received.again {
                 data["again"] = json!(true);
             }
@@ -136,7 +136,7 @@ async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
     let count = given.count.unwrap_or(HISTORY_DEFAULT);
     let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };
     let messages = call.db.history(&project, &query).await?;
-    let (shown, left_out) = page::newest(messages.iter().map(show::message).collect());
+    let (shown, left_out) = page::newest(messages.iter().map(format::message).collect());
     let first = shown.first().map(|message| &message["id"]).filter(|_| left_out > 0);
     let older = first.map(|id| format!("{left_out} older ones did not fit: call get_history with before={id}."));
     Ok(Answer::new(json!(shown).to_string(), json!({"messages": shown, "left_out": left_out})).with_aside(older))

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments::{self, InProject};
 use crate::tools::task::{found, told};
 
@@ -64,7 +64,7 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         cards.retain(|card| card.hands.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
     }
     let agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
-    let page = page::cards(cards.iter(), |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
+    let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
     let warnings: Vec<String> = cards.iter().take(page.tasks.len()).filter_map(|card| warning(card, &agents)).collect();
     let mut text = if cards.is_empty() { "No task.\n".to_owned() } else { page.text };
     for warning in &warnings {

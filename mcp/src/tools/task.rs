@@ -11,10 +11,10 @@ use serde_json::json;
 use db::{Caller, Move};
 
 use crate::call::{Call, Effect, tool};
+use crate::format;
 use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::show;
 use crate::tools::arguments;
 
 pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
@@ -62,7 +62,7 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
     }
     let (shown, older) = page::newest(thread.iter().map(|comment| json!(comment)).collect());
     let thread = &thread[older..];
-    let mut text = show::lines(&task.card, &[]);
+    let mut text = format::lines(&task.card, &[]);
     if let Some(branch) = &task.branch {
         text += &format!("  branch {branch}\n");
     }
@@ -78,9 +78,9 @@ async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
         text += &format!("({older} older ones are left out: call get_task with before={})\n", first.id);
     }
     for comment in thread {
-        text += &show::comment(comment);
+        text += &format::comment(comment);
     }
-    let mut data = json!({"task": show::data(&task.card, &[]), "question": question, "comments": shown, "older_comments": older});
+    let mut data = json!({"task": format::data(&task.card, &[]), "question": question, "comments": shown, "older_comments": older});
     data["task"]["description"] = json!(task.description);
     data["task"]["branch"] = json!(task.branch);
     data["task"]["result"] = json!(task.result);
@@ -137,7 +137,7 @@ pub(super) async fn found(call: &Call, id: &TaskId, to: Status) -> Result<Found,
 
 /// The answer after a task was changed.
 pub(super) fn told(caller: &Caller, task: &Task) -> Answer {
-    let data = json!({"task": show::data(&task.card, &[]), "approved_sha": task.card.approved_sha});
+    let data = json!({"task": format::data(&task.card, &[]), "approved_sha": task.card.approved_sha});
     Answer::new(outcome(caller, task), data)
 }
 
@@ -146,7 +146,7 @@ fn outcome(caller: &Caller, task: &Task) -> String {
     let card = &task.card;
     let approved = card.approved_sha.as_deref().filter(|_| card.is_approved());
     let what = match (card.status, approved) {
-        (_, Some(sha)) => format!("{}: approved {}; the merge is queued.", card.id, show::short(sha)),
+        (_, Some(sha)) => format!("{}: approved {}; the merge is queued.", card.id, format::short(sha)),
         (Status::InReview, None) => format!("{} is in review: another agent judges the commit.", card.id),
         (Status::InProgress, None) if caller.run().is_some() => format!("{} is sent back to its coder, who reads your comment.", card.id),
         (Status::Done, None) if card.hands.verified_by.is_some() => format!("{} is verified.", card.id),

@@ -24,9 +24,9 @@ pub(super) enum Heard {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Ear(mpsc::UnboundedSender<Heard>);
+pub(super) struct ChangeListener(mpsc::UnboundedSender<Heard>);
 
-impl ClientHandler for Ear {
+impl ClientHandler for ChangeListener {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.0.send(Heard::Tools).unwrap();
     }
@@ -43,7 +43,7 @@ impl ClientHandler for Ear {
 }
 
 pub(super) struct Listening {
-    pub(super) client: RunningService<RoleClient, Ear>,
+    pub(super) client: RunningService<RoleClient, ChangeListener>,
     pub(super) heard: mpsc::UnboundedReceiver<Heard>,
 }
 
@@ -59,10 +59,10 @@ impl Listening {
         E: std::error::Error + Send + Sync + 'static,
     {
         let (sender, heard) = mpsc::unbounded_channel();
-        let ear = Ear(sender);
-        let client = ear.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
+        let listener = ChangeListener(sender);
+        let client = listener.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
         if matches!(era, Era::Modern) {
-            listen(&client, filter(resources), ear);
+            listen(&client, filter(resources), listener);
         }
         Self { client, heard }
     }
@@ -97,7 +97,7 @@ pub(super) async fn description(client: &Peer<RoleClient>) -> String {
 }
 
 /// Passes on what a subscription of the modern era brings, until it ends.
-fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, ear: Ear) {
+fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, listener: ChangeListener) {
     let client = client.clone();
     tokio::spawn(async move {
         let mut subscription = client.listen(filter).await.unwrap();
@@ -107,7 +107,7 @@ fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, ear: Ear) {
                 ServerNotification::ResourceUpdatedNotification(updated) => Heard::Resource(updated.params.uri),
                 other => panic!("nobody asked for {other:?}"),
             };
-            if ear.0.send(heard).is_err() {
+            if listener.0.send(heard).is_err() {
                 return;
             }
         }

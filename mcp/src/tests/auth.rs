@@ -73,7 +73,7 @@ async fn a_finished_run_is_refused_by_every_tool() {
         let client = server.modern(&run.token).await;
         for (tool, arguments) in every_tool() {
             let text = refused(&client, tool, arguments).await;
-            if tools::may(&super::table::run(phase), tool) {
+            if tools::is_allowed(&super::table::run(phase), tool) {
                 assert!(text.starts_with(&format!("{} is no longer the current run of its task", run.run.id)), "{phase} {tool}: {text}");
                 assert!(text.contains("End your turn"), "{tool}: {text}");
             }
@@ -94,7 +94,7 @@ async fn each_role_is_refused_what_is_not_its_own() {
         (db::Caller::Human, PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
-        for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !tools::may(&caller, tool)) {
+        for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !tools::is_allowed(&caller, tool)) {
             let text = refused(&client, tool, arguments).await;
             assert!(text.starts_with(words), "{tool}: {text}");
             assert!(text.contains("Your tools are get_board") || text.contains("Call register"), "{text}");
@@ -155,7 +155,7 @@ async fn another_project_does_not_exist() {
             ("get_spawn_policy", json!({"project": "PROJ-002"})),
             ("log_minion", json!({"task_description": "x", "status": "spawned", "project": "PROJ-002"})),
         ] {
-            if tools::may(&caller, tool) {
+            if tools::is_allowed(&caller, tool) {
                 let text = refused(&client, tool, arguments).await;
                 assert!(text.contains("does not exist") && !text.contains("Secret"), "{tool}: {text}");
             }

@@ -7,8 +7,8 @@ use rmcp::RoleClient;
 use rmcp::service::Peer;
 use serde_json::json;
 
-use super::ear::Heard;
 use super::fixture::{Board, Era, done, refused};
+use super::listener::Heard;
 
 impl Board {
     pub(super) async fn room(&self) -> String {
