@@ -1,4 +1,6 @@
-//! How cards, comments, agents and messages read for a model: few words, one line where one is enough; and the same as JSON.
+//! Formats cards, comments, agents and messages: short text for a model, and the same as JSON.
+//!
+//! It must not know which tool shows them.
 
 use domain::agent::Agent;
 use domain::comment::Comment;
@@ -9,21 +11,21 @@ use domain::text::excerpt;
 use domain::why::Why;
 use serde_json::{Value, json};
 
-/// How much of a comment a board shows, in characters.
-const EXCERPT: usize = 160;
+/// The most characters of a comment on a board.
+const MAX_EXCERPT: usize = 160;
 
-/// A card on a board, with its last comments.
+/// Formats a card with its last comments.
 pub(crate) fn lines(card: &Card, comments: &[Comment]) -> String {
     let mut text = line(card, card.status.as_str());
     for comment in comments {
-        text += &format!("  {}: {}\n", author(comment), excerpt(&comment.content, EXCERPT));
+        text += &format!("  {}: {}\n", author(comment), excerpt(&comment.content, MAX_EXCERPT));
     }
     text
 }
 
-/// A card with the word for where it stands.
-pub(crate) fn line(card: &Card, stands: &str) -> String {
-    let mut text = format!("{} [{stands}] {}: {}", card.id, card.phase, card.title);
+/// Formats a card with its status or stage.
+pub(crate) fn line(card: &Card, status: &str) -> String {
+    let mut text = format!("{} [{status}] {}: {}", card.id, card.phase, card.title);
     if !card.depends_on.is_empty() {
         let names: Vec<&str> = card.depends_on.iter().map(domain::id::TaskId::as_str).collect();
         text += &format!(" · after {}", names.join(", "));
@@ -35,7 +37,7 @@ pub(crate) fn line(card: &Card, stands: &str) -> String {
         }
     }
     if let Some(run) = &card.run {
-        text += &format!(" · {} at work ({}, attempt {})", run.id, run.phase, run.attempt);
+        text += &format!(" · {} running ({}, attempt {})", run.id, run.phase, run.attempt);
     }
     if card.comments > 0 {
         text += &format!(" · comments: {}", card.comments);
@@ -56,15 +58,15 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         "stage": Stage::of(card),
         "parent_task_id": card.parent_task_id,
         "depends_on": card.depends_on,
-        "why": state(card),
+        "wait_reason": state(card),
         "run": card.run.as_ref().map(|run| &run.id),
         "comments": card.comments,
         "last_comments": comments.iter().map(|comment| json!({
             "author_role": author(comment),
-            "content": excerpt(&comment.content, EXCERPT),
+            "content": excerpt(&comment.content, MAX_EXCERPT),
         })).collect::<Vec<_>>(),
     });
-    // Who had a hand in it and the goal: only where there is something to say.
+    // Contributors and goal appear only if they are set.
     if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.hands)) {
         data.extend(hands);
         if let Some(goal) = &card.goal_id {
@@ -74,41 +76,41 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
     data
 }
 
-/// Why a card stands still, or what became of it.
+/// Returns why a card waits, or its outcome.
 pub(crate) fn state(card: &Card) -> Option<String> {
     if let Some(attention) = &card.attention {
-        return Some(format!("needs the person: {}", excerpt(&attention.detail, EXCERPT)));
+        return Some(format!("needs the human: {}", excerpt(&attention.detail, MAX_EXCERPT)));
     }
     if card.status == Status::Cancelled {
-        return card.cancel_reason.map(|reason| format!("given up: {reason}"));
+        return card.cancel_reason.map(|reason| format!("cancelled: {reason}"));
     }
     if card.is_approved() {
-        return card.approved_sha.as_ref().map(|sha| format!("approved at {}, waits to be merged", short(sha)));
+        return card.approved_sha.as_ref().map(|sha| format!("approved at {}, waits in the merge queue", short(sha)));
     }
-    // The card's own sentence speaks to the person.
+    // The sentence of a hold addresses the human, so agents get another one.
     match card.held_by {
-        Some(HeldBy::Plan) => Some("waits until the person starts the plan".to_owned()),
-        Some(HeldBy::Human | HeldBy::Stop) => Some("held by the person".to_owned()),
+        Some(HeldBy::Plan) => Some("waits until the human starts the plan".to_owned()),
+        Some(HeldBy::Human | HeldBy::Stop) => Some("held by the human".to_owned()),
         None => card.why.as_ref().map(Why::sentence),
     }
 }
 
-/// A comment of a thread, in full.
+/// Formats a comment in full.
 pub(crate) fn comment(comment: &Comment) -> String {
     format!("[{}] {}: {}\n", author(comment), comment.created_at, comment.content)
 }
 
-/// Who wrote a comment: an agent from outside by its name, others by their role.
+/// Returns the author of a comment: the role, and the name of an external agent.
 fn author(comment: &Comment) -> String {
     comment.author_name.as_ref().map_or_else(|| comment.author_role.to_string(), |name| format!("{} {name}", comment.author_role))
 }
 
-/// As much of a commit id as a reader needs.
+/// Shortens a commit id.
 pub(crate) fn short(sha: &str) -> &str {
     sha.get(..12).unwrap_or(sha)
 }
 
-/// A participant, as the others see it.
+/// Returns an agent as the others see it.
 pub(crate) fn agent(agent: &Agent) -> Value {
     json!({
         "name": agent.name,
@@ -120,12 +122,12 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "connected": agent.connected,
         "current_task": agent.task_id,
         "unread": agent.unread,
-        "verified": agent.verified,
+        "trusted": agent.verified,
         "last_seen": agent.last_seen,
     })
 }
 
-/// A message, without what its reader knows anyway.
+/// Returns a message without fields that its reader knows.
 pub(crate) fn message(message: &Message) -> Value {
     let mut data = json!({
         "id": message.id,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use db::{Caller, Db};
+use domain::agent::Role;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use http::request::Parts;
@@ -27,6 +28,7 @@ use crate::notice::Notices;
 use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
 use crate::server::Identity;
+use crate::tools::definition::Standing;
 use crate::{meta, reply, tools};
 
 /// The tool that returns unread messages. Its description starts with the alert.
@@ -53,6 +55,18 @@ impl Handler {
         let end = shutdown.child_token();
         push.start(db.clone(), end.clone());
         Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), push, _end: end.drop_guard() }))
+    }
+
+    /// Looks up what an external agent is trusted with. Its list is shorter if that fails, but its calls work.
+    async fn standing(&self, caller: &Caller) -> Standing {
+        let Caller::Agent(agent) = caller else { return Standing::default() };
+        match self.0.db.agent(&agent.project_id, &agent.name).await {
+            Ok(agent) => Standing { is_trusted: agent.verified, is_lead: agent.verified && agent.roles.contains(&Role::Lead) },
+            Err(error) => {
+                tracing::warn!(%error, ?caller, "the roles of an agent could not be read");
+                Standing::default()
+            }
+        }
     }
 
     /// Carries out a call if the caller may make it. A session acts as the agent that it registers as.
@@ -147,7 +161,7 @@ impl ServerHandler for Handler {
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         let caller = &identity(&context.extensions)?.caller;
-        let mut list = tools::visible_to(caller, &self.0.tools);
+        let mut list = tools::visible_to(caller, self.standing(caller).await, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
                 Ok(unread) => alert(tool, unread.alert()),

@@ -149,7 +149,7 @@ impl Member {
             self.tally.errors.push(answer.text);
         } else if text.starts_with('[') {
             let messages: Vec<Value> = serde_json::from_str(text.lines().next().unwrap_or_default()).map_err(io::Error::other)?;
-            let new = messages.iter().filter(|message| message["again"] != true);
+            let new = messages.iter().filter(|message| message["redelivered"] != true);
             let contents = new.filter_map(|message| message["content"].as_str()).map(str::to_owned);
             self.tally.received.entry(self.name.clone()).or_default().extend(contents);
         }

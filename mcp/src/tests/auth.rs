@@ -1,4 +1,4 @@
-//! Who is let in, and as whom.
+//! Which requests are accepted, and as which caller.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ fn every_tool() -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test]
-async fn a_finished_run_is_refused_by_every_tool() {
+async fn every_tool_refuses_a_finished_run() {
     let names: BTreeSet<String> = every_tool().iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names, tools::routes().list_all().iter().map(|tool| tool.name.to_string()).collect(), "a tool is missing in this test");
     let board = Board::new().await;
@@ -82,7 +82,7 @@ async fn a_finished_run_is_refused_by_every_tool() {
 }
 
 #[tokio::test]
-async fn each_role_is_refused_what_is_not_its_own() {
+async fn each_kind_is_refused_other_kinds_tools() {
     let board = Board::new().await;
     let (coder, run, _) = board.reviewer().await;
     let server = board.serve().await;
@@ -164,7 +164,7 @@ async fn another_project_does_not_exist() {
 }
 
 #[tokio::test]
-async fn lists_are_of_the_caller_and_private() {
+async fn tool_lists_depend_on_the_caller_and_are_private() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let server = board.serve().await;
@@ -198,7 +198,7 @@ fn post(server: &Server, method: &str, token: Option<&str>, parameters: Value) -
 }
 
 #[tokio::test]
-async fn nobody_comes_in_without_a_token() {
+async fn request_without_a_valid_token_is_401() {
     let board = Board::new().await;
     let server = board.serve().await;
     for token in [None, Some("guessed"), Some("")] {
@@ -213,7 +213,7 @@ async fn nobody_comes_in_without_a_token() {
 }
 
 #[tokio::test]
-async fn web_pages_and_foreign_hosts_are_refused() {
+async fn foreign_origins_and_hosts_are_refused() {
     let board = Board::new().await;
     let server = board.serve().await;
     for (name, value) in [("origin", "https://evil.example"), ("origin", "http://127.0.0.1:9400"), ("host", "evil.example")] {
@@ -223,7 +223,7 @@ async fn web_pages_and_foreign_hosts_are_refused() {
 }
 
 #[tokio::test]
-async fn a_session_belongs_to_who_began_it() {
+async fn session_belongs_to_its_opener() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let server = board.serve().await;
@@ -269,7 +269,7 @@ async fn shutting_down_ends_sessions_and_answers_503() {
 }
 
 #[tokio::test]
-async fn a_bridge_for_another_task_is_refused() {
+async fn bridge_for_another_task_is_refused() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let server = board.serve().await;
@@ -300,13 +300,13 @@ async fn a_bridge_for_another_task_is_refused() {
 }
 
 #[tokio::test]
-async fn a_stopped_run_hears_of_it() {
+async fn stopped_run_gets_a_notice() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
     board.db.stop_run(&db::Caller::Human, &coder.run.run.id).await.unwrap();
     let outcome = call(&client, "add_comment", json!({"task_id": coder.task, "content": "still here"})).await;
-    assert!(outcome.is_error && outcome.text.ends_with("notices:\n- this run was stopped by the person: end your turn now"), "{}", outcome.text);
+    assert!(outcome.is_error && outcome.text.ends_with("notices:\n- the human stopped this run: end your turn now"), "{}", outcome.text);
     assert_eq!(board.db.card(&coder.task).await.unwrap().status, Status::InProgress);
     assert!(board.db.comments(&TaskId::new(2)).await.unwrap().is_empty());
 }

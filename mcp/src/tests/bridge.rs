@@ -1,4 +1,4 @@
-//! The bridge between a client's pipe and a server that comes and goes.
+//! The bridge between a client's pipe and a server that is restarted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
 }
 
 #[tokio::test]
-async fn either_era_gets_through() {
+async fn both_revisions_work_through_the_bridge() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let coder = board.coder().await;
@@ -78,7 +78,7 @@ async fn either_era_gets_through() {
 }
 
 #[tokio::test]
-async fn a_call_whose_answer_was_lost_has_its_effect_once() {
+async fn call_with_lost_answer_takes_effect_once() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let planner = board.planner().await;
@@ -116,7 +116,7 @@ async fn a_call_whose_answer_was_lost_has_its_effect_once() {
 
 /// The bridge knows which calls are repeated, because it repeats them itself.
 #[tokio::test]
-async fn who_counts_anew_in_each_turn_hands_in_anew_in_the_same_words() {
+async fn restarted_call_ids_do_not_replay_submissions() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let server = board.serve().await;
@@ -139,7 +139,7 @@ async fn who_counts_anew_in_each_turn_hands_in_anew_in_the_same_words() {
 }
 
 #[tokio::test]
-async fn a_call_waits_while_the_server_is_restarted() {
+async fn call_waits_for_a_restarting_server() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let shutdown = CancellationToken::new();
@@ -195,21 +195,21 @@ async fn calls_share_a_connection_until_a_server_closes_it() {
 }
 
 #[tokio::test]
-async fn a_board_that_does_not_run_is_said_to_the_model() {
+async fn missing_board_is_reported_to_the_model() {
     let board = Board::new().await;
     let (client, _bridge) = board.bridge("any", Era::Modern).await;
     // No server is written down, so nothing but time passes.
     tokio::time::pause();
     let text = refused(&client, "get_board", json!({})).await;
     assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
-    // Nothing resumes an agent from outside.
+    // The board does not resume external agents.
     assert!(text.contains("Next: End your turn: your commits are safe.") && text.contains("other agents call again."), "{text}");
     let list = client.list_tools(None).await.unwrap_err().to_string();
     assert!(list.contains("the board is not running") && list.contains("waited 15 s"), "{list}");
 }
 
 #[tokio::test]
-async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
+async fn invalid_token_is_reported_to_the_model() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
     let (client, _bridge) = board.bridge("guessed", Era::Legacy).await;
@@ -223,7 +223,7 @@ async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
 }
 
 #[tokio::test]
-async fn the_task_of_the_command_line_is_the_tokens() {
+async fn task_option_must_match_the_token() {
     let board = Board::new().await;
     let planner = board.planner().await;
     board.announce(&board.serve().await);
@@ -236,7 +236,7 @@ async fn the_task_of_the_command_line_is_the_tokens() {
 }
 
 #[tokio::test]
-async fn without_a_run_the_bridge_is_the_persons() {
+async fn bridge_without_a_token_uses_the_humans() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
     let (_client, theirs) = tokio::io::duplex(64);
@@ -251,7 +251,7 @@ async fn without_a_run_the_bridge_is_the_persons() {
 }
 
 #[tokio::test]
-async fn a_client_that_says_nothing_is_no_error() {
+async fn silent_client_is_not_an_error() {
     let board = Board::new().await;
     let (client, theirs) = tokio::io::duplex(64);
     drop(client);
@@ -260,7 +260,7 @@ async fn a_client_that_says_nothing_is_no_error() {
 }
 
 #[tokio::test]
-async fn what_changes_is_passed_on_across_restarts() {
+async fn changes_are_forwarded_across_restarts() {
     const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
     for era in Era::BOTH {
         let board = Board::new().await;
@@ -313,9 +313,9 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
     }
 }
 
-/// Whoever was taken out is a guest of the room again, and may register.
+/// A removed agent is a guest again, and may register.
 #[tokio::test]
-async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
+async fn bridge_reverts_to_its_first_token_when_revoked() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let room = board.room().await;
@@ -334,7 +334,7 @@ async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
 }
 
 #[tokio::test]
-async fn a_bridge_to_nowhere_ends() {
+async fn bridge_exits_when_folder_is_gone() {
     let board = Board::new().await;
     let folder = board.folder.path().join("gone");
     std::fs::create_dir(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Calls that come twice under one id: because their answer was lost, or because their client counts anew in each turn.
+//! Calls that arrive twice with one id, because their answer was lost or their client restarts its ids.
 
 use domain::agent::Role;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::fixture::{Board, Client, Era, Outcome, call, done, named_call};
 const ID: &str = "call_0";
 
 #[tokio::test]
-async fn two_messages_under_one_id_are_two_and_each_is_sent_once() {
+async fn messages_with_the_same_id_are_each_sent_once() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
@@ -25,7 +25,7 @@ async fn two_messages_under_one_id_are_two_and_each_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_look_under_the_id_of_an_earlier_one_sees_what_is_new() {
+async fn repeated_check_inbox_returns_new_messages() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
@@ -39,7 +39,7 @@ async fn a_look_under_the_id_of_an_earlier_one_sees_what_is_new() {
 }
 
 #[tokio::test]
-async fn who_registers_twice_in_one_call_has_its_name() {
+async fn repeated_registration_keeps_the_name() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let server = board.serve().await;
@@ -61,7 +61,7 @@ async fn who_registers_twice_in_one_call_has_its_name() {
 }
 
 #[tokio::test]
-async fn sending_says_what_it_counts_as_read() {
+async fn send_lists_acknowledged_messages() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
@@ -77,7 +77,7 @@ async fn sending_says_what_it_counts_as_read() {
     let told: Vec<&str> = sent.text.lines().take(2).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     Message sent to human (#14). Copies: lena.
-    Counted as read: #13 from lena, #11 from kim, #9 from kim, #7 from kim, #5 from kim and 2 more. If you have not seen them, call get_history with before=14 and count=13.
+    Acknowledged: #13 from lena, #11 from kim, #9 from kim, #7 from kim, #5 from kim and 2 more. If you have not seen them, call get_history with before=14 and count=13.
     ");
     assert_eq!(found_where_it_says(&mara, &sent).await, 7);
     let next = done(&mara, "send", json!({"to_agent": "human", "message": "And?"})).await;
@@ -86,7 +86,7 @@ async fn sending_says_what_it_counts_as_read() {
 
 /// What others say meanwhile, and copies, which the history leaves out, hide nothing.
 #[tokio::test]
-async fn what_counts_as_read_is_found_amid_the_talk_of_others() {
+async fn acknowledged_messages_are_found_in_the_history() {
     for (roles, read) in [(&[][..], 2), (&[Role::Lead][..], 17)] {
         let board = Board::new().await;
         let server = board.serve().await;

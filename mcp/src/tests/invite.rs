@@ -1,4 +1,4 @@
-//! Whoever shows a room's token: a guest until it registered, and then who it says.
+//! Callers with an invite token: guests until they register, then the agent of that name.
 
 use db::Caller;
 use domain::agent::Role;
@@ -21,7 +21,7 @@ async fn tools(client: &Peer<RoleClient>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn without_a_session_a_room_only_registers() {
+async fn invite_token_without_a_session_only_registers() {
     let board = Board::new().await;
     let room = board.room().await;
     let server = board.serve().await;
@@ -38,7 +38,7 @@ async fn without_a_session_a_room_only_registers() {
 }
 
 #[tokio::test]
-async fn a_session_acts_as_who_it_registered_as() {
+async fn session_acts_as_the_registered_agent() {
     let board = Board::new().await;
     let room = board.room().await;
     board.agent("otto", &[Role::Builder]).await;
@@ -60,7 +60,7 @@ async fn a_session_acts_as_who_it_registered_as() {
     assert_eq!(tools(&guest).await, ["register", "who"], "another session of the room is another guest");
     let taken = refused(&guest, "register", json!({"agent_name": "mara"})).await;
     assert!(taken.contains("mara"), "{taken}");
-    // Whoever shows the token takes the name up, and the earlier session is a guest again.
+    // The new owner of the token reclaims the name, and the earlier session is a guest again.
     let again = json!({"agent_name": "mara", "token": registered.data["token"]});
     done(&guest, "register", again).await;
     assert!(tools(&guest).await.contains(&"check_inbox".to_owned()));
@@ -70,7 +70,7 @@ async fn a_session_acts_as_who_it_registered_as() {
 }
 
 #[tokio::test]
-async fn the_id_of_a_registered_session_is_worth_nothing_to_others() {
+async fn registered_session_is_useless_to_other_tokens() {
     let board = Board::new().await;
     let room = board.room().await;
     let otto = board.agent("otto", &[]).await;

@@ -1,4 +1,4 @@
-//! A client that listens, in either era, and what it hears.
+//! A client that listens for changes, and the changes it receives.
 
 use std::time::Duration;
 
@@ -190,7 +190,7 @@ impl Board {
         self.db.send(from, &self.project.id, message).await.unwrap();
     }
 
-    /// Waits until somebody counts as connected, or does not any more.
+    /// Waits until an agent is connected, or disconnected.
     pub(super) async fn until_connected(&self, name: &str, connected: bool) {
         let look = async {
             while self.db.agent(&self.project.id, name).await.unwrap().connected != connected {

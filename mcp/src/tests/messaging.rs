@@ -17,14 +17,14 @@ fn to(name: &str, content: &str) -> NewMessage {
 }
 
 #[tokio::test]
-async fn a_room_gives_everybody_a_name_and_a_token_of_their_own() {
+async fn invite_token_gives_each_agent_a_name_and_token() {
     let board = Board::new().await;
     let server = board.serve().await;
     let room = board.db.make_room_token(&Caller::Human, &board.project.id).await.unwrap();
     let client = server.modern(&room).await;
     let registered = done(&client, "register", json!({"agent_name": "mara", "role": "tester, coder", "team": "platform", "token": ""})).await;
     assert!(registered.text.starts_with("platform/mara registered successfully as tester, coder in PROJ-001."), "{}", registered.text);
-    assert!(registered.text.contains("The person does not vouch for you yet"), "{}", registered.text);
+    assert!(registered.text.contains("You are not trusted yet"), "{}", registered.text);
     for part in ["protocol.md", "roles/tester.md", "roles/coder.md"] {
         let path = format!("{}/../agents/{part}", env!("CARGO_MANIFEST_DIR"));
         let words = std::fs::read_to_string(path).unwrap();
@@ -54,8 +54,8 @@ async fn a_room_gives_everybody_a_name_and_a_token_of_their_own() {
       ],
       "status": "reading",
       "team": "platform",
-      "unread": 0,
-      "verified": false
+      "trusted": false,
+      "unread": 0
     }
     "#);
     // With its own token the name is taken up again, from the room too, and what is left out stays.
@@ -72,7 +72,7 @@ async fn a_room_gives_everybody_a_name_and_a_token_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_message_goes_out_is_read_once_and_answered() {
+async fn message_is_sent_read_once_and_answered() {
     let board = Board::new().await;
     let server = board.serve().await;
     let (lena, mara, kim) = (board.agent("lena", &[Role::Lead]).await, board.agent("platform/mara", &[]).await, board.agent("kim", &[]).await);
@@ -111,14 +111,14 @@ async fn a_message_goes_out_is_read_once_and_answered() {
     assert_eq!(thread.iter().map(|message| message["content"].as_str().unwrap()).collect::<Vec<_>>(), ["Which port?", "9400"]);
     let before = listed(&done(&mara, "get_history", json!({"before": thread[1]["id"]})).await);
     assert_eq!(before.len(), 1);
-    // The person takes part through the same tools.
+    // The human uses the same tools.
     let person = server.modern(PERSON).await;
     assert!(done(&person, "check_inbox", json!({"agent_name": "human"})).await.text.contains("Stop at noon."));
     assert!(done(&person, "send", json!({"from_agent": "human", "to_agent": "kim", "message": "Thanks"})).await.text.starts_with("Message sent"));
 }
 
 #[tokio::test]
-async fn what_a_lost_answer_held_is_given_again_until_it_is_confirmed() {
+async fn lost_inbox_is_redelivered_until_acknowledged() {
     let board = Board::new().await;
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
@@ -126,14 +126,14 @@ async fn what_a_lost_answer_held_is_given_again_until_it_is_confirmed() {
         board.db.send(&Caller::Human, &board.project.id, to("kim", &format!("word {place}"))).await.unwrap();
     }
     let first = listed(&done(&kim, "check_inbox", json!({})).await);
-    assert!(first.len() == 3 && first.iter().all(|message| message.get("again").is_none()), "{first:?}");
+    assert!(first.len() == 3 && first.iter().all(|message| message.get("redelivered").is_none()), "{first:?}");
     let again = listed(&done(&kim, "check_inbox", json!({"ack": first[0]["id"]})).await);
-    assert!(again.len() == 2 && again.iter().all(|message| message["again"] == true), "{again:?}");
+    assert!(again.len() == 2 && again.iter().all(|message| message["redelivered"] == true), "{again:?}");
     assert!(done(&kim, "check_inbox", json!({"ack": first[2]["id"].to_string()})).await.text.starts_with("No new messages."));
 }
 
 #[tokio::test]
-async fn a_long_inbox_and_a_long_history_come_in_parts() {
+async fn long_inbox_and_history_are_paged() {
     let board = Board::new().await;
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
@@ -143,16 +143,16 @@ async fn a_long_inbox_and_a_long_history_come_in_parts() {
     let page = done(&kim, "check_inbox", json!({})).await;
     let last = listed(&page).last().unwrap()["id"].clone();
     assert_eq!((listed(&page).len(), &page.data["more"]), (50, &json!(10)));
-    assert!(page.text.contains(&format!("10 more messages wait: call check_inbox with ack={last}.")));
+    assert!(page.text.contains(&format!("10 more messages are unread: call check_inbox with ack={last}.")));
     assert_eq!(listed(&done(&kim, "check_inbox", json!({"ack": last})).await).len(), 10);
     let history = done(&kim, "get_history", json!({"count": 200})).await;
     assert!(history.text.len() < 48_000, "{}", history.text.len());
     let first = listed(&history)[0]["id"].as_i64().unwrap();
-    assert!(history.text.contains(&format!("{} older ones did not fit: call get_history with before={first}.", first - 1)), "{first}");
+    assert!(history.text.contains(&format!("{} older messages omitted: call get_history with before={first}.", first - 1)), "{first}");
 }
 
 #[tokio::test]
-async fn a_message_keeps_its_bytes_and_is_bounded() {
+async fn message_keeps_its_bytes_up_to_a_limit() {
     let board = Board::new().await;
     let server = board.serve().await;
     let (kim, mara) = (server.modern(&board.agent("kim", &[]).await).await, server.modern(&board.agent("mara", &[]).await).await);
@@ -167,7 +167,7 @@ async fn a_message_keeps_its_bytes_and_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_lead_takes_out_who_left_without_a_word() {
+async fn lead_removes_an_unresponsive_agent() {
     let board = Board::new().await;
     let server = board.serve().await;
     let (lena, kim) = (server.modern(&board.agent("lena", &[Role::Lead]).await).await, server.modern(&board.agent("kim", &[]).await).await);
@@ -175,7 +175,7 @@ async fn a_lead_takes_out_who_left_without_a_word() {
     assert!(done(&lena, "deregister", json!({"agent_name": "kim"})).await.text.starts_with("kim is deregistered."));
     let gone = call(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;
     assert_eq!((gone.is_error, &gone.data["code"]), (true, &json!("dead-agent")));
-    // Its token is worth nothing any more; the person may let it in again.
+    // Its token is revoked, and the human may create another.
     assert!(kim.list_tools(None).await.is_err());
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     done(&kim, "register", json!({"role": "coder"})).await;
@@ -183,7 +183,7 @@ async fn a_lead_takes_out_who_left_without_a_word() {
 }
 
 #[tokio::test]
-async fn a_person_with_several_projects_says_which_one() {
+async fn human_with_several_projects_names_one() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = domain::wire::NewProject { title: "Two".to_owned(), description: Some("x".to_owned()), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Work that agents from outside hand each other: tasks with gates, hats, and goals.
+//! Work of external agents: tasks with review gates, hats and goals.
 
 use db::Caller;
 use domain::agent::Role;
@@ -27,7 +27,7 @@ async fn team() -> Team {
     let new =
         json!({"creator": "lena", "title": "Search", "description": "By name.", "assigned_to": "mara", "role_hat": "builder", "project": "PROJ-001"});
     let created = done(&lena, "create_task", new).await;
-    assert_eq!(created.text, "Created:\nTASK-002 Search\nIt is assigned to platform/mara, who is told.");
+    assert_eq!(created.text, "Created:\nTASK-002 Search\nIt is assigned to platform/mara, who is notified.");
     let task = TaskId::new(2);
     Team { board, lena, mara, tess, task }
 }
@@ -39,7 +39,7 @@ impl Team {
 }
 
 #[tokio::test]
-async fn one_builds_one_approves_one_verifies() {
+async fn build_approve_and_verify_by_three_agents() {
     let team = team().await;
     let task = &team.task;
     assert_eq!(team.stage().await, Stage::Assigned);
@@ -56,7 +56,7 @@ async fn one_builds_one_approves_one_verifies() {
     assert_eq!(team.stage().await, Stage::Review);
     done(&team.mara, "add_comment", json!({"task_id": task, "content": "Case does not matter."})).await;
     let seen = done(&team.lena, "get_task", json!({"task_id": task})).await;
-    assert!(seen.text.contains("Handed in:\n") && seen.text.contains("12 passed") && seen.text.contains("[agent platform/mara] "), "{}", seen.text);
+    assert!(seen.text.contains("Submitted:\n") && seen.text.contains("12 passed") && seen.text.contains("[agent platform/mara] "), "{}", seen.text);
     done(&team.lena, "check_inbox", json!({})).await;
     done(&team.lena, "reject_task", json!({"task_id": task, "reason": "search.rs:3: umlauts"})).await;
     assert_eq!(team.stage().await, Stage::InProgress);
@@ -78,23 +78,23 @@ async fn one_builds_one_approves_one_verifies() {
 }
 
 #[tokio::test]
-async fn a_list_is_of_open_tasks_and_warns_of_those_whose_assignee_is_gone() {
+async fn list_shows_open_tasks_and_warns_of_gone_assignees() {
     let team = team().await;
     done(&team.mara, "check_inbox", json!({})).await;
     done(&team.mara, "update_task", json!({"task_id": team.task, "status": "in_progress"})).await;
     let by_stage = done(&team.tess, "list_tasks", json!({"status": "in_progress", "assigned_to": "mara", "project": ""})).await;
     insta::assert_snapshot!(by_stage.text.lines().next().unwrap(), @"TASK-002 [in_progress] coder: Search · assigned to platform/mara as builder");
     assert_eq!(by_stage.data["warnings"], json!([]));
-    assert_eq!(done(&team.tess, "list_tasks", json!({"assigned_to": "tess"})).await.text.lines().next(), Some("No task."));
+    assert_eq!(done(&team.tess, "list_tasks", json!({"assigned_to": "tess"})).await.text.lines().next(), Some("No tasks."));
     done(&team.lena, "deregister", json!({"agent_name": "mara"})).await;
     let all = done(&team.tess, "list_tasks", json!({})).await;
     assert_eq!(all.data["tasks"].as_array().unwrap().len(), 2, "{}", all.text);
-    assert!(all.text.contains("WARNING: TASK-002 is in progress, and its assignee platform/mara is gone since "), "{}", all.text);
+    assert!(all.text.contains("WARNING: TASK-002 is in progress, but its assignee platform/mara is gone since "), "{}", all.text);
     assert!(refused(&team.tess, "list_tasks", json!({"status": "finished"})).await.contains("expected one of pending, assigned"));
 }
 
 #[tokio::test]
-async fn a_task_that_failed_is_given_out_again() {
+async fn failed_task_can_be_reassigned() {
     let team = team().await;
     team.board.agent("kim", &[Role::Builder]).await;
     done(&team.mara, "update_task", json!({"task_id": team.task, "status": "in_progress"})).await;
@@ -106,10 +106,10 @@ async fn a_task_that_failed_is_given_out_again() {
 }
 
 #[tokio::test]
-async fn hats_are_given_by_a_lead_and_remembered() {
+async fn lead_assigns_hats_and_history_keeps_them() {
     let team = team().await;
     let given = done(&team.lena, "assign_role_hat", json!({"agent_name": "lena", "task_id": team.task, "role": "fixer"})).await;
-    assert!(given.text.starts_with("platform/mara wears the hat fixer for TASK-002."), "{}", given.text);
+    assert!(given.text.starts_with("platform/mara wears the hat fixer on TASK-002."), "{}", given.text);
     let history = done(&team.tess, "hat_history", json!({"project": "PROJ-001"})).await;
     let lines: Vec<&str> = history.text.lines().filter_map(|line| line.split(", since").next()).filter(|line| line.contains("wore")).collect();
     assert_eq!(lines, ["platform/mara wore builder for TASK-002 [backlog] Search", "platform/mara wore fixer for TASK-002 [backlog] Search"]);
@@ -118,14 +118,14 @@ async fn hats_are_given_by_a_lead_and_remembered() {
 }
 
 #[tokio::test]
-async fn a_goal_goes_with_its_tasks_and_is_signed_off() {
+async fn goal_follows_its_tasks_and_is_signed_off() {
     let team = team().await;
     let task = &team.task;
     let goal = done(&team.mara, "create_goal", json!({"creator": "mara", "title": "People find things", "project": ""})).await;
     assert!(goal.text.starts_with("GOAL-001 is open: People find things"), "{}", goal.text);
     let linked = done(&team.lena, "link_task_to_goal", json!({"agent_name": "lena", "task_id": task, "goal_id": "GOAL-001"})).await;
     assert!(
-        linked.text.starts_with("TASK-002 belongs to GOAL-001 now. GOAL-001 [open] People find things: 0/1 verified, 0/1 completed."),
+        linked.text.starts_with("TASK-002 now belongs to GOAL-001. GOAL-001 [open] People find things: 0/1 verified, 0/1 completed."),
         "{}",
         linked.text
     );
@@ -145,7 +145,7 @@ async fn a_goal_goes_with_its_tasks_and_is_signed_off() {
 }
 
 #[tokio::test]
-async fn the_person_works_with_the_same_tools() {
+async fn human_uses_the_same_tools() {
     let team = team().await;
     let person = team.board.serve().await.modern(PERSON).await;
     done(&team.mara, "update_task", json!({"task_id": team.task, "status": "in_progress"})).await;

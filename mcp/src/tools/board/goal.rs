@@ -1,33 +1,59 @@
-//! Goals: tasks that belong together, how far they are, and their sign-off.
+//! Tools that create goals, link tasks to them, show progress and sign them off.
+//!
+//! It must not know when a goal is complete.
 
 use domain::goal::{Goal, NewGoal};
 use domain::id::{GoalId, TaskId};
 use domain::stage::Stage;
-use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Call, Effect, tool};
+use crate::call::{Call, route};
 use crate::format;
-use crate::handler::Handler;
 use crate::page;
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments::{self, InProject};
+use crate::tools::arguments::{self, ProjectArgument};
+use crate::tools::definition::{Admission, Audience, Effect, External, ORCHESTRATOR_ONLY, PLANNERS, ToolDefinition};
 
-pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
-    vec![
-        tool("create_goal", "Use it to name what several tasks are for; link them with link_task_to_goal.", Effect::Writes, create_goal),
-        tool("link_task_to_goal", "Use it as a lead to put a task under a goal.", Effect::Writes, link_task_to_goal),
-        tool("goal_status", "Use it to see how far a goal is: its tasks, and how many are completed and verified.", Effect::Reads, goal_status),
-        tool(
-            "verify_goal",
-            "Use it as a lead to sign a goal off once each of its tasks is verified; those who worked on them are told.",
-            Effect::Writes,
-            verify_goal,
-        ),
-    ]
-}
+pub(super) const TOOLS: &[ToolDefinition] = &[
+    ToolDefinition {
+        name: "create_goal",
+        description: "Call this to name the purpose of several tasks; link them with link_task_to_goal.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: PLANNERS, human: true, external: External::Trusted, invite: false },
+        identity_arguments: &["creator"],
+        route: |definition| route(definition, create_goal),
+    },
+    ToolDefinition {
+        name: "link_task_to_goal",
+        description: "Call this as a lead to add a task to a goal.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: PLANNERS, human: true, external: External::Leads, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, link_task_to_goal),
+    },
+    ToolDefinition {
+        name: "goal_status",
+        description: "Call this to see the progress of a goal: its tasks, and how many are completed and verified.",
+        effect: Effect::Reads,
+        admission: Admission::ActiveReader,
+        audience: Audience { kinds: PLANNERS, human: true, external: External::Everyone, invite: false },
+        identity_arguments: &[],
+        route: |definition| route(definition, goal_status),
+    },
+    ToolDefinition {
+        name: "verify_goal",
+        description: "Call this as a lead to sign off a goal once all its tasks are verified. Its contributors are notified.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Leads, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, verify_goal),
+    },
+];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -35,7 +61,7 @@ struct CreateGoal {
     title: String,
     description: Option<String>,
     #[serde(default, alias = "project_id")]
-    project: InProject,
+    project: ProjectArgument,
 }
 
 async fn create_goal(call: Call, given: CreateGoal) -> Result<Answer, Failure> {
@@ -54,10 +80,10 @@ struct LinkTaskToGoal {
 }
 
 async fn link_task_to_goal(call: Call, given: LinkTaskToGoal) -> Result<Answer, Failure> {
-    call.within_reach(&given.task_id).await?;
+    call.require_task_in_project(&given.task_id).await?;
     let task = call.db.link_task(&call.caller, &given.task_id, Some(&given.goal_id)).await?;
     let goal = call.db.goal(&given.goal_id).await?;
-    let text = format!("{} belongs to {} now. {}", task.card.id, goal.id, progress(&goal));
+    let text = format!("{} now belongs to {}. {}", task.card.id, goal.id, progress(&goal));
     Ok(Answer::new(text, json!({"task": format::data(&task.card, &[]), "goal": goal})))
 }
 
@@ -73,9 +99,8 @@ struct GoalStatus {
 }
 
 async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
     let goal = call.db.goal(&given.goal_id).await?;
-    call.within(&goal.project_id, "goal", &goal.id)?;
+    call.require_project(&goal.project_id, "goal", &goal.id)?;
     let after = given.after.as_ref().map_or(0, TaskId::number);
     let cards = call.db.board(&goal.project_id).await?.cards;
     let linked = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id) && card.id.number() > after);

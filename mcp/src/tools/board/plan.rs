@@ -1,35 +1,40 @@
-//! Making tasks: a plan at once, or a single one.
+//! Tools that create the tasks of a plan at once, or a single task.
+//!
+//! It must not know when a task starts.
 
 use db::Caller;
 use domain::agent::Role;
 use domain::id::{GoalId, TaskId};
 use domain::task::{HeldBy, NewSubtask, NewTask, Phase, Task};
-use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::{Call, Effect, tool};
-use crate::handler::Handler;
+use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
-use crate::tools::arguments::{self, DependsOn, InProject};
+use crate::tools::arguments::{self, DependsOn, ProjectArgument};
+use crate::tools::definition::{Admission, Audience, Effect, External, PLANNERS, ToolDefinition};
 
-pub(super) fn routes() -> Vec<ToolRoute<Handler>> {
-    vec![
-        tool(
-            "create_subtasks",
-            "Use it to create the tasks of a plan in one call, all or none; the ids come back in the order given. At most 50. `depends_on` names tasks by place in this list, from 0, or by id.",
-            Effect::Writes,
-            create_subtasks,
-        ),
-        tool(
-            "create_task",
-            "Use it to create a single task; for several use create_subtasks. It becomes a child of `parent_task_id`, a planner's by default of its planning task. `assigned_to` gives it to an agent from outside.",
-            Effect::Writes,
-            create_task,
-        ),
-    ]
-}
+pub(super) const TOOLS: &[ToolDefinition] = &[
+    ToolDefinition {
+        name: "create_subtasks",
+        description: "Call this to create the tasks of a plan in one call, at most 50, all or none. Returns their ids in order. `depends_on` takes positions in this list, from 0, or ids.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: PLANNERS, human: true, external: External::Leads, invite: false },
+        identity_arguments: &[],
+        route: |definition| route(definition, create_subtasks),
+    },
+    ToolDefinition {
+        name: "create_task",
+        description: "Call this to create a single task; for several use create_subtasks. A planner's task becomes a child of its planning task unless `parent_task_id` is given.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: PLANNERS, human: true, external: External::Trusted, invite: false },
+        identity_arguments: &["creator", "agent_name"],
+        route: |definition| route(definition, create_task),
+    },
+];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +49,7 @@ struct CreateSubtasks {
 #[serde(deny_unknown_fields)]
 struct Subtask {
     title: String,
-    /// What is to be done and how it is judged.
+    /// The work and its acceptance criteria.
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default)]
@@ -54,7 +59,7 @@ struct Subtask {
 }
 
 async fn create_subtasks(call: Call, arguments: CreateSubtasks) -> Result<Answer, Failure> {
-    call.within_reach(&arguments.parent_task_id).await?;
+    call.require_task_in_project(&arguments.parent_task_id).await?;
     let new = arguments.tasks.into_iter().map(NewSubtask::from).collect();
     let tasks = call.db.create_subtasks(&call.caller, &arguments.parent_task_id, new).await?;
     Ok(created(&call.caller, &tasks))
@@ -75,7 +80,7 @@ impl From<Subtask> for NewSubtask {
 #[serde(deny_unknown_fields)]
 struct CreateTask {
     title: String,
-    /// What is to be done and how it is judged.
+    /// The work and its acceptance criteria.
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -83,15 +88,15 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     parent_task_id: Option<TaskId>,
-    /// Tasks that must be done first.
+    /// Ids of tasks that must be done first.
     #[schemars(with = "Vec<String>")]
     #[serde(default, alias = "blocked_by", deserialize_with = "arguments::list")]
     depends_on: Vec<TaskId>,
-    /// An agent from outside that is to do it; without one the runner starts a coder.
+    /// An external agent. Without one the runner starts a coder.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     assigned_to: Option<String>,
-    /// The assignee's role in it.
+    /// The assignee's role on it.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     role_hat: Option<Role>,
@@ -99,10 +104,10 @@ struct CreateTask {
     #[serde(default, deserialize_with = "arguments::given")]
     goal_id: Option<GoalId>,
     #[serde(default, alias = "project_id")]
-    project: InProject,
+    project: ProjectArgument,
 }
 
-/// An agent's single task is a part of its plan like any other, so that it waits for the plan and for its approval.
+/// A task that a planner creates alone belongs to its plan, too, so it waits for the plan's approval.
 async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
     let new = NewTask {
@@ -127,12 +132,12 @@ fn created(caller: &Caller, tasks: &[Task]) -> Answer {
     let first = tasks.first().map(|task| &task.card);
     let held = first.and_then(|card| card.held_by);
     let next = match (caller, first.and_then(|card| card.hands.assigned_to.as_deref()), held) {
-        (_, Some(assignee), None) => format!("It is assigned to {assignee}, who is told."),
-        (Caller::Run(_), _, Some(HeldBy::Plan)) => "They wait for the person's approval once you call complete_task.".to_owned(),
-        (Caller::Run(run), ..) if run.phase == Phase::Orchestrator => "The runner starts them as soon as there is room.".to_owned(),
+        (_, Some(assignee), None) => format!("It is assigned to {assignee}, who is notified."),
+        (Caller::Run(_), _, Some(HeldBy::Plan)) => "They wait for the human's approval once you call complete_task.".to_owned(),
+        (Caller::Run(run), ..) if run.phase == Phase::Orchestrator => "The runner starts them as soon as it has capacity.".to_owned(),
         (Caller::Run(_), ..) => "They start when you call complete_task.".to_owned(),
-        (_, _, Some(_)) => "It waits until it is started on the board.".to_owned(),
-        (_, _, None) => "The runner starts what can start.".to_owned(),
+        (_, _, Some(_)) => "It waits until the human starts it on the board.".to_owned(),
+        (_, _, None) => "The runner starts it when it can.".to_owned(),
     };
     let ids: Vec<&TaskId> = tasks.iter().map(|task| &task.card.id).collect();
     Answer::new(format!("Created:\n{}\n{next}", lines.join("\n")), json!({"ids": ids}))
