@@ -2,13 +2,14 @@
 //!
 //! It must not know which tool shows them.
 
-use domain::agent::Agent;
-use domain::comment::Comment;
-use domain::message::Message;
-use domain::stage::Stage;
-use domain::task::{Card, HeldBy, Status};
+use domain::board::card::Card;
+use domain::board::comment::Comment;
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::Why;
+use domain::team::agent::Agent;
+use domain::team::message::Message;
 use domain::text::excerpt;
-use domain::why::Why;
 use serde_json::{Value, json};
 
 /// The most characters of a comment on a board.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use db::{Caller, Db};
-use domain::agent::Role;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
+use domain::team::role::Role;
 use http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use db::{Caller, Db, RunCaller};
-use domain::comment::{AuthorRole, Comment};
+use domain::board::comment::{AuthorRole, Comment};
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
-use domain::message::Unread;
-use domain::run::Run;
+use domain::runs::run::Run;
+use domain::team::message::Unread;
 use domain::text::excerpt;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 //!
 //! Callers get what they need to request the rest. It must not know what the items mean.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use serde_json::Value;
 
 /// The most bytes of a page as text, and of the same page as JSON.

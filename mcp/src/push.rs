@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use db::{Caller, Db};
-use domain::agent::ALL;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
+use domain::team::agent::ALL;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

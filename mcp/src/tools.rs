@@ -10,8 +10,8 @@ mod team;
 use std::sync::Arc;
 
 use db::Caller;
-use domain::agent::{NAME_BYTES, is_short_for};
 use domain::refusal::{Refusal, TOKEN_COMMAND};
+use domain::team::agent::{NAME_BYTES, is_short_for};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use db::{Caller, Db};
-use domain::message::Unread;
+use domain::team::message::Unread;
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::{Registration, Role};
-use domain::goal::NewGoal;
+use domain::board::goal::NewGoal;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::Problem;
 use http::StatusCode;
 use reqwest::RequestBuilder;

@@ -1,6 +1,6 @@
 //! What agents may not do among each other: each a tool-level error with a code for programs and the next legal step for a model.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Client, PERSON, call, done};

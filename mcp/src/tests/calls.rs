@@ -1,9 +1,10 @@
 //! What each tool does, and how its answer reads.
 
 use db::Caller;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use serde_json::json;
 
 use super::fixture::{Board, Era, PERSON, call, done, named_call, refused};
@@ -163,7 +164,7 @@ async fn orchestrator_extends_the_plan_and_cancels_tasks() {
     board.end(&planner).await;
     let close = db::Move { to: Status::Done, reason: None, merge: false };
     for to in [db::Move::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::evidence::Found::Nothing).await.unwrap();
+        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::runs::evidence::Found::Nothing).await.unwrap();
     }
     let run = board.reserve(&TaskId::new(3), Phase::Orchestrator, Status::InProgress, None).await;
     let client = server.modern(&run.token).await;

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use db::{Caller, Db, NewRun, Reserved, RunEnd};
-use domain::agent::{Registration, Role};
+use domain::board::project::{PlanApproval, Project};
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::failure::EndClass;
 use domain::id::TaskId;
-use domain::project::{PlanApproval, Project};
-use domain::task::{NewTask, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use repo::testing::{Sample, commit_all_in, write_in};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, RequestMetaObject};

@@ -1,6 +1,6 @@
 //! Calls that arrive twice with one id, because their answer was lost or their client restarts its ids.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Client, Era, Outcome, call, done, named_call};

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use db::{Caller, HistoryQuery};
 use domain::actor::Actor;
-use domain::agent::Role;
+use domain::board::status::Status;
 use domain::event::Event;
-use domain::evidence::Found;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::run::Run;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Found;
+use domain::runs::run::Run;
+use domain::team::role::Role;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -121,7 +122,7 @@ async fn bearers(board: &Board) -> Vec<Bearer> {
     tokens.push(board.agent("lena", &[Role::Lead]).await);
     tokens.push(board.agent("platform/mara", &[Role::Builder]).await);
     tokens.push(board.stranger(&server, "kim").await);
-    let who = |name: &str| domain::agent::Registration { name: name.to_owned(), ..Default::default() };
+    let who = |name: &str| domain::team::agent::Registration { name: name.to_owned(), ..Default::default() };
     tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("design/mara")).await.unwrap());
     tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("lena")).await.unwrap());
     let mut bearers = Vec::new();
@@ -137,7 +138,7 @@ async fn other_project(board: &Board) -> ProjectId {
     let new = domain::wire::NewProject {
         title: "A second shop".to_owned(),
         description: Some("x".to_owned()),
-        plan_approval: Some(domain::project::PlanApproval::Auto),
+        plan_approval: Some(domain::board::project::PlanApproval::Auto),
         ..Default::default()
     };
     board.db.create_project(&Caller::Human, new, probe).await.unwrap().id
@@ -148,7 +149,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     let plan = board.db.board(project).await.unwrap().cards[0].id.clone();
     let planner = board.reserve(&plan, Phase::Planner, Status::InProgress, None).await;
     let caller = board.db.caller(&planner.token).await.unwrap().unwrap();
-    let part = domain::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
+    let part = domain::board::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
     let part = board.db.create_subtasks(&caller, &plan, vec![part]).await.unwrap()[0].card.id.clone();
     board.db.move_task(&caller, &plan, db::Move::to(Status::Done), Found::Nothing).await.unwrap();
     board.end(&planner).await;

@@ -1,7 +1,7 @@
 //! Callers with an invite token: guests until they register, then the agent of that name.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::team::role::Role;
 use http::StatusCode;
 use rmcp::RoleClient;
 use rmcp::service::Peer;

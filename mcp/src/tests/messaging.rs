@@ -1,8 +1,8 @@
 //! Agents that meet: joining, being seen, writing to each other.
 
 use db::Caller;
-use domain::agent::Role;
-use domain::message::NewMessage;
+use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Outcome, PERSON, call, done, refused};

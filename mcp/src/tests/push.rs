@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use db::Caller;
-use domain::agent::{ALL, Registration, Role};
+use domain::team::agent::{ALL, Registration};
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use http::StatusCode;
 use serde_json::json;

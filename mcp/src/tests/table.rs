@@ -2,7 +2,7 @@
 
 use db::{AgentCaller, Caller, RoomCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
 use crate::tools::{self, definition::Standing};

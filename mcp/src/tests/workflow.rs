@@ -1,9 +1,9 @@
 //! Work of external agents: tasks with review gates, hats and goals.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::board::stage::Stage;
 use domain::id::TaskId;
-use domain::stage::Stage;
+use domain::team::role::Role;
 use serde_json::json;
 
 use super::fixture::{Board, Client, PERSON, done, refused};

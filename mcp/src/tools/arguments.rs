@@ -6,13 +6,15 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use domain::agent::Role;
-use domain::comment::AuthorRole;
-use domain::contract::ContractType;
+use domain::board::comment::AuthorRole;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::Dependency;
 use domain::id::{ProjectId, TaskId};
-use domain::spawn::MinionStatus;
-use domain::stage::Stage;
-use domain::task::{Dependency, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::contract::ContractType;
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 

@@ -3,7 +3,7 @@
 //! List, dispatch, documentation and bridge read it. It must not know what a tool does.
 
 use db::Caller;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use rmcp::handler::server::router::tool::ToolRoute;
 
 use crate::handler::Handler;

@@ -1,6 +1,6 @@
 //! Spellings that models use for the same value.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

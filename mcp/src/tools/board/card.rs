@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 
 use db::Caller;
-use domain::comment::Comment;
+use domain::board::card::Card;
+use domain::board::comment::Comment;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

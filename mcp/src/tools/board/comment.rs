@@ -3,7 +3,7 @@
 //! It must not know who reads it.
 
 use db::Caller;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use schemars::JsonSchema;

@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use domain::agent::{Agent, Health, is_short_for};
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::TaskUpdate;
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::{Card, Status, TaskUpdate};
+use domain::team::agent::{Agent, Health, is_short_for};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

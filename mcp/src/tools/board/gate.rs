@@ -2,8 +2,9 @@
 //!
 //! It must not know who may judge a task.
 
+use domain::board::status::Status;
+use domain::board::task::Submission;
 use domain::id::TaskId;
-use domain::task::{Status, Submission};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

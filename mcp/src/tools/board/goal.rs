@@ -2,9 +2,9 @@
 //!
 //! It must not know when a goal is complete.
 
-use domain::goal::{Goal, NewGoal};
+use domain::board::goal::{Goal, NewGoal};
+use domain::board::stage::Stage;
 use domain::id::{GoalId, TaskId};
-use domain::stage::Stage;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

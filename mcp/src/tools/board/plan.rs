@@ -3,9 +3,11 @@
 //! It must not know when a task starts.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::board::status::HeldBy;
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::id::{GoalId, TaskId};
-use domain::task::{HeldBy, NewSubtask, NewTask, Phase, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,9 +2,11 @@
 //!
 //! It must not know which moves are legal.
 
-use domain::evidence::Found;
+use domain::board::status::Status;
+use domain::board::task::Task;
 use domain::id::{CommentId, TaskId};
-use domain::task::{Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Found;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,7 +2,8 @@
 //!
 //! It must not know who may claim a name.
 
-use domain::agent::{Agent, Registration, Role, is_short_for};
+use domain::team::agent::{Agent, Registration, is_short_for};
+use domain::team::role::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //!
 //! It must not know who is notified of a new version.
 
-use domain::agent::is_short_for;
-use domain::contract::{Contract, ContractType, NewContract};
+use domain::team::agent::is_short_for;
+use domain::team::contract::{Contract, ContractType, NewContract};
 use domain::text::excerpt;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 //!
 //! It must not know when a handshake is complete.
 
-use domain::handshake::Handshake;
+use domain::team::handshake::Handshake;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,8 +2,8 @@
 //!
 //! It must not know which hats exclude each other.
 
-use domain::agent::Role;
 use domain::id::TaskId;
+use domain::team::role::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

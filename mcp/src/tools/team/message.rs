@@ -4,7 +4,7 @@
 
 use db::{Confirmed, HistoryQuery, Sent};
 use domain::id::TaskId;
-use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
+use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

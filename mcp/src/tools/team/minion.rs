@@ -2,7 +2,7 @@
 //!
 //! It must not know how the limit is enforced.
 
-use domain::spawn::{MinionStatus, SpawnPolicy};
+use domain::team::minion::{MinionStatus, SpawnPolicy};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

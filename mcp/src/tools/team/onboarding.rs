@@ -2,7 +2,7 @@
 //!
 //! It must not know who registers.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 
 const PROTOCOL: &str = include_str!("../../../../agents/protocol.md");
 
