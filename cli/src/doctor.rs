@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 use mcp::server_file;
 use runner::{preflight, process};
 
@@ -107,7 +107,7 @@ async fn board(config: &Config) -> Finding {
         Err(error) => return Finding::Bad(error.to_string()),
     };
     let Some(server) = running else { return Finding::Doubtful("not running: start it with `vibe-relay serve`".to_owned()) };
-    let answer: Result<domain::wire::Server, CliError> = match Client::of(config) {
+    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::of(config) {
         Ok(client) => client.get("/api/server").await,
         Err(error) => Err(error),
     };

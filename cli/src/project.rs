@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, Project as ProjectRow};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::ProjectId;
-use domain::project::{PlanApproval, Project as ProjectRow};
-use domain::task::{Card, Status};
 use domain::wire::{List, NewProject};
 
 use crate::args::Project;
@@ -60,7 +61,7 @@ fn show(board: &Board) {
 
 /// A card in one line, with what it waits for.
 pub(crate) fn line(card: &Card) -> String {
-    let state = match (&card.attention, &card.run, &card.why) {
+    let state = match (&card.attention, &card.run, &card.wait_reason) {
         (Some(attention), _, _) => format!("needs you: {}", attention.detail),
         (None, Some(run), _) => format!("{} at work, attempt {}", run.phase, run.attempt),
         (None, None, Some(why)) => why.sentence(),

@@ -67,7 +67,7 @@ impl Call {
     /// Refuses a write to a task of another project. A run that has ended is left to the store, which refuses its write or returns the stored
     /// answer of a repeated call.
     pub(crate) async fn require_task_in_project(&self, task: &TaskId) -> Result<(), Failure> {
-        if self.caller.project().is_none() || self.db.admit_reader(&self.caller).await.is_err() {
+        if self.caller.project().is_none() || self.db.require_active_reader(&self.caller).await.is_err() {
             return Ok(());
         }
         self.require_project(&self.db.card(task).await?.project_id, "task", task)
@@ -75,7 +75,7 @@ impl Call {
 
     async fn admit(&self, admission: Admission) -> Result<(), Failure> {
         if admission == Admission::ActiveReader {
-            self.db.admit_reader(&self.caller).await?;
+            self.db.require_active_reader(&self.caller).await?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use domain::board::card::Card;
 use domain::board::comment::Comment;
 use domain::board::stage::Stage;
 use domain::board::status::{HeldBy, Status};
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::team::agent::Agent;
 use domain::team::message::Message;
 use domain::text::excerpt;
@@ -31,9 +31,9 @@ pub(crate) fn line(card: &Card, status: &str) -> String {
         let names: Vec<&str> = card.depends_on.iter().map(domain::id::TaskId::as_str).collect();
         text += &format!(" · after {}", names.join(", "));
     }
-    if let Some(assignee) = &card.hands.assigned_to {
+    if let Some(assignee) = &card.contributors.assigned_to {
         text += &format!(" · assigned to {assignee}");
-        if let Some(hat) = card.hands.role_hat {
+        if let Some(hat) = card.contributors.role_hat {
             text += &format!(" as {hat}");
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         })).collect::<Vec<_>>(),
     });
     // Contributors and goal appear only if they are set.
-    if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.hands)) {
+    if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.contributors)) {
         data.extend(hands);
         if let Some(goal) = &card.goal_id {
             data.insert("goal_id".to_owned(), json!(goal));
@@ -92,7 +92,7 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     match card.held_by {
         Some(HeldBy::Plan) => Some("waits until the human starts the plan".to_owned()),
         Some(HeldBy::Human | HeldBy::Stop) => Some("held by the human".to_owned()),
-        None => card.why.as_ref().map(Why::sentence),
+        None => card.wait_reason.as_ref().map(WaitReason::sentence),
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "connected": agent.connected,
         "current_task": agent.task_id,
         "unread": agent.unread,
-        "trusted": agent.verified,
+        "trusted": agent.trusted,
         "last_seen": agent.last_seen,
     })
 }

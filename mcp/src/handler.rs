@@ -61,7 +61,7 @@ impl Handler {
     async fn standing(&self, caller: &Caller) -> Standing {
         let Caller::Agent(agent) = caller else { return Standing::default() };
         match self.0.db.agent(&agent.project_id, &agent.name).await {
-            Ok(agent) => Standing { is_trusted: agent.verified, is_lead: agent.verified && agent.roles.contains(&Role::Lead) },
+            Ok(agent) => Standing { is_trusted: agent.trusted, is_lead: agent.trusted && agent.roles.contains(&Role::Lead) },
             Err(error) => {
                 tracing::warn!(%error, ?caller, "the roles of an agent could not be read");
                 Standing::default()
@@ -93,7 +93,7 @@ impl Handler {
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };
-        if let (Some(session), Caller::Room(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
+        if let (Some(session), Caller::Invite(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
             && let Err(error) = session.registered(&self.0.db, token).await
         {
             tracing::warn!(%error, "a session was not switched to the agent that it registered as");
@@ -176,7 +176,7 @@ impl ServerHandler for Handler {
         if self.0.tools.get(&request.name).is_none() {
             return Err(unknown_tool(&request.name));
         }
-        if let Err(error) = self.0.db.beat(&caller).await {
+        if let Err(error) = self.0.db.record_heartbeat(&caller).await {
             tracing::warn!(%error, ?caller, "a heartbeat was not recorded");
         }
         self.carry_out(caller, request, context).await
@@ -240,9 +240,9 @@ impl ServerHandler for Handler {
 fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option<TaskId>, Refusal> {
     let given = meta::text(&context.meta, meta::TASK_ID).and_then(|id| id.parse::<TaskId>().ok());
     match (caller, given) {
-        (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::NotYourTask { task: given, own: run.task_id.clone() }),
+        (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::WrongTask { task: given, own: run.task_id.clone() }),
         (Caller::Run(run), _) => Ok(Some(run.task_id.clone())),
-        (Caller::Human | Caller::Runner | Caller::Agent(_) | Caller::Room(_), given) => Ok(given),
+        (Caller::Human | Caller::Runner | Caller::Agent(_) | Caller::Invite(_), given) => Ok(given),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use db::{Caller, Db};
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
-use domain::team::agent::ALL;
+use domain::team::agent::EVERYONE;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -113,7 +113,7 @@ impl Listener {
     pub(crate) fn set_caller(&self, caller: &Caller) {
         self.state().participant = match caller {
             Caller::Run(_) | Caller::Agent(_) => caller.project().cloned().zip(caller.name()),
-            Caller::Human | Caller::Runner | Caller::Room(_) => None,
+            Caller::Human | Caller::Runner | Caller::Invite(_) => None,
         };
     }
 
@@ -166,8 +166,8 @@ impl Listener {
 fn changes_inbox(event: &Envelope, project: &ProjectId, name: &str) -> bool {
     event.project_id.as_ref() == Some(project)
         && match &event.event {
-            Event::MessageSent { from, to, .. } => to == name || (to == ALL && from != name),
-            Event::InboxRead { agent, .. } => agent == name,
+            Event::MessageSent { from, to, .. } => to == name || (to == EVERYONE && from != name),
+            Event::InboxDelivered { agent, .. } => agent == name,
             _ => false,
         }
 }

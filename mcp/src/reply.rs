@@ -31,7 +31,7 @@ impl Answer {
     }
 }
 
-/// Why a tool failed.
+/// WaitReason a tool failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments do not fit the tool's schema.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use db::{Caller, Connected, Db};
+use db::{Caller, ConnectionGuard, Db};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -36,7 +36,7 @@ pub(crate) struct Session {
     pub(crate) logs_disabled: AtomicBool,
     has_forwarder: AtomicBool,
     streams: watch::Sender<usize>,
-    connected: Mutex<Option<Connected>>,
+    connected: Mutex<Option<ConnectionGuard>>,
     pub(crate) ended: CancellationToken,
     _end: DropGuard,
 }
@@ -174,7 +174,7 @@ impl Session {
     /// # Errors
     /// When the store fails.
     pub(crate) async fn wait_until_ended(&self, db: &Db) -> db::Result<()> {
-        let mut revocations = db.tokens_taken_back();
+        let mut revocations = db.token_revocations();
         while self.caller(db).await?.is_some() {
             tokio::select! {
                 changed = revocations.changed() => if changed.is_err() { return Ok(()) },
@@ -215,7 +215,7 @@ impl Session {
         lock(&self.registered_as)
     }
 
-    fn connected(&self) -> MutexGuard<'_, Option<Connected>> {
+    fn connected(&self) -> MutexGuard<'_, Option<ConnectionGuard>> {
         lock(&self.connected)
     }
 }

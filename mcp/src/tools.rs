@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use db::Caller;
 use domain::refusal::{Refusal, TOKEN_COMMAND};
-use domain::team::agent::{NAME_BYTES, is_short_for};
+use domain::team::agent::{MAX_NAME_BYTES, is_short_for};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
@@ -87,10 +87,10 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
         hint = format!("This token is the human's. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}. {hint}");
     }
     match caller {
-        Caller::Run(run) => Refusal::NotYourRole { phase: run.phase, action: format!("call {tool}"), hint },
+        Caller::Run(run) => Refusal::WrongAgentKind { phase: run.phase, action: format!("call {tool}"), hint },
         Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
         Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for managed agents"), hint),
-        Caller::Room(_) => Refusal::NotRegistered,
+        Caller::Invite(_) => Refusal::NotRegistered,
     }
 }
 
@@ -104,10 +104,10 @@ pub(crate) fn check_identity(caller: &Caller, tool: &str, arguments: Option<&Jso
         let claimed = match arguments.get(*argument) {
             None | Some(Value::Null) => continue,
             Some(Value::String(claimed)) if claimed.trim().is_empty() || is_short_for(claimed.trim(), &own) => continue,
-            Some(Value::String(claimed)) => excerpt(claimed, NAME_BYTES),
-            Some(other) => excerpt(&other.to_string(), NAME_BYTES),
+            Some(Value::String(claimed)) => excerpt(claimed, MAX_NAME_BYTES),
+            Some(other) => excerpt(&other.to_string(), MAX_NAME_BYTES),
         };
-        return Err(Refusal::NotYou { own, claimed });
+        return Err(Refusal::WrongIdentity { own, claimed });
     }
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use db::Db;
-use domain::evidence::Sha;
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::id::TaskId;
-use domain::project::Project;
-use domain::task::{Card, Task};
+use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError, Repository};
 
 use crate::checkout::{self, CheckoutError, blocking, project_branch};
@@ -45,9 +46,9 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
         outcome => outcome?,
     };
     let recorded = match outcome {
-        Outcome::Merged { head } => db.merged(id, &sha, &branch, &head).await.map(drop),
-        Outcome::Moved => db.void_approval(id, &sha).await,
-        Outcome::Conflict { paths } => db.merge_failed(id, &sha, &conflict(&sha, &branch, &paths)).await.map(drop),
+        Outcome::Merged { head } => db.record_merge(id, &sha, &branch, &head).await.map(drop),
+        Outcome::Moved => db.revoke_approval(id, &sha).await,
+        Outcome::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict(&sha, &branch, &paths)).await.map(drop),
     };
     match recorded {
         // The person moved the card meanwhile: that is not the repository's failure, and their word counts.

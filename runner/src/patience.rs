@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use db::Db;
-use domain::attention::AttentionKind;
-use domain::failure::FailureClass;
+use domain::board::attention::AttentionKind;
 use domain::id::TaskId;
+use domain::runs::failure::FailureClass;
 use repo::RepoError;
 use tokio::time::sleep;
 
@@ -81,7 +81,7 @@ async fn settle(db: &Db, id: &TaskId, done: Result<(), CheckoutError>, words: im
         // Room has to be made, for everybody; what is asked for here stays to be done.
         parking::park(db, FailureClass::DiskFull, None, Some(&error.to_string())).await.map(|_| Err(error.to_string()))
     } else {
-        db.need_person(id, AttentionKind::Repository, &words(&error)).await.map(Ok)
+        db.request_attention(id, AttentionKind::Repository, &words(&error)).await.map(Ok)
     };
     told.unwrap_or_else(|told| Err(format!("{error}; {told}")))
 }

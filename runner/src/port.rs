@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::run::Run;
+use domain::runs::run::Run;
 
 /// A free port, or none when the range is used up; the agent then has to choose its own. That no two live runs get the same one is
 /// guaranteed by the store, which refuses the second.
@@ -16,7 +16,7 @@ mod tests {
     use std::net::TcpListener;
 
     use domain::id::{RunId, TaskId};
-    use domain::task::Phase;
+    use domain::runs::agent_kind::AgentKind;
     use domain::time::Timestamp;
 
     use super::*;
@@ -25,7 +25,7 @@ mod tests {
         Run {
             id: RunId::new(1),
             task_id: TaskId::new(1),
-            phase: Phase::Coder,
+            phase: AgentKind::Coder,
             attempt: 1,
             session_id: None,
             worktree_path: None,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 
 use crate::process::{find_program, probe};
 

@@ -4,20 +4,21 @@
 
 pub mod inbox;
 
-use domain::comment::Comment;
-use domain::failure::EndClass;
-use domain::message::Inbox;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::{Phase, Task};
+use domain::board::comment::Comment;
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::run::Run;
+use domain::team::message::Inbox;
 
 /// The built-in prompt of a phase.
-pub fn role(phase: Phase) -> &'static str {
+pub fn role(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Planner => include_str!("../../agents/planner.md"),
-        Phase::Coder => include_str!("../../agents/coder.md"),
-        Phase::Reviewer => include_str!("../../agents/reviewer.md"),
-        Phase::Orchestrator => include_str!("../../agents/orchestrator.md"),
+        AgentKind::Planner => include_str!("../../agents/planner.md"),
+        AgentKind::Coder => include_str!("../../agents/coder.md"),
+        AgentKind::Reviewer => include_str!("../../agents/reviewer.md"),
+        AgentKind::Orchestrator => include_str!("../../agents/orchestrator.md"),
     }
 }
 
@@ -27,7 +28,7 @@ pub struct Material<'a> {
     pub project: &'a Project,
     pub task: &'a Task,
     /// The phase of this run, which is the reviewer's for a task of a coder.
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// The branch that the work is on, or that the checkout shows.
     pub branch: &'a str,
     pub worktree: &'a str,
@@ -103,12 +104,12 @@ fn attempt(run: &Run) -> Option<String> {
 }
 
 /// What is said to an agent that ended its turn and left its card where it was.
-pub fn nudge(phase: Phase, task: &Task) -> String {
+pub fn nudge(phase: AgentKind, task: &Task) -> String {
     let next = match phase {
-        Phase::Planner => include_str!("../../agents/reminder/planner.md"),
-        Phase::Coder => include_str!("../../agents/reminder/coder.md"),
-        Phase::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
-        Phase::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
+        AgentKind::Planner => include_str!("../../agents/reminder/planner.md"),
+        AgentKind::Coder => include_str!("../../agents/reminder/coder.md"),
+        AgentKind::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
+        AgentKind::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
     };
     let words = include_str!("../../agents/reminder/unmoved.md").trim_end().replace("{next}", next.trim_end());
     words.replace("{task}", task.card.id.as_str())

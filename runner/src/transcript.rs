@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use domain::output::{OutputKind, OutputLine};
+use domain::runs::output::{OutputKind, OutputLine};
 use domain::text::excerpt;
 
 use crate::backend::stream::RunLine;

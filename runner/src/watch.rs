@@ -13,10 +13,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use db::{Caller, RunCaller};
+use domain::board::card::Card;
+use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
-use domain::park::ParkReason;
-use domain::run::Run;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::ParkReason;
+use domain::runs::run::Run;
 use domain::wire::Frame;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -84,10 +86,10 @@ pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<
 }
 
 /// Whether the card is no longer where a run of `phase` found it: its work is done, or somebody stepped in.
-pub(crate) fn moved(card: &Card, phase: Phase) -> bool {
+pub(crate) fn moved(card: &Card, phase: AgentKind) -> bool {
     match phase {
-        Phase::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
-        Phase::Planner | Phase::Coder | Phase::Orchestrator => card.status != Status::InProgress,
+        AgentKind::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
+        AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator => card.status != Status::InProgress,
     }
 }
 
@@ -193,7 +195,7 @@ impl<'a> Watch<'a> {
                 }
                 // While its output has no end its process lives.
                 _ = beat.tick() => {
-                    self.context.db.beat(&self.caller()).await?;
+                    self.context.db.record_heartbeat(&self.caller()).await?;
                 }
                 () = sleep_until(self.inbox_at.unwrap_or_else(Instant::now)), if self.inbox_at.is_some() => self.poked().await?,
                 () = sleep_until(self.judge_at.unwrap_or_else(Instant::now)), if self.judge_at.is_some() => {
@@ -321,7 +323,7 @@ impl<'a> Watch<'a> {
         let task = db.task(&self.run.task_id).await?;
         let stopping = db.run(&self.run.id).await?.stop_requested_at.is_some();
         // Also when the answer was faster: it joined the thread, which the next run of this session reads.
-        let asked = db.asked(&self.run.id).await?;
+        let asked = db.has_asked(&self.run.id).await?;
         let failed = self.view.result().is_some_and(|result| result.is_error);
         let moved = moved(&task.card, self.run.phase);
         if failed || asked || stopping || !task.card.status.is_open() {
@@ -331,7 +333,7 @@ impl<'a> Watch<'a> {
         } else if moved {
             self.close().await;
         } else {
-            let reminded = self.context.db.nudge(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await.is_some();
+            let reminded = self.context.db.mark_reminded(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await.is_some();
             if reminded {
                 self.expect_turn();
             } else {

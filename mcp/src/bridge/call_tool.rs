@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Bridge, base_meta, result_of};
 
-/// Why a call failed.
+/// WaitReason a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The board refused it. The text ends with the next legal step.

@@ -179,7 +179,7 @@ impl Batches {
     /// Adds a batch. Returns its answer if it waits for none.
     fn open(&self, batch: Batch) -> Option<Value> {
         if batch.waiting.is_empty() {
-            return (!batch.answers.is_empty()).then(|| Value::Array(batch.answers));
+            return (!batch.answers.is_empty()).then_some(Value::Array(batch.answers));
         }
         self.lock().push(batch);
         None
@@ -197,7 +197,7 @@ impl Batches {
             return Some(None);
         }
         let answers = batches.remove(place).answers;
-        Some((!answers.is_empty()).then(|| Value::Array(answers)))
+        Some((!answers.is_empty()).then_some(Value::Array(answers)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Batch>> {

@@ -58,7 +58,7 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
 }
 
 async fn forward_changes(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), StreamError> {
-    let mut revocations = db.tokens_taken_back();
+    let mut revocations = db.token_revocations();
     while bearer.is_current(db).await? {
         let changes = tokio::select! {
             changes = listener.changes() => changes,
@@ -73,7 +73,7 @@ async fn forward_changes(db: &Db, bearer: &Bearer, listener: &Listener, context:
     Ok(())
 }
 
-/// Why a subscription ended early.
+/// WaitReason a subscription ended early.
 #[derive(Debug, thiserror::Error)]
 enum StreamError {
     #[error("the client is gone: {0}")]

@@ -33,9 +33,9 @@ fn inbox_changes_only_for_its_owner() {
     let notifies = |name: &str, event: &Envelope| changes_inbox(event, &ProjectId::new(1), name);
     assert!(notifies("mara", &sent("otto", "mara")));
     assert!(!notifies("otto", &sent("otto", "mara")));
-    assert!(notifies("mara", &sent("otto", ALL)) && notifies("lena", &sent("otto", ALL)));
-    assert!(!notifies("otto", &sent("otto", ALL)), "a sender is not notified of its own broadcast");
-    let read = event(1, Event::InboxRead { agent: "mara".to_owned(), messages: 2 });
+    assert!(notifies("mara", &sent("otto", EVERYONE)) && notifies("lena", &sent("otto", EVERYONE)));
+    assert!(!notifies("otto", &sent("otto", EVERYONE)), "a sender is not notified of its own broadcast");
+    let read = event(1, Event::InboxDelivered { agent: "mara".to_owned(), messages: 2 });
     assert!(notifies("mara", &read) && !notifies("otto", &read));
     assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "the same name in another project is another agent");
 }
@@ -51,7 +51,7 @@ async fn unforwarded_change_is_kept_once() {
         other.apply_events(&[sent("otto", "mara")]);
     }
     assert_eq!(mara.changes().await, PendingChanges { inbox: true, tools: false, resources: BTreeSet::from([Uri::Inbox]) });
-    mara.apply_events(&[sent("mara", ALL)]);
+    mara.apply_events(&[sent("mara", EVERYONE)]);
     mara.notify(|changes| changes.tools = true);
     assert_eq!(mara.changes().await, PendingChanges { tools: true, ..PendingChanges::default() });
     other.notify(|changes| changes.tools = true);
@@ -61,8 +61,8 @@ async fn unforwarded_change_is_kept_once() {
 #[tokio::test]
 async fn listener_follows_its_current_caller() {
     let push = Push::default();
-    let listener = push.listener(&Caller::Room(db::RoomCaller { project_id: ProjectId::new(1), call_id: None }));
-    listener.apply_events(&[sent("otto", "mara"), sent("otto", ALL)]);
+    let listener = push.listener(&Caller::Invite(db::InviteCaller { project_id: ProjectId::new(1), call_id: None }));
+    listener.apply_events(&[sent("otto", "mara"), sent("otto", EVERYONE)]);
     listener.set_caller(&agent(1, "mara"));
     listener.apply_events(&[sent("otto", "mara")]);
     assert!(listener.changes().await.inbox);

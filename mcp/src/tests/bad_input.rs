@@ -70,7 +70,7 @@ async fn acting_as_another_agent_is_refused() {
     refused(&mara, "register", json!({"agent_name": "mara", "team": "design"}), "not-you", "decided by your token").await;
     refused(&mara, "register", json!({"role": "lead"}), "lead-only", "Ask a lead").await;
     refused(&mara, "create_task", json!({"creator": "human", "title": "x"}), "not-you", "decided by your token").await;
-    let room = server.modern(&board.db.make_room_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
+    let room = server.modern(&board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
     refused(&room, "register", json!({"agent_name": "lena"}), "name-taken", "Choose another name").await;
     refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name like mara").await;
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
@@ -185,7 +185,7 @@ async fn builder_cannot_review_own_work() {
         refused(client, "reject_verification", json!({"task_id": "TASK-002", "reason": "x"}), "not-independent", "neither built nor approved").await;
     }
     let card = board.db.card(&domain::id::TaskId::new(2)).await.unwrap();
-    assert_eq!((card.hands.approved_by.as_deref(), card.hands.verified_by), (Some("lena"), None));
+    assert_eq!((card.contributors.approved_by.as_deref(), card.contributors.verified_by), (Some("lena"), None));
 }
 
 #[tokio::test]

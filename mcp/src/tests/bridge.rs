@@ -64,7 +64,7 @@ async fn both_revisions_work_through_the_bridge() {
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        let own = tools::routes().list_all().into_iter().filter(|tool| tools::is_allowed(&run(Phase::Coder), &tool.name));
+        let own = tools::routes().list_all().into_iter().filter(|tool| tools::is_allowed(&run(AgentKind::Coder), &tool.name));
         assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);
@@ -326,7 +326,7 @@ async fn bridge_reverts_to_its_first_token_when_revoked() {
         board.until_connected("mara", true).await;
         board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
         client.until(&Heard::Tools).await;
-        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
+        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "WaitReason?"})).await;
         assert!(text.contains("Call register"), "{text}");
         done(&client.client, "register", json!({"agent_name": "kim"})).await;
         board.until_connected("kim", true).await;

@@ -162,11 +162,11 @@ async fn orchestrator_extends_the_plan_and_cancels_tasks() {
     done(&client, "create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "Page"}]})).await;
     done(&client, "complete_task", json!({"task_id": "TASK-001", "reason": "one page is enough"})).await;
     board.end(&planner).await;
-    let close = db::Move { to: Status::Done, reason: None, merge: false };
-    for to in [db::Move::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::runs::evidence::Found::Nothing).await.unwrap();
+    let close = db::MoveRequest { to: Status::Done, reason: None, merge: false };
+    for to in [db::MoveRequest::to(Status::InProgress), close] {
+        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::runs::evidence::EvidenceResult::Nothing).await.unwrap();
     }
-    let run = board.reserve(&TaskId::new(3), Phase::Orchestrator, Status::InProgress, None).await;
+    let run = board.reserve(&TaskId::new(3), AgentKind::Orchestrator, Status::InProgress, None).await;
     let client = server.modern(&run.token).await;
     let created = done(&client, "create_task", json!({"title": "Imprint"})).await;
     assert_eq!(created.data["ids"], json!(["TASK-004"]));

@@ -20,7 +20,7 @@ fn to(name: &str, content: &str) -> NewMessage {
 async fn invite_token_gives_each_agent_a_name_and_token() {
     let board = Board::new().await;
     let server = board.serve().await;
-    let room = board.db.make_room_token(&Caller::Human, &board.project.id).await.unwrap();
+    let room = board.db.create_invite_token(&Caller::Human, &board.project.id).await.unwrap();
     let client = server.modern(&room).await;
     let registered = done(&client, "register", json!({"agent_name": "mara", "role": "tester, coder", "team": "platform", "token": ""})).await;
     assert!(registered.text.starts_with("platform/mara registered successfully as tester, coder in PROJ-001."), "{}", registered.text);
@@ -142,7 +142,7 @@ async fn long_inbox_and_history_are_paged() {
     }
     let page = done(&kim, "check_inbox", json!({})).await;
     let last = listed(&page).last().unwrap()["id"].clone();
-    assert_eq!((listed(&page).len(), &page.data["more"]), (50, &json!(10)));
+    assert_eq!((listed(&page).len(), &page.data["remaining"]), (50, &json!(10)));
     assert!(page.text.contains(&format!("10 more messages are unread: call check_inbox with ack={last}.")));
     assert_eq!(listed(&done(&kim, "check_inbox", json!({"ack": last})).await).len(), 10);
     let history = done(&kim, "get_history", json!({"count": 200})).await;

@@ -1,13 +1,13 @@
 //! Which callers see which tools, what a list costs, and what the tools look like on the wire.
 
-use db::{AgentCaller, Caller, RoomCaller, RunCaller};
+use db::{AgentCaller, Caller, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
 use crate::tools::{self, definition::Standing};
 
-pub(super) fn run(phase: Phase) -> Caller {
+pub(super) fn run(phase: AgentKind) -> Caller {
     let (run_id, task_id, project_id) = (RunId::new(1), TaskId::new(1), ProjectId::new(1));
     Caller::Run(RunCaller { run_id, task_id, project_id, phase, call_id: None })
 }
@@ -19,13 +19,13 @@ pub(super) fn outside(name: &str) -> Caller {
 /// The columns of `docs/tools.md`, in its order.
 fn columns() -> Vec<(&'static str, Caller, Standing)> {
     let none = Standing::default();
-    let phases = Phase::ALL.iter().map(|phase| (phase.as_str(), run(*phase), Standing::default()));
+    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase), Standing::default()));
     phases
         .chain([
             ("untrusted", outside("mara"), none),
             ("trusted", outside("mara"), Standing { is_trusted: true, is_lead: false }),
             ("lead", outside("mara"), Standing { is_trusted: true, is_lead: true }),
-            ("invite", Caller::Room(RoomCaller { project_id: ProjectId::new(1), call_id: None }), none),
+            ("invite", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None }), none),
             ("human", Caller::Human, none),
         ])
         .collect()

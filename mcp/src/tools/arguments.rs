@@ -216,12 +216,12 @@ fn one_of<T: fmt::Display>(values: &[T]) -> Schema {
 }
 
 pub(crate) fn phase(_: &mut SchemaGenerator) -> Schema {
-    one_of(Phase::ALL)
+    one_of(AgentKind::ALL)
 }
 
 /// The phases of new tasks. The runner creates the others by itself.
 pub(crate) fn created_phase(_: &mut SchemaGenerator) -> Schema {
-    one_of(&[Phase::Coder, Phase::Planner])
+    one_of(&[AgentKind::Coder, AgentKind::Planner])
 }
 
 pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {

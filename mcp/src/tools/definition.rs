@@ -41,7 +41,7 @@ pub(crate) enum Admission {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Audience {
     /// The kinds of managed agents.
-    pub(crate) kinds: &'static [Phase],
+    pub(crate) kinds: &'static [AgentKind],
     /// The human's own client.
     pub(crate) human: bool,
     pub(crate) external: External,
@@ -67,15 +67,15 @@ pub(crate) struct Standing {
     pub(crate) is_lead: bool,
 }
 
-pub(crate) const NO_KIND: &[Phase] = &[];
-pub(crate) const EVERY_KIND: &[Phase] = Phase::ALL;
-pub(crate) const PLANNERS: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
+pub(crate) const NO_KIND: &[AgentKind] = &[];
+pub(crate) const EVERY_KIND: &[AgentKind] = AgentKind::ALL;
+pub(crate) const PLANNERS: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 // A reviewer judges existing work, so it has no questions.
-pub(crate) const CAN_ASK: &[Phase] = &[Phase::Planner, Phase::Coder, Phase::Orchestrator];
-pub(crate) const CAN_DECLARE: &[Phase] = &[Phase::Planner, Phase::Coder];
-pub(crate) const TASK_WORKERS: &[Phase] = &[Phase::Coder, Phase::Reviewer];
-pub(crate) const CODER_ONLY: &[Phase] = &[Phase::Coder];
-pub(crate) const ORCHESTRATOR_ONLY: &[Phase] = &[Phase::Orchestrator];
+pub(crate) const CAN_ASK: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator];
+pub(crate) const CAN_DECLARE: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder];
+pub(crate) const TASK_WORKERS: &[AgentKind] = &[AgentKind::Coder, AgentKind::Reviewer];
+pub(crate) const CODER_ONLY: &[AgentKind] = &[AgentKind::Coder];
+pub(crate) const ORCHESTRATOR_ONLY: &[AgentKind] = &[AgentKind::Orchestrator];
 
 impl Audience {
     /// Whether the caller may call the tool.
@@ -84,7 +84,7 @@ impl Audience {
             Caller::Run(run) => self.kinds.contains(&run.phase),
             Caller::Human | Caller::Runner => self.human,
             Caller::Agent(_) => self.external != External::Nobody,
-            Caller::Room(_) => self.invite,
+            Caller::Invite(_) => self.invite,
         }
     }
 

@@ -6,9 +6,9 @@ pub mod hook;
 
 use std::path::Path;
 
-use domain::failure::FailureClass;
 use domain::id::TaskId;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -35,7 +35,7 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
 pub struct ClaudeSpec<'a> {
     /// The program's absolute path, then arguments that go before all others.
     pub command: &'a [String],
-    pub phase: Phase,
+    pub phase: AgentKind,
     pub session: Session,
     /// The model; the program's own default when missing.
     pub model: Option<&'a str>,
@@ -80,11 +80,11 @@ pub fn argv(spec: &ClaudeSpec<'_>) -> Vec<String> {
 
 /// The built-in tools of a phase. What is missing here either goes round the board (scheduled work, other worktrees, messages past
 /// us) or is not the phase's business. Helpers of a coder's own are counted, see [`hook`].
-fn tools(phase: Phase) -> &'static str {
+fn tools(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
-        Phase::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
-        Phase::Planner | Phase::Orchestrator => "Bash,Read,Grep,Glob",
+        AgentKind::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
+        AgentKind::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
+        AgentKind::Planner | AgentKind::Orchestrator => "Bash,Read,Grep,Glob",
     }
 }
 

@@ -1,16 +1,17 @@
 //! The messages to agents, locked by snapshots, and what people's words cannot do to them.
 
-use domain::comment::AuthorRole;
-use domain::failure::FailureClass;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Card, Status};
+use domain::runs::failure::FailureClass;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
 
-static EMPTY: Inbox = Inbox { messages: Vec::new(), more: 0 };
+static EMPTY: Inbox = Inbox { messages: Vec::new(), remaining: 0 };
 
 fn nine() -> Timestamp {
     Timestamp::from_milliseconds(1_769_850_300_000)
@@ -40,16 +41,16 @@ fn task(title: &str, description: &str) -> Task {
         project_id: ProjectId::new(1),
         parent_task_id: Some(TaskId::new(1)),
         title: title.to_owned(),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status: Status::InProgress,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::task::Hands::default(),
+        contributors: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -93,7 +94,7 @@ fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Optio
     Run {
         id: RunId::new(7),
         task_id: TaskId::new(2),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         attempt: 1,
         session_id: None,
         worktree_path: None,
@@ -119,7 +120,7 @@ fn material<'a>(project: &'a Project, task: &'a Task) -> Material<'a> {
     Material {
         project,
         task,
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         branch: "vr/TASK-002/work",
         worktree: "/worktrees/PROJ-001/TASK-002",
         base: "0123456789012345678901234567890123456789",
@@ -173,7 +174,7 @@ fn a_task_that_was_worked_on_before() {
         attempt_that(EndClass::Failed, Some(FailureClass::Crashed), Some("exit code 1: out of memory")),
         attempt_that(EndClass::Finished, None, None),
         attempt_that(EndClass::Parked, Some(FailureClass::RateLimited), Some("rate limited")),
-        attempt_that(EndClass::Failed, Some(FailureClass::NoMove), None),
+        attempt_that(EndClass::Failed, Some(FailureClass::NoOutcome), None),
     ];
     let again = Material { comments: &comments, attempts: &attempts, resumes: true, ..material(&project, &task) };
     insta::assert_snapshot!(prompt(&again), @r"
@@ -217,7 +218,7 @@ fn the_inbox_stands_after_the_attempts() {
     let mut comments = [comment(AuthorRole::Agent, "taken")];
     comments[0].author_name = Some("platform/mara".to_owned());
     let attempts = [attempt_that(EndClass::Failed, Some(FailureClass::Crashed), None)];
-    let message = domain::message::Message {
+    let message = domain::team::message::Message {
         id: 12,
         project_id: ProjectId::new(1),
         from_agent: "mara".to_owned(),
@@ -231,7 +232,7 @@ fn the_inbox_stands_after_the_attempts() {
         timestamp: nine(),
         read: false,
     };
-    let inbox = Inbox { messages: vec![domain::message::Received { message, again: false }], more: 0 };
+    let inbox = Inbox { messages: vec![domain::team::message::InboxMessage { message, redelivered: false }], remaining: 0 };
     let text = prompt(&Material { comments: &comments, attempts: &attempts, inbox: &inbox, resumes: true, ..material(&project, &task) });
     let (_, after) = text.split_once("</issue>\n").unwrap();
     insta::assert_snapshot!(after, @r"
@@ -257,8 +258,8 @@ fn the_inbox_stands_after_the_attempts() {
 #[test]
 fn an_orchestrator_is_told_the_plan_as_its_parent() {
     let (project, mut task) = (project(), task("Look at the whole", "Round 1."));
-    (task.card.phase, task.card.parent_task_id, task.card.round_of) = (Phase::Orchestrator, None, Some(TaskId::new(1)));
-    let text = prompt(&Material { phase: Phase::Orchestrator, ..material(&project, &task) });
+    (task.card.phase, task.card.parent_task_id, task.card.round_of) = (AgentKind::Orchestrator, None, Some(TaskId::new(1)));
+    let text = prompt(&Material { phase: AgentKind::Orchestrator, ..material(&project, &task) });
     assert!(text.contains("\nPhase: orchestrator\n") && text.contains("\nParent: TASK-001\n"), "{text}");
     task.card.round_of = None;
     assert!(!prompt(&material(&project, &task)).contains("Parent"));
@@ -267,7 +268,7 @@ fn an_orchestrator_is_told_the_plan_as_its_parent() {
 #[test]
 fn reminders_and_messages() {
     let task = task("Add the parser", "");
-    let nudges: Vec<String> = Phase::ALL.iter().map(|phase| nudge(*phase, &task)).collect();
+    let nudges: Vec<String> = AgentKind::ALL.iter().map(|phase| nudge(*phase, &task)).collect();
     insta::assert_snapshot!(nudges.join("\n\n"), @r"
     <reminder>
     Your turn ended and TASK-002 has not moved, so nothing of it counts yet. If you are finished, call create_subtasks for TASK-002 and then complete_task, or complete_task with a reason why there is nothing to do. If you cannot go on, say why with add_comment first.
@@ -348,7 +349,7 @@ fn the_frame_of_a_prompt_is_small() {
     let (project, task) = (project(), task("", ""));
     let bare = prompt(&Material { branch: "", worktree: "", base: "", ..material(&project, &task) });
     assert!(bare.len() < 200, "{} bytes", bare.len());
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         assert!(role(*phase).len() < 4_000, "{phase}: {} bytes", role(*phase).len());
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use db::RunEnd;
-use domain::failure::{EndClass, FailureClass};
-use domain::park::ParkReason;
-use domain::run::Run;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::ParkReason;
+use domain::runs::run::Run;
 use tokio::time::sleep;
 
 use crate::backend::claude::{self, Evidence};
@@ -44,7 +44,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         stopped: current.stop_requested_at.is_some(),
     });
     let failure = match ending {
-        Ending::Silent => Some(FailureClass::Silent),
+        Ending::Silent => Some(FailureClass::Unresponsive),
         Ending::NoBoard => Some(FailureClass::McpNotConnected),
         Ending::ByItself => judged.failure(),
     };
@@ -65,14 +65,14 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         end.class = EndClass::Stopped;
     } else if moved(&card, run.phase) {
         // Whatever else happened to it, its work is done.
-    } else if context.db.asked(&run.id).await? {
-        end.class = EndClass::Asked;
+    } else if context.db.has_asked(&run.id).await? {
+        end.class = EndClass::AwaitingAnswer;
     } else if failure.is_none() && matches!(judged, claude::RunEnd::NoConversation | claude::RunEnd::SessionInUse) {
-        context.db.forget_sessions(&run.task_id, run.phase).await?;
+        context.db.clear_sessions(&run.task_id, run.phase).await?;
         end.error = Some("its session is not known any more: a new one is begun".to_owned());
         end.class = EndClass::Parked;
     } else {
-        let failure = failure.unwrap_or(FailureClass::NoMove);
+        let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
         end.error = error_text(&judged);
         end.class = parking::park(&context.db, failure, view.limited_until(), end.error.as_deref()).await?;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::run::Run;
+use domain::runs::run::Run;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -84,7 +84,7 @@ impl Watch<'_> {
         }
         let unread = self.context.db.unread(&self.project, &Run::agent_name(self.run.phase, &self.run.task_id)).await?;
         // Copies are for the record: nobody is interrupted for them.
-        if unread.blocking == 0 {
+        if unread.blocking_count == 0 {
             return Ok(());
         }
         let now = Instant::now();
@@ -126,7 +126,7 @@ impl Watch<'_> {
     pub(super) async fn taken(&mut self, id: Uuid) -> Result<(), Trouble> {
         self.untaken.remove(&id);
         // Also when the server before this one said it.
-        Ok(self.context.db.run_inbox_taken(&self.run.id, &id.to_string()).await?)
+        Ok(self.context.db.record_echo(&self.run.id, &id.to_string()).await?)
     }
 
     /// Says something to the agent. Answers under which id, or nothing when the shim did not take it.

@@ -1,6 +1,6 @@
 //! What a run's output has told so far: a fold, the same for whoever reads it from the start. Pure.
 
-use domain::run::Usage;
+use domain::runs::run::Usage;
 
 use crate::backend::stream::{McpServer, RunLine, TurnResult};
 

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::failure::FailureClass;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
 use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, hook, user_line};
 use runner::backend::stream::{RunLine, parse};
 use runner::run_dir::{Exit, Spec};
@@ -56,7 +56,7 @@ impl Home {
             spec.cwd = self.folder.path().to_owned();
             spec.argv = argv(&ClaudeSpec {
                 command: std::slice::from_ref(&self.program),
-                phase: Phase::Coder,
+                phase: AgentKind::Coder,
                 session,
                 model: None,
                 system_prompt_file: &self.path("system.md"),

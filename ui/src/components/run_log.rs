@@ -1,7 +1,7 @@
 //! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
 
 use domain::id::RunId;
-use domain::output::{OutputKind, OutputLine};
+use domain::runs::output::{OutputKind, OutputLine};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -25,7 +25,7 @@ struct Place {
 
 #[component]
 pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
-    let (client, clock) = (Client::here(), Clock::here());
+    let (client, clock) = (Client::from_context(), Clock::from_context());
     // Lines never change, so only their number is followed.
     let lines = StoredValue::new(Vec::<OutputLine>::new());
     let count = RwSignal::new(0usize);

@@ -87,7 +87,7 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
 struct GetMyTasks {
     #[schemars(schema_with = "arguments::phase")]
     #[serde(default, deserialize_with = "arguments::given")]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     /// The last task id of the previous page.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -98,7 +98,7 @@ struct GetMyTasks {
 async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failure> {
     let mut cards = Vec::new();
     if let Caller::Agent(agent) = &call.caller {
-        let open = |card: &Card| card.status.is_open() && card.hands.assigned_to.as_deref() == Some(agent.name.as_str());
+        let open = |card: &Card| card.status.is_open() && card.contributors.assigned_to.as_deref() == Some(agent.name.as_str());
         cards.extend(call.db.board(&agent.project_id).await?.cards.into_iter().filter(open));
     } else if let Some(own) = &call.scope {
         cards.push(call.db.card(own).await?);
@@ -107,7 +107,7 @@ async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failu
             cards.extend(call.db.board(&project.id).await?.cards.into_iter().filter(|card| card.status == Status::InProgress));
         }
     }
-    let is_own_kind = |phase: Phase| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
+    let is_own_kind = |phase: AgentKind| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     cards.retain(|card| card.id.number() > after && arguments.phase.is_none_or(|phase| card.phase == phase || is_own_kind(phase)));
     // Tasks of several projects are sorted, too, because the next page starts after an id.

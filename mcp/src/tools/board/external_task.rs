@@ -67,7 +67,7 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     let after = given.after.as_ref().map_or(0, TaskId::number);
     cards.retain(|card| card.id.number() > after && given.status.map_or(card.status.is_open(), |stage| Stage::of(card) == stage));
     if let Some(wanted) = &given.assigned_to {
-        cards.retain(|card| card.hands.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
+        cards.retain(|card| card.contributors.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
     }
     let agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
@@ -84,7 +84,7 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
 
 /// Warns about a task in progress whose assignee left or is unresponsive.
 fn warning(card: &Card, agents: &BTreeMap<String, Agent>) -> Option<String> {
-    let assignee = card.hands.assigned_to.as_ref().filter(|_| card.status == Status::InProgress)?;
+    let assignee = card.contributors.assigned_to.as_ref().filter(|_| card.status == Status::InProgress)?;
     let agent = agents.get(assignee);
     let gone = agent.is_none_or(|agent| agent.left_at.is_some() || agent.health == Health::Dead);
     let since = agent.and_then(|agent| agent.left_at.or(agent.last_seen)).map(|since| format!(" since {}", since.clock())).unwrap_or_default();
@@ -110,7 +110,7 @@ struct UpdateTask {
 async fn update_task(call: Call, given: UpdateTask) -> Result<Answer, Failure> {
     // A stage that moves nothing needs no evidence, like a move to the backlog.
     let card = call.db.card(&given.task_id).await?;
-    let to = given.status.and_then(|stage| stage.asks(&card)).unwrap_or(Status::Backlog);
+    let to = given.status.and_then(|stage| stage.target_status(&card)).unwrap_or(Status::Backlog);
     let evidence = collect_evidence(&call, &given.task_id, to).await?;
     let update = TaskUpdate { stage: given.status, assigned_to: given.assigned_to, result: given.result };
     let task = call.db.update_task(&call.caller, &given.task_id, update, evidence).await?;

@@ -55,7 +55,7 @@ struct Subtask {
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default)]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     #[serde(default)]
     depends_on: Vec<DependsOn>,
 }
@@ -86,7 +86,7 @@ struct CreateTask {
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default, deserialize_with = "arguments::given")]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     parent_task_id: Option<TaskId>,
@@ -133,10 +133,10 @@ fn created(caller: &Caller, tasks: &[Task]) -> Answer {
     let lines: Vec<String> = tasks.iter().map(|task| format!("{} {}", task.card.id, task.card.title)).collect();
     let first = tasks.first().map(|task| &task.card);
     let held = first.and_then(|card| card.held_by);
-    let next = match (caller, first.and_then(|card| card.hands.assigned_to.as_deref()), held) {
+    let next = match (caller, first.and_then(|card| card.contributors.assigned_to.as_deref()), held) {
         (_, Some(assignee), None) => format!("It is assigned to {assignee}, who is notified."),
         (Caller::Run(_), _, Some(HeldBy::Plan)) => "They wait for the human's approval once you call complete_task.".to_owned(),
-        (Caller::Run(run), ..) if run.phase == Phase::Orchestrator => "The runner starts them as soon as it has capacity.".to_owned(),
+        (Caller::Run(run), ..) if run.phase == AgentKind::Orchestrator => "The runner starts them as soon as it has capacity.".to_owned(),
         (Caller::Run(_), ..) => "They start when you call complete_task.".to_owned(),
         (_, _, Some(_)) => "It waits until the human starts it on the board.".to_owned(),
         (_, _, None) => "The runner starts it when it can.".to_owned(),

@@ -6,12 +6,12 @@ use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::id::{CommentId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::Found;
+use domain::runs::evidence::EvidenceResult;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use db::{Caller, Move};
+use db::{Caller, MoveRequest};
 
 use crate::call::{Call, route};
 use crate::format;
@@ -109,7 +109,7 @@ struct UpdateTaskStatus {
 }
 
 async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {
-    let request = Move { to: arguments.status, reason: arguments.reason, merge: true };
+    let request = MoveRequest { to: arguments.status, reason: arguments.reason, merge: true };
     move_task(&call, &arguments.task_id, request).await
 }
 
@@ -123,11 +123,11 @@ struct CompleteTask {
 }
 
 async fn complete_task(call: Call, arguments: CompleteTask) -> Result<Answer, Failure> {
-    let request = Move { to: Status::Done, reason: arguments.reason, merge: true };
+    let request = MoveRequest { to: Status::Done, reason: arguments.reason, merge: true };
     move_task(&call, &arguments.task_id, request).await
 }
 
-async fn move_task(call: &Call, id: &TaskId, request: Move) -> Result<Answer, Failure> {
+async fn move_task(call: &Call, id: &TaskId, request: MoveRequest) -> Result<Answer, Failure> {
     let evidence = collect_evidence(call, id, request.to).await?;
     let task = call.db.move_task(&call.caller, id, request, evidence).await?;
     Ok(task_answer(&call.caller, &task))
@@ -135,13 +135,13 @@ async fn move_task(call: &Call, id: &TaskId, request: Move) -> Result<Answer, Fa
 
 /// Collects the evidence for a move from the repository. For a run that has ended it collects nothing: the store refuses its move, or
 /// returns the stored answer.
-pub(super) async fn collect_evidence(call: &Call, id: &TaskId, to: Status) -> Result<Found, Failure> {
-    if call.db.admit_reader(&call.caller).await.is_err() {
-        return Ok(Found::Nothing);
+pub(super) async fn collect_evidence(call: &Call, id: &TaskId, to: Status) -> Result<EvidenceResult, Failure> {
+    if call.db.require_active_reader(&call.caller).await.is_err() {
+        return Ok(EvidenceResult::Nothing);
     }
     call.require_project(&call.db.card(id).await?.project_id, "task", id)?;
-    let look = call.db.look(&call.caller, id, to).await?;
-    Ok(tokio::task::spawn_blocking(move || repo::look(&look)).await??)
+    let look = call.db.required_evidence(&call.caller, id, to).await?;
+    Ok(tokio::task::spawn_blocking(move || repo::collect_evidence(&look)).await??)
 }
 
 /// Returns the answer after a task was changed.
@@ -158,8 +158,8 @@ fn outcome(caller: &Caller, task: &Task) -> String {
         (_, Some(sha)) => format!("{}: approved {}. It waits in the merge queue.", card.id, format::short(sha)),
         (Status::InReview, None) => format!("{} is in review: another agent reviews the commit.", card.id),
         (Status::InProgress, None) if caller.run().is_some() => format!("{} returns to its coder, who reads your comment.", card.id),
-        (Status::Done, None) if card.hands.verified_by.is_some() => format!("{} is verified.", card.id),
-        (Status::Done, None) if card.phase == Phase::Planner => format!("{} is done. The tasks of the plan start next.", card.id),
+        (Status::Done, None) if card.contributors.verified_by.is_some() => format!("{} is verified.", card.id),
+        (Status::Done, None) if card.phase == AgentKind::Planner => format!("{} is done. The tasks of the plan start next.", card.id),
         (Status::Cancelled, None) => format!("{} is cancelled.", card.id),
         (status, None) => format!("{} is {status}.", card.id),
     };

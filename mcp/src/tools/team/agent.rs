@@ -90,7 +90,7 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
     let agent = &registered.agent;
     let mut text = format!("{} registered successfully{} in {project}.", agent.name, roles(agent));
-    if !agent.verified {
+    if !agent.trusted {
         text += " You are not trusted yet: you can send messages and take tasks, but not lead, approve or verify.";
     }
     if let Some(token) = &registered.token {
@@ -151,7 +151,7 @@ async fn set_status(call: Call, given: SetStatus) -> Result<Answer, Failure> {
 struct Ping {}
 
 async fn ping(call: Call, Ping {}: Ping) -> Result<Answer, Failure> {
-    let at = call.db.beat(&call.caller).await?;
+    let at = call.db.record_heartbeat(&call.caller).await?;
     Ok(Answer::new(format!("pong — {at}"), json!({"at": at})))
 }
 

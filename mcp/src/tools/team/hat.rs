@@ -48,7 +48,7 @@ struct AssignRoleHat {
 async fn assign_role_hat(call: Call, given: AssignRoleHat) -> Result<Answer, Failure> {
     call.require_task_in_project(&given.task_id).await?;
     let task = call.db.assign_role_hat(&call.caller, &given.task_id, given.role).await?;
-    let assignee = task.card.hands.assigned_to.as_deref().unwrap_or("nobody");
+    let assignee = task.card.contributors.assigned_to.as_deref().unwrap_or("nobody");
     let text = format!("{assignee} wears the hat {} on {}.", given.role, task.card.id);
     Ok(Answer::new(text, json!({"task": format::data(&task.card, &[])})))
 }

@@ -2,7 +2,7 @@
 //!
 //! It must not know the rules of delivery.
 
-use db::{Confirmed, HistoryQuery, Sent};
+use db::{AcknowledgedMessage, HistoryQuery, Sent};
 use domain::id::TaskId;
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
 use schemars::JsonSchema;
@@ -86,7 +86,7 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
 }
 
 /// Lists the messages that sending acknowledged, and says how to read them again.
-fn acknowledged_text(confirmed: &[Confirmed]) -> String {
+fn acknowledged_text(confirmed: &[AcknowledgedMessage]) -> String {
     let (Some(first), Some(last)) = (confirmed.first(), confirmed.last()) else { return String::new() };
     let named: Vec<String> = confirmed.iter().rev().take(MAX_LISTED).map(|read| format!("#{} from {}", read.id, read.from_agent)).collect();
     let more = confirmed.len() - named.len();
@@ -115,7 +115,7 @@ async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
         .iter()
         .map(|received| {
             let mut data = format::message(&received.message);
-            if received.again {
+            if received.redelivered {
                 data["redelivered"] = json!(true);
             }
             data
@@ -123,8 +123,8 @@ async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
         .collect();
     let text = if messages.is_empty() { "No new messages.".to_owned() } else { json!(messages).to_string() };
     let last = inbox.messages.iter().map(|received| received.message.id).max().unwrap_or_default();
-    let more = (inbox.more > 0).then(|| format!("{} more messages are unread: call check_inbox with ack={last}.", inbox.more));
-    Ok(Answer::new(text, json!({"messages": messages, "more": inbox.more})).with_note(more))
+    let more = (inbox.remaining > 0).then(|| format!("{} more messages are unread: call check_inbox with ack={last}.", inbox.remaining));
+    Ok(Answer::new(text, json!({"messages": messages, "remaining": inbox.remaining})).with_note(more))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

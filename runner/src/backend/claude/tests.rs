@@ -6,7 +6,7 @@ use super::*;
 use crate::backend::stream::{RunLine, parse};
 use crate::run_dir::ExitError;
 
-fn spec(phase: Phase, session: Session, command: &[String]) -> ClaudeSpec<'_> {
+fn spec(phase: AgentKind, session: Session, command: &[String]) -> ClaudeSpec<'_> {
     ClaudeSpec {
         command,
         phase,
@@ -22,19 +22,19 @@ fn spec(phase: Phase, session: Session, command: &[String]) -> ClaudeSpec<'_> {
 #[test]
 fn the_command_line_of_a_first_start_and_of_a_resumed_one() {
     let command = ["/usr/bin/claude".to_owned()];
-    insta::assert_snapshot!(argv(&spec(Phase::Coder, Session::New(Uuid::nil()), &command)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob,Agent --dangerously-skip-permissions");
+    insta::assert_snapshot!(argv(&spec(AgentKind::Coder, Session::New(Uuid::nil()), &command)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob,Agent --dangerously-skip-permissions");
     let played = ["/usr/bin/vibe-relay".to_owned(), "scripted-agent".to_owned()];
-    let resumed = ClaudeSpec { model: Some("opus"), ..spec(Phase::Planner, Session::Resume(Uuid::nil()), &played) };
+    let resumed = ClaudeSpec { model: Some("opus"), ..spec(AgentKind::Planner, Session::Resume(Uuid::nil()), &played) };
     insta::assert_snapshot!(argv(&resumed).join(" "), @"/usr/bin/vibe-relay scripted-agent -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --resume 00000000-0000-0000-0000-000000000000 --model opus --append-system-prompt-file /runs/1/system.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Grep,Glob --dangerously-skip-permissions");
 }
 
 #[test]
 fn only_coders_and_reviewers_get_tools_that_write() {
-    for phase in Phase::ALL {
-        let writes = matches!(phase, Phase::Coder | Phase::Reviewer);
+    for phase in AgentKind::ALL {
+        let writes = matches!(phase, AgentKind::Coder | AgentKind::Reviewer);
         assert_eq!(tools(*phase).contains("Write"), writes, "{phase}");
         // Who judges or plans looks for itself.
-        assert_eq!(tools(*phase).contains("Agent"), *phase == Phase::Coder, "{phase}");
+        assert_eq!(tools(*phase).contains("Agent"), *phase == AgentKind::Coder, "{phase}");
     }
 }
 

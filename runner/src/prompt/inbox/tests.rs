@@ -1,13 +1,13 @@
 //! The lines of an inbox, locked by snapshots; what is given at once, what waits, and what others' words cannot do.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
 
-fn received(id: i64, from: &str, content: &str) -> Received {
+fn received(id: i64, from: &str, content: &str) -> InboxMessage {
     let message = Message {
         id,
         project_id: ProjectId::new(1),
@@ -22,26 +22,26 @@ fn received(id: i64, from: &str, content: &str) -> Received {
         timestamp: Timestamp::from_milliseconds(1_769_850_300_000),
         read: false,
     };
-    Received { message, again: false }
+    InboxMessage { message, redelivered: false }
 }
 
-fn copy(id: i64) -> Received {
+fn copy(id: i64) -> InboxMessage {
     let mut copy = received(id, "mara", "a copy");
     (copy.message.is_cc, copy.message.cc_original_to) = (true, Some("ben".to_owned()));
     copy
 }
 
-fn again(mut received: Received) -> Received {
-    received.again = true;
+fn again(mut received: InboxMessage) -> InboxMessage {
+    received.redelivered = true;
     received
 }
 
-fn inbox(messages: impl IntoIterator<Item = Received>) -> Inbox {
-    Inbox { messages: messages.into_iter().collect(), more: 0 }
+fn inbox(messages: impl IntoIterator<Item = InboxMessage>) -> Inbox {
+    Inbox { messages: messages.into_iter().collect(), remaining: 0 }
 }
 
 fn ids(inbox: &Inbox) -> (Vec<i64>, u32) {
-    (inbox.messages.iter().map(|received| received.message.id).collect(), inbox.more)
+    (inbox.messages.iter().map(|received| received.message.id).collect(), inbox.remaining)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn every_message_says_who_wrote_it_to_whom_and_what_it_is() {
     broadcast.message.to_agent = "all".to_owned();
     let mut answer = again(received(10, "platform/mara", "yes"));
     (answer.message.task_id, answer.message.reply_to) = (Some(TaskId::new(4)), Some(7));
-    let given = Inbox { messages: vec![broadcast, answer, copy(11)], more: 3 };
+    let given = Inbox { messages: vec![broadcast, answer, copy(11)], remaining: 3 };
     insta::assert_snapshot!(block(&given), @r"
     <inbox>
     [#9 human → all 2026-01-31T09:05:00.000Z] Use tabs.
@@ -60,7 +60,7 @@ fn every_message_says_who_wrote_it_to_whom_and_what_it_is() {
     3 more wait: call check_inbox.
     </inbox>
     ");
-    assert_eq!(block(&Inbox { messages: Vec::new(), more: 1 }), "");
+    assert_eq!(block(&Inbox { messages: Vec::new(), remaining: 1 }), "");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn nobody_is_interrupted_for_copies_or_twice_for_the_same() {
     let all = inbox([again(received(1, "mara", "a")), copy(2), received(3, "mara", "b"), copy(4)]);
     assert_eq!(ids(&pressing(all)), (vec![3], 2));
     // A page full of copies in front of what is pressing: they have to go first.
-    let full = Inbox { messages: vec![copy(1), again(copy(2)), copy(3)], more: 5 };
+    let full = Inbox { messages: vec![copy(1), again(copy(2)), copy(3)], remaining: 5 };
     assert_eq!(ids(&pressing(full)), (vec![1, 3], 5));
     assert_eq!(ids(&pressing(inbox([again(received(1, "mara", "a"))]))), (vec![], 0));
 }
