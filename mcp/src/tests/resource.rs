@@ -46,7 +46,7 @@ async fn caller_reads_only_its_resources() {
         let inbox = read(&client, INBOX).await.unwrap();
         insta::allow_duplicates!(insta::assert_json_snapshot!(inbox, @r#"
         {
-          "blocking": 1,
+          "blocking_count": 1,
           "count": 1,
           "senders": [
             "otto"

@@ -53,8 +53,8 @@ fn numbers_lists_and_flags_are_read_from_text() {
 
 #[test]
 fn impossible_values_are_refused() {
-    assert!(refused(json!({"role": "boss"})).starts_with("\"boss\" is no role: expected one of lead, builder"));
-    assert!(refused(json!({"roles": ["tester", "boss"]})).starts_with("\"boss\" is no role"));
+    assert!(refused(json!({"role": "boss"})).starts_with("\"boss\" is not a valid role; expected one of lead, builder"));
+    assert!(refused(json!({"roles": ["tester", "boss"]})).starts_with("\"boss\" is not a valid role"));
     assert_eq!(refused(json!({"most": -1})), "-1 is out of range");
     assert_eq!(refused(json!({"most": "three"})), "\"three\" is not an integer");
     assert_eq!(refused(json!({"reply_to": u64::MAX})), format!("{} is out of range", u64::MAX));
