@@ -4,6 +4,7 @@
 //! [`spawn`]. Rules: [`transition`] (which move is legal), [`depend`],
 //! [`project::round_due`], [`failure`], [`config`], [`text`]. What is shown: [`stage`], [`why`], [`attention`], [`park`], [`board`],
 //! [`output`], [`diff`]. What travels: [`event`], [`wire`], [`refusal`].
+//! What agent programs report: [`run_event`].
 
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,7 @@ pub mod project;
 pub mod question;
 pub mod refusal;
 pub mod run;
+pub mod run_event;
 mod schema;
 pub mod spawn;
 pub mod stage;
