@@ -7,14 +7,12 @@ use std::time::Duration;
 use domain::config::Config;
 use domain::park::ParkReason;
 use mcp::server_file;
-use runner::{preflight, process};
+use runner::{backend, preflight, process};
 
 use crate::client::Client;
 use crate::error::CliError;
 use crate::{output, setting};
 
-/// Claude Code versions before this one let a repository run programs unasked.
-const CLAUDE_FLOOR: [u32; 3] = [2, 1, 128];
 const GIT_FLOOR: [u32; 3] = [2, 20, 0];
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -78,13 +76,13 @@ async fn git() -> Finding {
 async fn agent(config: &Config) -> Finding {
     let program = match preflight::program(config) {
         Ok(program) => program,
-        Err(obstacle) => return Finding::Bad(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Err(failure) => return Finding::Bad(failure.detail),
     };
     match version(&program).await {
-        Some((numbers, text)) if text.contains("Claude Code") && numbers < CLAUDE_FLOOR => {
-            Finding::Doubtful(format!("{text} has known holes; update with `npm install -g @anthropic-ai/claude-code`"))
-        }
-        Some((_, text)) => Finding::Good(format!("{} ({text})", program.display())),
+        Some((numbers, text)) => match backend::version_warning(numbers, &text) {
+            Some(warning) => Finding::Doubtful(warning),
+            None => Finding::Good(format!("{} ({text})", program.display())),
+        },
         None => Finding::Doubtful(format!("{} does not tell its version", program.display())),
     }
 }
@@ -92,8 +90,8 @@ async fn agent(config: &Config) -> Finding {
 async fn sign_in(config: &Config) -> Finding {
     match preflight::preflight(config).await {
         Ok(()) => Finding::Good("agents can be started".to_owned()),
-        Err(obstacle) if obstacle.reason == ParkReason::ProgramMissing => Finding::Doubtful("not looked at without the agent's program".to_owned()),
-        Err(obstacle) => Finding::Bad(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Err(failure) if failure.reason == ParkReason::ProgramMissing => Finding::Doubtful("not checked without the agent program".to_owned()),
+        Err(failure) => Finding::Bad(failure.detail),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::mcp::CallError;
-use runner::backend::claude::hook::{Access, Occasion, Report};
+use runner::backend::hook::{BoardAccess, HookInput, Report};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
@@ -32,10 +32,10 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     // Standard output is the answer's.
     logging::start("warn");
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
-    let access = Access::read(&text).map_err(|source| CliError::NotOurs { what: mcp_config.display().to_string(), source })?;
+    let access = BoardAccess::read(&text).map_err(|source| CliError::NotOurs { what: mcp_config.display().to_string(), source })?;
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read what the agent does"))?;
-    let occasion = Occasion::read(&given).map_err(|source| CliError::NotOurs { what: "standard input".to_owned(), source })?;
+    let occasion = HookInput::read(&given).map_err(|source| CliError::NotOurs { what: "standard input".to_owned(), source })?;
     if let Some(refusal) = answer(&access, &occasion, PATIENCE).await {
         output::line(refusal);
     }
@@ -43,9 +43,9 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
 }
 
 /// What the agent's program is answered, when it is answered anything.
-async fn answer(access: &Access, occasion: &Occasion, patience: Patience) -> Option<Value> {
+async fn answer(access: &BoardAccess, occasion: &HookInput, patience: Patience) -> Option<Value> {
     let report = occasion.report()?;
-    let withdrawal = occasion.withdrawal();
+    let withdrawal = occasion.cancel_report();
     let error = tell(access, report, if withdrawal.is_some() { patience.start } else { patience.end }).await.err()?;
     match (&error, withdrawal) {
         // It may have been counted, and nothing begins now.
@@ -60,7 +60,7 @@ async fn answer(access: &Access, occasion: &Occasion, patience: Patience) -> Opt
     occasion.refusal(&error.to_string())
 }
 
-async fn tell(access: &Access, report: Report, patience: Duration) -> Result<String, CallError> {
+async fn tell(access: &BoardAccess, report: Report, patience: Duration) -> Result<String, CallError> {
     let Report { status, task_description, result, tool_use_id, call_id } = report;
     let result = result.unwrap_or_default();
     let arguments = json!({"task_description": task_description, "status": status, "result": result, "tool_use_id": tool_use_id});
@@ -77,15 +77,15 @@ mod tests {
 
     async fn without_a_board(moment: &str) -> Option<Value> {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        answer(&access, &Occasion::read(&given.to_string()).unwrap(), Patience { start: SHORT, end: SHORT }).await
+        answer(&access, &HookInput::read(&given.to_string()).unwrap(), Patience { start: SHORT, end: SHORT }).await
     }
 
     /// A board that takes what it is told and loses every answer. Answers what it was told.
     async fn losing_its_answers(moment: &str) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
         let board = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", board.local_addr().unwrap());
         let file = ::mcp::server_file::ServerFile { url, epoch: "e".to_owned(), pid: std::process::id() };
@@ -110,7 +110,7 @@ mod tests {
             }
         };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        let occasion = Occasion::read(&given.to_string()).unwrap();
+        let occasion = HookInput::read(&given.to_string()).unwrap();
         tokio::select! {
             () = listening => {}
             _ = answer(&access, &occasion, Patience { start: SHORT, end: SHORT }) => {}

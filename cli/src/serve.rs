@@ -165,7 +165,7 @@ fn demo_hooks(scripted: bool) -> Arc<DemoHooks> {
         scripted,
         project: OnceLock::new(),
         pull_the_plug: Box::new(|| {
-            runner::process::kill_self();
+            runner::process::crash_self();
         }),
     })
 }

@@ -224,6 +224,13 @@ words! {
     }
 }
 
+impl StopReason {
+    /// Whether the turn did not end in order.
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::MaxTurnRequests | Self::Budget | Self::Cancelled | Self::Failed)
+    }
+}
+
 /// An error that the agent program reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentError {

@@ -1,7 +1,7 @@
-//! The only place where programs are started: always in a given folder, in a process group or session of their own, with an
-//! environment that passed `env`.
+//! Starts programs, and is the only place that does: in a given folder, in their own process group or session, with an environment that
+//! `env` has filtered.
 //!
-//! It knows nothing about tasks and agents' protocols, and never decides what to start.
+//! It must not know tasks or agent programs, and never decides what to start.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,8 +22,8 @@ use crate::run_dir::{RunDir, RunDirError, Spec};
 pub enum ProcessError {
     #[error("could not start {}; check that it exists and may be executed", program.display())]
     Start { program: PathBuf, source: io::Error },
-    #[error("{} did not end within {} s and was killed; run it in a terminal to see what it waits for", program.display(), limit.as_secs())]
-    TooSlow { program: PathBuf, limit: Duration },
+    #[error("{} did not end within {} s and was killed; run it in a terminal to see why", program.display(), limit.as_secs())]
+    Timeout { program: PathBuf, limit: Duration },
     #[error("{} is already being run by a shim; wait for it to end", run_dir.display())]
     AlreadyRunning { run_dir: PathBuf },
     #[error("no program that opens a browser was found; open {url} yourself")]
@@ -34,7 +34,7 @@ pub enum ProcessError {
 
 type Result<T> = std::result::Result<T, ProcessError>;
 
-/// What a short-lived program answered.
+/// The output of a short-lived program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeOutput {
     /// `None` when a signal ended it.
@@ -43,17 +43,17 @@ pub struct ProbeOutput {
     pub stderr: String,
 }
 
-/// Starts `program shim RUN_DIR`, which then outlives this process. The run's lock is taken here and handed over as the shim's
-/// stdin, so that there is no moment at which a started run looks dead and none at which it could be started twice.
+/// Starts `program shim RUN_DIR`, which outlives this process. The lock of the run is taken here and passed to the shim as its stdin,
+/// because a started run must never look dead or be started twice.
 ///
-/// Must be called inside a tokio runtime: a task waits for the shim, so that it leaves no zombie.
+/// Must be called inside a tokio runtime, because a task reaps the shim.
 ///
 /// # Errors
 /// When the run has a shim already, or the program cannot be started.
 pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
     let mut command = command(program, run_dir.path(), env::scrub(std::env::vars_os()));
-    // No process group here: only a process that leads none can begin a session, which is the first thing that the shim does.
+    // The shim starts a session first, which a leader of a process group cannot do. So it gets no group here.
     command.arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
     let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
     reap(child);
@@ -66,25 +66,25 @@ pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
 /// When the program or its folder is missing, or it cannot be executed.
 pub(crate) fn start_agent(spec: &Spec, run_dir: &RunDir) -> Result<std::process::Child> {
     let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
-    // What the shim inherited has passed the allow-list already.
+    // The environment of the shim is filtered already.
     let mut command = command(Path::new(program), &spec.cwd, std::env::vars_os());
     command.args(arguments).envs(&spec.env).process_group(0);
     command.stdin(Stdio::piped()).stdout(run_dir.append("stdout")?).stderr(run_dir.append("stderr")?);
     command.spawn().map_err(|source| not_started(Path::new(program), source))
 }
 
-/// Runs a program to its end, for its output: `claude --version`.
+/// Runs a program to its end for its output, for example with `--version`.
 ///
 /// # Errors
-/// When it cannot be started, or does not end within `limit`; it is killed then, with its process group.
+/// When it cannot be started, or does not end within `limit`. Then it is killed with its process group.
 pub async fn probe(program: &Path, arguments: &[&str], limit: Duration) -> Result<ProbeOutput> {
     let mut command = command(program, Path::new("/"), env::scrub(std::env::vars_os()));
     command.args(arguments);
     collect(program, command, limit).await
 }
 
-/// Runs a line of shell for an agent that is played by this program. Unlike all others it inherits the environment as it is, because
-/// the player is itself an agent: its environment was scrubbed, and carries the run's marker that must be handed on.
+/// Runs a line of shell for the scripted agent. It inherits the environment unfiltered: the environment of an agent is filtered already,
+/// and the run's marker must be passed on.
 ///
 /// # Errors
 /// As [`probe`].
@@ -94,8 +94,8 @@ pub async fn shell(line: &str, cwd: &Path, limit: Duration) -> Result<ProbeOutpu
     collect(Path::new("/bin/sh"), command, limit).await
 }
 
-/// Starts a program that is talked to over its stdin and stdout, on behalf of an agent that is played by this program: its MCP
-/// server. The environment is inherited as in [`shell`], with `variables` added. The child is killed when the handle is dropped.
+/// Starts the MCP server of the scripted agent, with pipes for its stdin and stdout. The environment is inherited as in [`shell`], with
+/// `variables` added. Dropping the handle kills the child.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -107,7 +107,7 @@ pub fn pipe_child(program: &Path, arguments: &[String], cwd: &Path, variables: &
     spawned.map_err(|source| not_started(program, source))
 }
 
-/// Shows `url` in the person's browser, and does not wait for it. Must be called inside a tokio runtime.
+/// Opens `url` in the human's browser without waiting for it. Must be called inside a tokio runtime.
 ///
 /// # Errors
 /// When no opener is installed or it cannot be started.
@@ -121,34 +121,34 @@ pub fn open_browser(url: &str) -> Result<()> {
     Ok(())
 }
 
-/// Starts this program as a server that another command of it looks after: the demonstration's. Its standard output is a pipe, the
-/// environment is inherited as it is, and it is not killed with the handle.
+/// Starts this program as the server of the demo. Its standard output is a pipe and its environment is inherited unfiltered. Dropping the
+/// handle does not kill it.
 ///
 /// # Errors
 /// When it cannot be started.
 pub fn start_server(program: &Path, arguments: &[&str], cwd: &Path) -> Result<tokio::process::Child> {
     let mut command = command(program, cwd, std::env::vars_os());
-    // A group of its own: what the terminal sends to the demonstration is handed on by it, not doubled.
+    // In its own group, because the demo forwards the terminal's signals, and the server must not get them twice.
     command.args(arguments).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))
 }
 
-/// Asks a child of this process to end.
+/// Asks a child of this process to exit.
 pub fn terminate(id: u32) {
     if let Ok(id) = i32::try_from(id) {
-        // A child that is gone needs no signal.
+        // A child that has exited needs no signal.
         let _ = nix::sys::signal::kill(Pid::from_raw(id), Signal::SIGTERM);
     }
 }
 
-/// Ends this process as a power cut would: nothing is flushed, nobody is told.
-pub fn kill_self() {
+/// Ends this process as a power cut would: without a flush or a notice.
+pub fn crash_self() {
     // The signal cannot be refused by its own sender.
     let _ = nix::sys::signal::kill(Pid::this(), Signal::SIGKILL);
 }
 
-/// The absolute path of the executable file that `name` means, looked for in `path` as a shell does. Relative entries of `path` are
-/// passed over: an agent could have put a program into the current folder.
+/// Finds the executable file that `name` means in `path`, as a shell does. Relative entries of `path` are skipped, because an agent may
+/// have written a program into the current folder.
 pub fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
     let executable =
         |candidate: &PathBuf| candidate.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
@@ -179,10 +179,10 @@ async fn collect(program: &Path, mut command: Command, limit: Duration) -> Resul
         Ok(Err(source)) => Err(not_started(program, source)),
         Err(_) => {
             if let Some(group) = group {
-                // It may be gone by now, which is as well.
+                // The group may have exited by now.
                 let _ = killpg(group, Signal::SIGKILL);
             }
-            Err(ProcessError::TooSlow { program: program.to_owned(), limit })
+            Err(ProcessError::Timeout { program: program.to_owned(), limit })
         }
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_probe_answers_and_sees_a_scrubbed_environment() {
+    async fn probe_sees_a_filtered_environment() {
         let output = probe(Path::new("/bin/sh"), &["-c", "echo out; echo err >&2; pwd; env | grep -c ^CARGO; exit 3"], LIMIT).await;
         let expected = ProbeOutput { code: Some(3), stdout: "out\n/\n0\n".to_owned(), stderr: "err\n".to_owned() };
         assert_eq!(output.unwrap(), expected);
@@ -208,12 +208,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_probe_is_killed_with_its_children() {
+    async fn slow_probe_is_killed_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let pids = folder.path().join("pids");
         let line = format!("sleep 1000 & echo $! $$ > {}; wait", pids.display());
         let error = probe(Path::new("/bin/sh"), &["-c", &line], Duration::from_millis(300)).await.unwrap_err();
-        assert!(matches!(error, ProcessError::TooSlow { .. }), "{error}");
+        assert!(matches!(error, ProcessError::Timeout { .. }), "{error}");
         let pids = std::fs::read_to_string(pids).unwrap();
         for pid in pids.split_whitespace() {
             while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
@@ -223,13 +223,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_program_is_named() {
-        let error = probe(Path::new("/nonexistent/claude"), &["--version"], LIMIT).await.unwrap_err();
-        insta::assert_snapshot!(error, @"could not start /nonexistent/claude; check that it exists and may be executed");
+    async fn missing_program_is_named() {
+        let error = probe(Path::new("/nonexistent/agent"), &["--version"], LIMIT).await.unwrap_err();
+        insta::assert_snapshot!(error, @"could not start /nonexistent/agent; check that it exists and may be executed");
     }
 
     #[tokio::test]
-    async fn a_piped_child_is_talked_to() {
+    async fn piped_child_reads_and_answers() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let variables = [("GREETING".to_owned(), "hello".to_owned())];
         let line = ["-c".to_owned(), "read name; echo $GREETING $name".to_owned()];
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_shell_line_inherits_the_environment_and_gets_its_folder() {
+    async fn shell_line_gets_environment_and_folder() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let output = shell("pwd; echo $CARGO_PKG_NAME", &folder, LIMIT).await.unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_found_only_in_absolute_folders_and_only_when_executable() {
+    fn only_executables_in_absolute_folders_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tool");
         std::fs::write(&path, "").unwrap();

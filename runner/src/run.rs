@@ -19,11 +19,11 @@ use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
-use crate::backend::claude::{self, ClaudeSpec, Session, hook};
+use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::checkout::{self, CheckoutError, Site};
 use crate::preflight;
 use crate::process::start_shim;
-use crate::prompt::{self, Material};
+use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, Spec};
 use crate::{disk, env, port};
 
@@ -81,7 +81,7 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
     };
     match prepared {
         Ok(run_dir) => crate::watch::watch(context, reserved.run, run_dir, poke).await,
-        Err((failure, error)) => crate::watch::not_started(context, &reserved.run, failure, error).await,
+        Err((failure, error)) => crate::watch::record_start_failure(context, &reserved.run, failure, error).await,
     }
 }
 
@@ -108,25 +108,29 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
     let inbox = db.run_inbox(&run.id).await.map_err(spawn_failed)?;
     let words = words(db, project, task, site, run, &inbox, matches!(session, Session::Resume(_))).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
-    let program = preflight::program(&context.config).map_err(|obstacle| (FailureClass::ProgramMissing, obstacle.detail))?;
+    let program = preflight::program(&context.config).map_err(|failure| (FailureClass::ProgramMissing, failure.detail))?;
     let command: Vec<String> =
         std::iter::once(program.to_string_lossy().into_owned()).chain(context.config.agent_command.iter().skip(1).cloned()).collect();
     let agent = context.config.agent(run.phase);
-    let role_file = reserved.run_dir.join("role.md");
-    let mcp_file = reserved.run_dir.join("mcp.json");
-    let settings_file = reserved.run_dir.join("settings.json");
-    let argv = claude::argv(&ClaudeSpec {
+    let role = match &agent.system_prompt_file {
+        Some(file) => std::fs::read_to_string(file).map_err(|error| (FailureClass::Spawn, format!("could not read {}: {error}", file.display())))?,
+        None => prompt::role(run.phase).to_owned(),
+    };
+    let Launch { argv, environment, files } = backend::launch(&LaunchRequest {
         command: &command,
         phase: run.phase,
         session,
         model: task.model.as_deref().or(agent.model.as_deref()),
-        system_prompt_file: &role_file,
-        mcp_config_file: &mcp_file,
-        settings_file: &settings_file,
+        role: &role,
         checkout: &site.path,
+        run_dir: &reserved.run_dir,
+        relay: &context.program,
+        task: &task.card.id,
+        token: &reserved.token,
+        database: db.path(),
     });
     let marker = env::marker(&run.id, Uuid::new_v4());
-    let mut backend: Vec<(&str, &str)> = claude::ENVIRONMENT.to_vec();
+    let mut backend: Vec<(&str, &str)> = environment.to_vec();
     let identity = identity(site, run.phase).await;
     backend.extend(identity.iter().map(|(name, value)| (*name, value.as_str())));
     let variables = env::Additions { marker: &marker, port: run.port, backend: &backend, configured: &agent.env }.variables();
@@ -136,19 +140,13 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
         argv,
         cwd: site.path.clone(),
         env: variables,
-        first_line: Some(claude::user_line(&words, prompt_id)),
+        first_line: Some(backend::encode(&words, prompt_id)),
         output_limit: Spec::OUTPUT_LIMIT,
     };
-    let role = match &agent.system_prompt_file {
-        Some(file) => std::fs::read_to_string(file).map_err(|error| (FailureClass::Spawn, format!("could not read {}: {error}", file.display())))?,
-        None => prompt::role(run.phase).to_owned(),
-    };
-    let config = claude::mcp_config(&context.program, &task.card.id, &reserved.token, db.path());
     let run_dir = RunDir::create(&reserved.run_dir, &spec).map_err(spawn_failed)?;
-    write_private(&role_file, role.as_bytes()).map_err(spawn_failed)?;
-    write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
-    let settings = hook::settings(&context.program, &mcp_file);
-    write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
+    for (name, content) in files {
+        write_private(&run_dir.file(name), content.as_bytes()).map_err(spawn_failed)?;
+    }
     // Before the agent can echo its prompt. If it never does, the next one is given the same.
     if !inbox.messages.is_empty() {
         db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
@@ -173,7 +171,7 @@ async fn words(db: &Db, project: &Project, task: &Task, site: &Site, run: &Run, 
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
-    Ok(prompt::prompt(&Material {
+    Ok(prompt::prompt(&PromptInput {
         project,
         task,
         phase: run.phase,

@@ -188,9 +188,9 @@ impl Supervisor {
                 self.checked_at = Some(Instant::now());
                 Ok(true)
             }
-            Err(obstacle) => {
-                let until = db::now().after(obstacle.reason.longest());
-                self.context.db.park(Parking { reason: obstacle.reason, until, detail: obstacle.detail }).await?;
+            Err(failure) => {
+                let until = db::now().after(failure.reason.longest());
+                self.context.db.park(Parking { reason: failure.reason, until, detail: failure.detail }).await?;
                 Ok(false)
             }
         }

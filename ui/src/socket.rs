@@ -117,6 +117,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
         match frame {
             Frame::Hello { seq, .. } => {
                 newest = Some(seq);
+                store.wake_logs();
                 link.set(if seq > after { Link::CatchingUp } else { Link::Live });
                 set_timeout(move || settle(link), SETTLED);
             }

@@ -123,12 +123,20 @@ impl Store {
         }
     }
 
+    /// Has open logs read what they may have missed without a connection.
+    pub(crate) fn wake_logs(self) {
+        let lines: Vec<_> = self.activity.with_value(|activity| activity.values().cloned().collect());
+        for line in lines {
+            line.notify();
+        }
+    }
+
     /// Takes in the last line of a running agent.
     pub(crate) fn note_activity(self, run: RunId, line: String) {
         self.activity_of(&run).set(line);
     }
 
-    /// The last line that a run's agent was heard with; empty before the first.
+    /// The last activity line of a run; empty before the first. Every frame notifies, also with the same line.
     pub(crate) fn activity_of(self, run: &RunId) -> ArcRwSignal<String> {
         let known = self.activity.with_value(|activity| activity.get(run).cloned());
         known.unwrap_or_else(|| {

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use db::Caller;
 use domain::id::{RunId, TaskId};
-use domain::output::Output;
+use domain::output::{Output, TRANSCRIPT_FILE};
 use domain::run::Run;
 use domain::wire::{List, Words};
 use serde::Deserialize;
@@ -19,8 +19,6 @@ use crate::error::Result;
 use crate::extract::{Body, Id, NoBody, Parameters};
 use crate::state::AppState;
 
-/// The file in a run's folder to which whole lines are appended, each an `OutputLine` as JSON.
-const TRANSCRIPT: &str = "transcript.jsonl";
 /// Bytes of the transcript in one answer; a longer line comes alone.
 const PAGE: usize = 512 * 1024;
 
@@ -50,7 +48,7 @@ pub(crate) async fn show(State(state): State<AppState>, Id(id): Id<RunId>) -> Re
 pub(crate) async fn output(State(state): State<AppState>, Id(id): Id<RunId>, Parameters(place): Parameters<Place>) -> Result<Json<Output>> {
     // Read before the transcript: of a run that ended, the whole transcript is there.
     let ended = !state.db.run(&id).await?.is_live();
-    let path = state.db.run_dir(&id).await?.join(TRANSCRIPT);
+    let path = state.db.run_dir(&id).await?.join(TRANSCRIPT_FILE);
     let page = spawn_blocking(move || read(&path, place.offset)).await?;
     let (mut output, at_end) = page.map_err(|source| db::Error::File { attempted: format!("read the output of {id}"), source })?;
     output.complete = ended && at_end;

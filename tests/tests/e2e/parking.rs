@@ -152,9 +152,9 @@ async fn root_without_a_sandbox_is_told_before_anything_starts() {
     let (relay, model) = scene::real_with(SCENARIO, |setting, _| setting.environment.retain(|(name, _)| name != "IS_SANDBOX")).await;
     let project = relay.project("Errands", None).await.unwrap().id;
     let task = add(&relay, &project, "Errand").await;
-    let (card, _) = parked(&relay, &project, &task, ParkReason::RootRefused).await;
+    let (card, parking) = parked(&relay, &project, &task, ParkReason::RootRefused).await;
     nothing_began(&relay, &card).await;
-    assert!(ParkReason::RootRefused.remedy().contains("IS_SANDBOX=1"));
+    assert!(parking.detail.contains("IS_SANDBOX=1"), "{}", parking.detail);
     assert!(model.requests().is_empty());
 }
 

@@ -82,6 +82,7 @@ fn Parked() -> impl IntoView {
                 <Icon drawing=ALERT />
                 <strong>{format!("Agents wait: {}", parking.reason.sentence())}</strong>
                 <span><Coded text=parking.reason.remedy() /></span>
+                <span class="soft"><Coded text=parking.detail.clone() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>

@@ -30,7 +30,7 @@ fn cards_say_until_when_only_where_that_is_worth_waiting_for() {
 fn of_two_reasons_the_same_one_is_told_whichever_lasts_longer() {
     for (one, two) in [(5, 20), (20, 5)] {
         let board = scene([task(1)]).parked(ServiceUnreachable, in_seconds(one)).parked(SignedOut, in_seconds(two));
-        assert_eq!(board.whys(), ["TASK-001: Claude Code is not signed in"]);
+        assert_eq!(board.whys(), ["TASK-001: the agent program is not signed in"]);
     }
 }
 
