@@ -12,7 +12,7 @@ fn line(offset: u64, length: usize) -> String {
 #[test]
 fn pages_follow_each_other_without_a_gap() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(TRANSCRIPT);
+    let path = folder.path().join(TRANSCRIPT_FILE);
     let lengths = [10, 400_000, 200_000, 900_000, 5, 0, 300_000];
     let whole: String = lengths.iter().enumerate().map(|(number, length)| line(number as u64, *length)).collect();
     std::fs::write(&path, format!("{whole}{{\"offset\":99,")).unwrap();
@@ -44,7 +44,7 @@ fn a_run_without_output_has_an_empty_page() {
 #[test]
 fn an_offset_in_the_middle_of_a_line_costs_that_line_only() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(TRANSCRIPT);
+    let path = folder.path().join(TRANSCRIPT_FILE);
     std::fs::write(&path, line(1, 20) + &line(2, 20)).unwrap();
     let (page, _) = read(&path, 7).unwrap();
     assert_eq!(page.lines.iter().map(|line| line.offset).collect::<Vec<_>>(), [2]);
