@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
-use domain::agent::Role;
+use domain::team::role::Role;
 
 /// A local-first kanban board on which coding agents do the work.
 #[derive(Debug, Parser)]

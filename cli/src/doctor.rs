@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 use mcp::server_file;
 use runner::{backend, preflight, process};
 

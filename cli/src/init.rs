@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use runner::prompt;
 use serde_json::json;
 

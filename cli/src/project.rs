@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, Project as ProjectRow};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::ProjectId;
-use domain::project::{PlanApproval, Project as ProjectRow};
-use domain::task::{Card, Status};
 use domain::wire::{List, NewProject};
 
 use crate::args::Project;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::run::Run;
-use domain::task::{NewTask, Status};
+use domain::runs::run::Run;
 use domain::wire::{CommentView, List, TaskPatch, TaskView, Words};
 use serde_json::json;
 

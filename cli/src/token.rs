@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::project::Project;
 use domain::wire::{List, NewToken, Token as Made};
 use serde_json::json;
 

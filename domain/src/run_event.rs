@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::word::words;
+use crate::vocabulary::vocabulary;
 
 /// One event of a run. One line of output holds none, one or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub struct ToolCall {
     pub input: Value,
 }
 
-words! {
+vocabulary! {
     /// What a tool does. It decides about the words of an activity line and nothing else.
     ToolKind, "kind of tool" {
         /// A tool of this board; `name` and `input` are the board's own.
@@ -146,7 +146,7 @@ pub struct PlanEntry {
     pub status: PlanStatus,
 }
 
-words! {
+vocabulary! {
     PlanStatus, "status of a plan entry" {
         Pending = "pending",
         InProgress = "in_progress",
@@ -178,7 +178,7 @@ impl TurnUsage {
     }
 }
 
-words! {
+vocabulary! {
     UsageScope, "usage scope" {
         Call = "call",
         Turn = "turn",
@@ -186,7 +186,7 @@ words! {
     }
 }
 
-words! {
+vocabulary! {
     RateLimitState, "rate limit state" {
         Allowed = "allowed",
         Warning = "warning",
@@ -200,7 +200,7 @@ pub struct PermissionOption {
     pub kind: PermissionKind,
 }
 
-words! {
+vocabulary! {
     PermissionKind, "kind of permission" {
         AllowOnce = "allow_once",
         AllowAlways = "allow_always",
@@ -209,7 +209,7 @@ words! {
     }
 }
 
-words! {
+vocabulary! {
     /// Why a turn ended.
     StopReason, "stop reason" {
         EndTurn = "end_turn",
@@ -249,7 +249,7 @@ impl AgentError {
     }
 }
 
-words! {
+vocabulary! {
     ErrorClass, "error class" {
         /// The program is not signed in, or its sign-in was refused.
         Auth = "auth",

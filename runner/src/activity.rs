@@ -2,7 +2,7 @@
 //!
 //! Pure. The lines are for reading only, so nothing may be decided by them.
 
-use domain::run_event::{RateLimitState, RunEvent, StopReason, ToolCall, ToolKind};
+use domain::runs::run_event::{RateLimitState, RunEvent, StopReason, ToolCall, ToolKind};
 use serde_json::Value;
 
 /// The longest line, in characters.

@@ -10,7 +10,7 @@ pub mod outcome;
 use std::path::Path;
 
 use domain::id::TaskId;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use uuid::Uuid;
 
 pub use claude::decode::decode;

@@ -13,10 +13,11 @@ pub(crate) use unlock::unlock;
 use std::path::{Path, PathBuf};
 
 use db::Db;
-use domain::evidence::Sha;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::{Phase, Task};
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::run::Run;
 use repo::{RepoError, Repository};
 
 /// What keeps a checkout from being made.

@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::io::ErrorKind;
 
-use domain::failure::FailureClass;
+use domain::runs::failure::FailureClass;
 use repo::RepoError;
 
 use crate::checkout::CheckoutError;

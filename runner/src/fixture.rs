@@ -5,12 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::config::{Config, Durability};
-use domain::evidence::Sha;
-use domain::failure::EndClass;
 use domain::id::TaskId;
-use domain::project::Project;
-use domain::task::{NewTask, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::failure::EndClass;
 use domain::wire::NewProject;
 use repo::Repository;
 use repo::testing::{Sample, commit_all_in, write_in};

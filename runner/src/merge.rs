@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use db::Db;
-use domain::evidence::Sha;
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::task::Task;
 use domain::id::TaskId;
-use domain::project::Project;
-use domain::task::{Card, Task};
+use domain::runs::evidence::Sha;
 use repo::{MergeOutcome, RepoError, Repository};
 
 use crate::checkout::{self, CheckoutError, blocking, project_branch};

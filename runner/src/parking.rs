@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use db::Db;
-use domain::failure::{EndClass, FailureClass};
-use domain::park::{ParkReason, Parking};
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 
 const RATE_LIMIT_GUESS: Duration = Duration::from_secs(300);

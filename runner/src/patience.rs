@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use db::Db;
-use domain::attention::AttentionKind;
-use domain::failure::FailureClass;
+use domain::board::attention::AttentionKind;
 use domain::id::TaskId;
+use domain::runs::failure::FailureClass;
 use repo::RepoError;
 use tokio::time::sleep;
 

@@ -9,14 +9,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use db::{State, TaskState};
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::Why;
 use domain::config::Config;
-use domain::failure::{FailureClass, LONGEST_BACKOFF};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::park::ParkReason;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{FailureClass, LONGEST_BACKOFF};
+use domain::runs::parking::ParkReason;
 use domain::time::Timestamp;
-use domain::why::Why;
 
 use parking::{Stand, stand};
 use silence::{Silence, silence};

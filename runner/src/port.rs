@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::run::Run;
+use domain::runs::run::Run;
 
 /// A free port, or none when the range is used up; the agent then has to choose its own. That no two live runs get the same one is
 /// guaranteed by the store, which refuses the second.
@@ -16,7 +16,7 @@ mod tests {
     use std::net::TcpListener;
 
     use domain::id::{RunId, TaskId};
-    use domain::task::Phase;
+    use domain::runs::agent_kind::AgentKind;
     use domain::time::Timestamp;
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 
 use crate::backend;
 use crate::process::find_program;

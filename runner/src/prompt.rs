@@ -4,12 +4,13 @@
 
 pub mod inbox;
 
-use domain::comment::Comment;
-use domain::failure::EndClass;
-use domain::message::Inbox;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::{Phase, Task};
+use domain::board::comment::Comment;
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::run::Run;
+use domain::team::message::Inbox;
 
 /// The built-in system prompt of an agent kind.
 pub fn role(phase: Phase) -> &'static str {

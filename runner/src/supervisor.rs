@@ -8,7 +8,7 @@ use std::time::Duration;
 use db::Db;
 use domain::config::Config;
 use domain::id::TaskId;
-use domain::park::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};

@@ -8,8 +8,8 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use domain::output::{OutputKind, OutputLine, TRANSCRIPT_FILE};
-use domain::run_event::{PlanEntry, PlanStatus, RateLimitState, RunEvent, StopReason};
+use domain::runs::output::{OutputKind, OutputLine, TRANSCRIPT_FILE};
+use domain::runs::run_event::{PlanEntry, PlanStatus, RateLimitState, RunEvent, StopReason};
 use domain::text::excerpt;
 
 use crate::activity::{self, activity};

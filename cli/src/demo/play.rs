@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use domain::board::Board;
+use domain::board::project::{Project, ProjectStatus};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::project::{Project, ProjectStatus};
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use domain::wire::{Landed, NewProject, TaskView, Words};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -69,7 +70,7 @@ impl Player {
         let waiting = board
             .cards
             .iter()
-            .find(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == domain::attention::AttentionKind::NeedsInput));
+            .find(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == domain::board::attention::AttentionKind::NeedsInput));
         let Some(card) = waiting else {
             self.asked = None;
             return Ok(());

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use api::{AppState, SignIn};
 use db::{Caller, Db, RoomCaller};
-use domain::agent::Role;
 use domain::config::{Config, Durability};
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
 use repo::testing::Sample;

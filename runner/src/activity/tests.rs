@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use domain::run_event::{AgentError, ErrorClass};
+use domain::runs::run_event::{AgentError, ErrorClass};
 
 use crate::backend::decode;
 

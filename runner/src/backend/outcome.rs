@@ -1,7 +1,7 @@
 //! How a run ended, judged from run events, the exit record and stderr. Pure, and the same for every backend.
 
-use domain::failure::FailureClass;
-use domain::run_event::{AgentError, ErrorClass, StopReason, ToolServer};
+use domain::runs::failure::FailureClass;
+use domain::runs::run_event::{AgentError, ErrorClass, StopReason, ToolServer};
 
 use super::{BOARD_SERVER, classify_stderr};
 use crate::disk;

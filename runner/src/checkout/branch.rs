@@ -7,9 +7,9 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
 use db::{BranchRecord, Db};
-use domain::evidence::Sha;
+use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
-use domain::project::Project;
+use domain::runs::evidence::Sha;
 use domain::text::excerpt;
 use repo::{Commit, MergeOutcome, RESCUE_PREFIX, RepoError, Repository};
 use tokio::sync::Mutex;

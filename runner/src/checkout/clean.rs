@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use db::Db;
-use domain::evidence::Sha;
-use domain::project::Project;
-use domain::task::Task;
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::evidence::Sha;
 use repo::{RESCUE_PREFIX, RepoError, Repository};
 
 use super::branch::standing;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use db::Caller;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::Status;
 use repo::testing::{Sample, commit_all_in, write_in};
 
 use super::*;

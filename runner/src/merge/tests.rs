@@ -1,8 +1,9 @@
 //! The merge queue's step in real repositories with a real store.
 
 use db::Caller;
-use domain::comment::AuthorRole;
-use domain::task::{Phase, Status};
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
 use repo::testing::{commit_all_in, write_in};
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io;
 
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 
 use super::*;
 use crate::fixture::Board;

@@ -2,9 +2,9 @@
 //!
 //! Must not know how a reason is found, nor how it is lifted.
 
-use domain::park::{ParkReason, Parking};
+use domain::board::wait_reason::Why;
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
-use domain::why::Why;
 
 /// What a parking means for agents that could be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! Must not know where signs of life come from.
 
 use db::{Assignee, State, TaskState};
-use domain::agent::Health;
-use domain::task::Status;
+use domain::board::status::Status;
+use domain::team::agent::Health;
 use domain::time::Timestamp;
 
 /// What is to be said of a task's assignee.

@@ -7,12 +7,12 @@ mod silence;
 
 use std::time::Duration;
 
-use domain::park::ParkReason;
-use domain::task::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
-use domain::task::HeldBy;
-use domain::task::Phase::{Coder, Orchestrator, Planner, Reviewer};
-use domain::task::Status::{Backlog, Done, InProgress, InReview};
-use domain::why::Why;
+use domain::board::status::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
+use domain::board::status::HeldBy;
+use domain::board::status::Status::{Backlog, Done, InProgress, InReview};
+use domain::board::wait_reason::Why;
+use domain::runs::agent_kind::AgentKind::{Coder, Orchestrator, Planner, Reviewer};
+use domain::runs::parking::ParkReason;
 
 use scene::{at, noon, scene, task};
 

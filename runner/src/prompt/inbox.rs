@@ -2,7 +2,7 @@
 //!
 //! Pure. The store knows which messages are unread and which were delivered.
 
-use domain::message::{Inbox, Received};
+use domain::team::message::{Inbox, Received};
 
 use super::indented;
 

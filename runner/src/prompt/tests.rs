@@ -1,10 +1,11 @@
 //! The messages to agents, locked by snapshots, and content that tries to imitate their structure.
 
-use domain::comment::AuthorRole;
-use domain::failure::FailureClass;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Card, Status};
+use domain::runs::failure::FailureClass;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
@@ -49,7 +50,7 @@ fn task(title: &str, description: &str) -> Task {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::task::Hands::default(),
+        hands: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -217,7 +218,7 @@ fn inbox_follows_the_attempts() {
     let mut comments = [comment(AuthorRole::Agent, "taken")];
     comments[0].author_name = Some("platform/mara".to_owned());
     let attempts = [attempt_that(EndClass::Failed, Some(FailureClass::Crashed), None)];
-    let message = domain::message::Message {
+    let message = domain::team::message::Message {
         id: 12,
         project_id: ProjectId::new(1),
         from_agent: "mara".to_owned(),
@@ -231,7 +232,7 @@ fn inbox_follows_the_attempts() {
         timestamp: nine(),
         read: false,
     };
-    let inbox = Inbox { messages: vec![domain::message::Received { message, again: false }], more: 0 };
+    let inbox = Inbox { messages: vec![domain::team::message::Received { message, again: false }], more: 0 };
     let text = prompt(&PromptInput { comments: &comments, attempts: &attempts, inbox: &inbox, resumes: true, ..input(&project, &task) });
     let (_, after) = text.split_once("</issue>\n").unwrap();
     insta::assert_snapshot!(after, @r"

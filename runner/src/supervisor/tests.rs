@@ -1,9 +1,9 @@
 //! The bookkeeping of the loop: which task a job is about, also when it breaks.
 
 use db::Caller;
-use domain::agent::Registration;
-use domain::attention::AttentionKind;
-use domain::why::Why;
+use domain::board::attention::AttentionKind;
+use domain::board::wait_reason::Why;
+use domain::team::agent::Registration;
 
 use super::*;
 use crate::fixture::Board;

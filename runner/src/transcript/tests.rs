@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-use domain::run_event::{AgentError, ErrorClass, SessionStarted, ToolCall, ToolKind, TurnUsage, UsageScope};
+use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolCall, ToolKind, TurnUsage, UsageScope};
 
 use crate::backend::decode;
 

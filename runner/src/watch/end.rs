@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use db::RunEnd;
-use domain::failure::{EndClass, FailureClass};
-use domain::park::ParkReason;
-use domain::run::Run;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::ParkReason;
+use domain::runs::run::Run;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 

@@ -2,9 +2,9 @@
 //!
 //! It must not know which effect follows from which event; `state` decides.
 
-use domain::message::Unread;
-use domain::run::Usage;
-use domain::run_event::RunEvent;
+use domain::runs::run::Usage;
+use domain::runs::run_event::RunEvent;
+use domain::team::message::Unread;
 use uuid::Uuid;
 
 #[derive(Debug, Clone)]

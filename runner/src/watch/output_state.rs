@@ -1,7 +1,7 @@
 //! The state of a run as its output tells it: a fold over its run events, with the same result for every reader. Pure.
 
-use domain::run::Usage;
-use domain::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, TurnUsage, UsageScope};
+use domain::runs::run::Usage;
+use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, TurnUsage, UsageScope};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputState {

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::message::Unread;
-use domain::run_event::{RunEvent, StopReason};
+use domain::runs::run_event::{RunEvent, StopReason};
+use domain::team::message::Unread;
 use tokio::time::Instant;
 use uuid::Uuid;
 

@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::failure::FailureClass;
 use domain::id::TaskId;
-use domain::run_event::{ErrorClass, RunEvent, StopReason};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
+use domain::runs::run_event::{ErrorClass, RunEvent, StopReason};
 use runner::backend::outcome::{ExitEvidence, RunOutcome, classify_end};
 use runner::backend::{Launch, LaunchRequest, Session, decode, encode, launch};
 use runner::run_dir::{Exit, Spec};

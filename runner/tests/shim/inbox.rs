@@ -1,12 +1,12 @@
 //! What others write to an agent that we run: in its next prompt, or while it works, and when not.
 
 use db::{Caller, Db, Move};
-use domain::agent::{Health, Registration};
-use domain::failure::EndClass;
+use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
-use domain::message::{NewMessage, Unread};
-use domain::output::OutputKind;
-use domain::task::Status;
+use domain::runs::failure::EndClass;
+use domain::runs::output::OutputKind;
+use domain::team::agent::{Health, Registration};
+use domain::team::message::{NewMessage, Unread};
 
 use super::run::wait_for;
 use super::supervise::Bench;

@@ -7,14 +7,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use db::{Caller, Db, Move, RunCaller};
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::config::{Config, Durability};
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::{OutputKind, OutputLine};
-use domain::park::{ParkReason, Parking};
-use domain::run::Run;
-use domain::task::{Card, NewTask, Status};
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::output::{OutputKind, OutputLine};
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Run;
 use domain::wire::NewProject;
 use repo::testing::{Sample, commit_all_in, write_in};
 use runner::run_dir::RunDir;
@@ -323,7 +325,7 @@ async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
         let bench = Bench::new().await;
         let wish = db::NewRun {
             task: bench.task("Add a").await,
-            phase: domain::task::Phase::Coder,
+            phase: domain::runs::agent_kind::AgentKind::Coder,
             status: Status::Backlog,
             sha: None,
             worktree_path: None,

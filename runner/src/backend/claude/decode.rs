@@ -3,7 +3,9 @@
 //! Pure and total: a line of an unknown type and a line that is not JSON become [`RunEvent::Other`], because the format changes with
 //! every release. Samples of the real program's output are in `samples/`.
 
-use domain::run_event::{PermissionKind, PermissionOption, RateLimitState, RunEvent, SessionStarted, StopReason, ToolServer, TurnUsage, UsageScope};
+use domain::runs::run_event::{
+    PermissionKind, PermissionOption, RateLimitState, RunEvent, SessionStarted, StopReason, ToolServer, TurnUsage, UsageScope,
+};
 use serde_json::Value;
 
 use super::error::{answer_error, turn_error};

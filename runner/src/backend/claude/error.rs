@@ -1,6 +1,6 @@
 //! Claude Code's error texts and statuses as error classes. Pure.
 
-use domain::run_event::{AgentError, ErrorClass};
+use domain::runs::run_event::{AgentError, ErrorClass};
 
 const ROOT_REFUSED: &str = "cannot be used with root";
 const NO_CONVERSATION: &str = "No conversation found";

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::spawn::MinionStatus;
+use domain::team::minion::MinionStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use domain::config::Config;
-use domain::park::ParkReason;
+use domain::runs::parking::ParkReason;
 
 use super::environment::{CREDENTIALS, SANDBOX};
 use crate::process::probe;

@@ -1,6 +1,6 @@
 //! Claude Code's tools as neutral tool calls and plans. Pure.
 
-use domain::run_event::{PlanEntry, PlanStatus, RunEvent, ToolCall, ToolKind};
+use domain::runs::run_event::{PlanEntry, PlanStatus, RunEvent, ToolCall, ToolKind};
 use serde_json::Value;
 
 use crate::backend::BOARD_SERVER;

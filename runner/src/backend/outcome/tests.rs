@@ -1,6 +1,6 @@
 //! Every end of a run, judged from the real program's output and error texts.
 
-use domain::run_event::RunEvent;
+use domain::runs::run_event::RunEvent;
 use domain::time::Timestamp;
 
 use super::*;

@@ -3,9 +3,10 @@
 use std::fs;
 
 use db::Caller;
-use domain::attention::{Attention, AttentionKind};
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::status::Status;
 use domain::event::Event;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 
 use super::*;
 use crate::checkout::clean;

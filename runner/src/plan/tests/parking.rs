@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::park::ParkReason::{self, DiskFull, McpNotConnected, ProgramMissing, RateLimited, RootRefused, ServiceUnreachable, SignedOut};
-use domain::task::HeldBy;
-use domain::task::Phase::{Coder, Reviewer};
-use domain::task::Status::{InProgress, InReview};
+use domain::board::status::HeldBy;
+use domain::board::status::Status::{InProgress, InReview};
+use domain::runs::agent_kind::AgentKind::{Coder, Reviewer};
+use domain::runs::parking::ParkReason;
+use domain::runs::parking::ParkReason::{DiskFull, McpNotConnected, ProgramMissing, RateLimited, RootRefused, ServiceUnreachable, SignedOut};
 use domain::time::Timestamp;
 
 use super::scene::{Scene, at, noon, scene, task};

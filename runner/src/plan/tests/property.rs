@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::attention::{Attention, AttentionKind};
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::id::TaskId;
-use domain::park::{ParkReason, Parking};
-use domain::task::{CancelReason, HeldBy, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::{ParkReason, Parking};
 use proptest::prelude::*;
 use proptest::sample::select;
 

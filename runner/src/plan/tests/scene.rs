@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use db::{Assignee, State, TaskState};
-use domain::attention::{Attention, AttentionKind};
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::card::{Card, CurrentRun};
+use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::task::Task;
+use domain::board::wait_reason::Why;
 use domain::config::Config;
-use domain::failure::FailureClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::park::{ParkReason, Parking};
-use domain::project::{PlanApproval, Project, ProjectStatus};
-use domain::run::Run;
-use domain::task::{CancelReason, Card, HeldBy, LiveRun, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Run;
 use domain::time::Timestamp;
-use domain::why::Why;
 
 use crate::plan::{Action, Plan, plan};
 
@@ -53,7 +56,7 @@ pub(super) fn task(number: u64) -> Draft {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::task::Hands::default(),
+        hands: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,

@@ -1,9 +1,9 @@
 //! Agents from outside that fall silent: when the person is told, when not, and when it is taken back.
 
-use domain::attention::AttentionKind::{Checks, Silent};
-use domain::task::HeldBy;
-use domain::task::Phase::Coder;
-use domain::task::Status::{Done, InProgress, InReview};
+use domain::board::attention::AttentionKind::{Checks, Silent};
+use domain::board::status::HeldBy;
+use domain::board::status::Status::{Done, InProgress, InReview};
+use domain::runs::agent_kind::AgentKind::Coder;
 
 use super::scene::{Draft, at, noon, scene, task};
 

@@ -1,7 +1,7 @@
 //! The lines of an inbox, locked by snapshots, which messages interrupt, and content that tries to imitate a line.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The fold over a run's events, event by event.
 
-use domain::run_event::SessionStarted;
+use domain::runs::run_event::SessionStarted;
 
 use super::*;
 use crate::backend::decode;

@@ -1,6 +1,6 @@
 //! The decisions about a watched run, one table row per rule. Time is a number of milliseconds after the start.
 
-use domain::run_event::{AgentError, ErrorClass, SessionStarted, ToolServer};
+use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolServer};
 
 use super::*;
 

@@ -141,7 +141,7 @@ fn plan_tool_becomes_a_plan() {
 
 #[test]
 fn errors_of_answers_and_turns_have_a_class() {
-    use domain::run_event::ErrorClass;
+    use domain::runs::run_event::ErrorClass;
     let class = |line: String| {
         decode(&line).into_iter().find_map(|event| if let RunEvent::Failed(error) = event { Some(error.class) } else { None }).unwrap()
     };
