@@ -4,7 +4,7 @@ try {
   const theme = localStorage.getItem("theme");
   if (theme) document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage is blocked: the system's theme applies.
+  // Without storage, the system theme applies.
 }
 addEventListener("DOMContentLoaded", async () => {
   try {
@@ -13,7 +13,7 @@ addEventListener("DOMContentLoaded", async () => {
   } catch (error) {
     const note = document.createElement("p");
     note.className = "boot-failure";
-    note.textContent = `The board did not start in this browser (${error}). Reload the page; a browser of 2024 or later is needed.`;
+    note.textContent = `The board did not start in this browser (${error}). Reload the page, or use a browser from 2024 or later.`;
     document.body.append(note);
   }
 });

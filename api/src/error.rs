@@ -5,7 +5,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::id::{BadId, TaskId};
+use domain::id::{InvalidId, TaskId};
 use domain::refusal::Refusal;
 use domain::wire::Problem;
 use repo::RepoError;
@@ -28,7 +28,7 @@ pub(crate) enum Error {
     #[error("{0}")]
     Query(String),
     #[error(transparent)]
-    Id(#[from] BadId),
+    Id(#[from] InvalidId),
     #[error("the body is sent as {0}, and only JSON is taken")]
     ContentType(String),
     #[error("the body is no JSON: {0}")]
@@ -70,8 +70,8 @@ impl Error {
             Self::Store(db::Error::Closed) => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
             Self::Store(
                 db::Error::Locked { .. }
-                | db::Error::Newer { .. }
-                | db::Error::Foreign { .. }
+                | db::Error::NewerSchema { .. }
+                | db::Error::NotOurDatabase { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::File { .. }
                 | db::Error::Storage(_)
@@ -142,25 +142,25 @@ fn refused(refusal: &Refusal) -> StatusCode {
         Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
         // Somebody else might.
         Refusal::HumanOnly { .. }
-        | Refusal::NotYourRole { .. }
-        | Refusal::NotYourTask { .. }
-        | Refusal::NotYou { .. }
+        | Refusal::WrongAgentKind { .. }
+        | Refusal::WrongTask { .. }
+        | Refusal::WrongIdentity { .. }
         | Refusal::NotRegistered
-        | Refusal::Left { .. }
+        | Refusal::AgentLeft { .. }
         | Refusal::LeadOnly { .. }
-        | Refusal::Unverified { .. }
+        | Refusal::Untrusted { .. }
         | Refusal::NotAssignee { .. }
         | Refusal::NotIndependent { .. }
-        | Refusal::NotAsked { .. } => StatusCode::FORBIDDEN,
+        | Refusal::NotATarget { .. } => StatusCode::FORBIDDEN,
         // It stands in the way of what is there already.
         Refusal::StaleRun { .. }
-        | Refusal::DeadAgent { .. }
+        | Refusal::AgentUnresponsive { .. }
         | Refusal::NameTaken { .. }
-        | Refusal::Unread { .. }
+        | Refusal::UnreadMessages { .. }
         | Refusal::HatConflict { .. }
-        | Refusal::AcknowledgedBefore { .. }
-        | Refusal::GoalOpen { .. }
-        | Refusal::NoMinion { .. } => StatusCode::CONFLICT,
+        | Refusal::AlreadyAcknowledged { .. }
+        | Refusal::GoalUnfinished { .. }
+        | Refusal::MinionLimit { .. } => StatusCode::CONFLICT,
         Refusal::IllegalMove { .. }
         | Refusal::Invalid { .. }
         | Refusal::NotClean { .. }
@@ -169,16 +169,16 @@ fn refused(refusal: &Refusal) -> StatusCode {
         | Refusal::CommentNeeded { .. }
         | Refusal::ReasonNeeded { .. }
         | Refusal::EmptyPlan { .. }
-        | Refusal::OwnWork { .. }
+        | Refusal::SelfReview { .. }
         | Refusal::HeadMoved { .. }
         | Refusal::NothingToApprove { .. }
-        | Refusal::DependenciesOpen { .. }
-        | Refusal::DependencyCircle { .. }
+        | Refusal::DependenciesUnfinished { .. }
+        | Refusal::DependencyCycle { .. }
         | Refusal::RunEnding { .. }
         | Refusal::NoLiveRun(_)
-        | Refusal::NotNow { .. }
+        | Refusal::WrongStatus { .. }
         | Refusal::NoQuestion { .. }
-        | Refusal::NoPlanWaiting
+        | Refusal::NoPendingPlan
         | Refusal::NothingToLand { .. }
         | Refusal::UnknownAgent { .. }
         | Refusal::AmbiguousAgent { .. }

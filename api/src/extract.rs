@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use domain::id::BadId;
+use domain::id::InvalidId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -21,7 +21,7 @@ pub(crate) struct Id<T>(pub(crate) T);
 impl<S, T> FromRequestParts<S> for Id<T>
 where
     S: Send + Sync,
-    T: FromStr<Err = BadId>,
+    T: FromStr<Err = InvalidId>,
 {
     type Rejection = Error;
 
@@ -46,11 +46,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Number {
 struct Counted(i64);
 
 impl FromStr for Counted {
-    type Err = BadId;
+    type Err = InvalidId;
 
-    fn from_str(given: &str) -> Result<Self, BadId> {
+    fn from_str(given: &str) -> Result<Self, InvalidId> {
         let number = given.parse().ok().filter(|number: &i64| *number > 0 && number.to_string() == given);
-        number.map(Self).ok_or_else(|| BadId { given: given.chars().take(60).collect(), kind: "a numbered", example: "1" })
+        number.map(Self).ok_or_else(|| InvalidId { given: given.chars().take(60).collect(), kind: "a numbered", example: "1" })
     }
 }
 

@@ -118,7 +118,7 @@ pub(crate) async fn person(State(state): State<AppState>, request: Request, next
     };
     match state.db.caller(&token).await? {
         Some(Caller::Human) => {}
-        Some(Caller::Run(_) | Caller::Agent(_) | Caller::Room(_) | Caller::Runner) => {
+        Some(Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) | Caller::Runner) => {
             return Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into());
         }
         None => return Err(Refusal::Unauthorized.into()),

@@ -105,7 +105,7 @@ async fn board(config: &Config) -> Finding {
         Err(error) => return Finding::Bad(error.to_string()),
     };
     let Some(server) = running else { return Finding::Doubtful("not running: start it with `vibe-relay serve`".to_owned()) };
-    let answer: Result<domain::wire::Server, CliError> = match Client::of(config) {
+    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::of(config) {
         Ok(client) => client.get("/api/server").await,
         Err(error) => Err(error),
     };

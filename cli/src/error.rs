@@ -50,7 +50,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Bridge(#[from] ::mcp::BridgeError),
     #[error(transparent)]
-    Id(#[from] domain::id::BadId),
+    Id(#[from] domain::id::InvalidId),
     #[error(transparent)]
     Process(#[from] runner::process::ProcessError),
     #[error("{0}")]

@@ -18,7 +18,7 @@ pub(crate) fn run(path: &Path) -> Result<(), CliError> {
     let prompts = path.join("agents");
     std::fs::create_dir_all(&prompts).map_err(CliError::io(format!("make the folder {}", prompts.display())))?;
     let mut agents = serde_json::Map::new();
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         let name = format!("agents/{phase}.md");
         write(&path.join(&name), prompt::role(*phase))?;
         agents.insert(phase.to_string(), json!({ "system_prompt_file": name }));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use domain::id::ProjectId;
-use domain::wire::Landed;
+use domain::wire::LandingResult;
 use serde_json::json;
 
 use crate::client::Client;
@@ -14,7 +14,7 @@ use crate::output;
 /// When the board is not running, or the repository is not in a state to land on.
 pub(crate) async fn run(config: Option<&Path>, project: &str) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let landed: Landed = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &json!({})).await?;
+    let landed: LandingResult = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &json!({})).await?;
     output::line(landed.detail);
     Ok(())
 }

@@ -61,7 +61,7 @@ fn show(board: &Board) {
 
 /// A card in one line, with what it waits for.
 pub(crate) fn line(card: &Card) -> String {
-    let state = match (&card.attention, &card.run, &card.why) {
+    let state = match (&card.attention, &card.run, &card.wait_reason) {
         (Some(attention), _, _) => format!("needs you: {}", attention.detail),
         (None, Some(run), _) => format!("{} at work, attempt {}", run.phase, run.attempt),
         (None, None, Some(why)) => why.sentence(),

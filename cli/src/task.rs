@@ -7,7 +7,7 @@ use domain::board::task::NewTask;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::run::Run;
-use domain::wire::{CommentView, List, TaskPatch, TaskView, Words};
+use domain::wire::{CommentView, List, TaskPatch, TaskView, TextBody};
 use serde_json::json;
 
 use crate::args::Task;
@@ -41,16 +41,16 @@ pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliE
         Task::Move { task, status, reason } => {
             let status: Status = status
                 .parse()
-                .map_err(|error: domain::UnknownWord| CliError::Store(Refusal::invalid("status", error.to_string(), "Name one of them.").into()))?;
+                .map_err(|error: domain::UnknownValue| CliError::Store(Refusal::invalid("status", error.to_string(), "Name one of them.").into()))?;
             let patch = TaskPatch { status: Some(status), reason, ..TaskPatch::default() };
             client.patch(&path(&task)?, &patch).await?
         }
         Task::Comment { task, text } => {
-            let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &Words { content: text }).await?;
+            let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &TextBody { content: text }).await?;
             output::line(format!("{} on {}", comment.comment.id, comment.comment.task_id));
             return Ok(());
         }
-        Task::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &Words { content: text }).await?,
+        Task::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
         Task::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
         Task::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
         Task::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::wire::{List, NewToken, Token as Made};
+use domain::wire::{CreatedToken as Made, List, NewToken};
 use serde_json::json;
 
 use crate::args::Token;

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db, Error};
-use domain::agent::Registration;
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::Probe;
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
 use domain::refusal::Refusal;
-use domain::task::NewTask;
+use domain::runs::evidence::RepositoryInfo;
+use domain::team::agent::Registration;
+use domain::team::message::NewMessage;
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;
@@ -84,7 +84,7 @@ impl Spread {
 }
 
 async fn project(db: &Db) -> Outcome<ProjectId> {
-    let probe = Probe {
+    let probe = RepositoryInfo {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),
@@ -123,7 +123,7 @@ async fn crowd(db: &Db) -> Outcome<[Spread; 3]> {
         db.start_task(&Caller::Human, &task).await?;
         starts.push(start.elapsed());
         let start = Instant::now();
-        db.state().await?;
+        db.snapshot().await?;
         reads.push(start.elapsed());
     }
     Ok([creates, starts, reads].map(Spread::of))
@@ -192,7 +192,7 @@ async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     let mut agents = Vec::new();
     for number in 0..WRITERS + 2 {
         let who = Registration { name: format!("agent-{number}"), ..Registration::default() };
-        let token = db.make_agent_token(&Caller::Human, project, who).await?;
+        let token = db.create_agent_token(&Caller::Human, project, who).await?;
         agents.push(db.caller(&token).await?.ok_or("no caller")?);
     }
     Ok(agents)
@@ -236,7 +236,7 @@ async fn talk(db: &Db, project: &ProjectId, agent: &Caller, to: &str) -> Outcome
         for part in 0..5 {
             // Being blocked is an operation too: it is answered by looking.
             while let Err(error) = db.send(&call(agent, 5 * round + part), project, message(to)).await {
-                if !matches!(error, Error::Refused(Refusal::Unread { .. })) {
+                if !matches!(error, Error::Refused(Refusal::UnreadMessages { .. })) {
                     return Err(error.into());
                 }
                 ack = db.check_inbox(agent, project, ack).await?.messages.last().map(|given| given.message.id).or(ack);

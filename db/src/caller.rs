@@ -1,12 +1,12 @@
 //! Who calls a use-case. Decided by a token, never by an argument.
 
 use domain::actor::Actor;
-use domain::agent::{PERSON, RUNNER};
+use domain::board::transition::Mover;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use domain::run::Run;
-use domain::task::Phase;
-use domain::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
+use domain::team::agent::{HUMAN, RUNNER};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
@@ -15,7 +15,7 @@ pub enum Caller {
     Run(RunCaller),
     Agent(AgentCaller),
     /// Somebody who shows a project's room token and has no name yet.
-    Room(RoomCaller),
+    Invite(InviteCaller),
 }
 
 /// An agent that we run, through its run's token.
@@ -24,7 +24,7 @@ pub struct RunCaller {
     pub run_id: RunId,
     pub task_id: TaskId,
     pub project_id: ProjectId,
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// What the client calls this request. A repeated one gets the stored answer.
     pub call_id: Option<String>,
 }
@@ -41,7 +41,7 @@ pub struct AgentCaller {
 
 /// Somebody without a name, through a project's room token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoomCaller {
+pub struct InviteCaller {
     pub project_id: ProjectId,
     /// What the client calls this request. A repeated one finds what the first one did.
     pub call_id: Option<String>,
@@ -55,11 +55,11 @@ impl Caller {
     /// The name under which the caller takes part; none before it registered.
     pub fn name(&self) -> Option<String> {
         match self {
-            Self::Human => Some(PERSON.to_owned()),
+            Self::Human => Some(HUMAN.to_owned()),
             Self::Runner => Some(RUNNER.to_owned()),
             Self::Run(run) => Some(Run::agent_name(run.phase, &run.task_id)),
             Self::Agent(agent) => Some(agent.name.clone()),
-            Self::Room(_) => None,
+            Self::Invite(_) => None,
         }
     }
 
@@ -69,14 +69,14 @@ impl Caller {
             Self::Human | Self::Runner => None,
             Self::Run(run) => Some(&run.project_id),
             Self::Agent(agent) => Some(&agent.project_id),
-            Self::Room(room) => Some(&room.project_id),
+            Self::Invite(room) => Some(&room.project_id),
         }
     }
 
     pub fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(run) => Some(&run.run_id),
-            Self::Human | Self::Runner | Self::Agent(_) | Self::Room(_) => None,
+            Self::Human | Self::Runner | Self::Agent(_) | Self::Invite(_) => None,
         }
     }
 
@@ -85,18 +85,18 @@ impl Caller {
         match &mut self {
             Self::Run(run) => run.call_id = call_id,
             Self::Agent(agent) => agent.call_id = call_id,
-            Self::Room(room) => room.call_id = call_id,
+            Self::Invite(room) => room.call_id = call_id,
             Self::Human | Self::Runner => {}
         }
         self
     }
 
     /// Under which key the answers to repeated calls are kept, and the call.
-    pub(crate) fn call(&self) -> Option<(String, &str)> {
+    pub(crate) fn idempotency_key(&self) -> Option<(String, &str)> {
         match self {
             Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
-            Self::Agent(agent) => agent.call_id.as_deref().map(|call| (agent_key(&agent.project_id, &agent.name), call)),
-            Self::Room(room) => room.call_id.as_deref().map(|call| (room_key(&room.project_id), call)),
+            Self::Agent(agent) => agent.call_id.as_deref().map(|call| (agent_call_scope(&agent.project_id, &agent.name), call)),
+            Self::Invite(room) => room.call_id.as_deref().map(|call| (invite_call_scope(&room.project_id), call)),
             Self::Human | Self::Runner => None,
         }
     }
@@ -107,25 +107,25 @@ impl Caller {
             Self::Human => Some(Mover::Human),
             Self::Runner => Some(Mover::Runner),
             Self::Run(run) => Some(run.phase.into()),
-            Self::Agent(_) | Self::Room(_) => None,
+            Self::Agent(_) | Self::Invite(_) => None,
         }
     }
 
     /// Refuses everybody but the person.
-    pub(crate) fn human_only(&self, action: &str) -> Result<(), Refusal> {
+    pub(crate) fn require_human(&self, action: &str) -> Result<(), Refusal> {
         match self {
             Self::Human => Ok(()),
-            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Room(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
+            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
         }
     }
 }
 
 /// Under which key the answers to an agent's repeated calls are kept.
-pub(crate) fn agent_key(project: &ProjectId, name: &str) -> String {
+pub(crate) fn agent_call_scope(project: &ProjectId, name: &str) -> String {
     format!("{project}/{name}")
 }
 
 /// The same for those who show a room's token; no agent's name ends so.
-pub(crate) fn room_key(project: &ProjectId) -> String {
+pub(crate) fn invite_call_scope(project: &ProjectId) -> String {
     format!("{project}/*")
 }

@@ -17,12 +17,12 @@ pub enum Error {
         "the database {path} was written by a newer vibe-relay (schema {found}, this one knows {known}) and was not touched: run that version, \
          or name another \"db_path\" in the configuration"
     )]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    NewerSchema { path: PathBuf, found: i64, known: i64 },
     #[error(
         "{path} belongs to another program and was not touched: name a file of vibe-relay's own, as \"db_path\" in vibe-relay.config.json \
          or, for vibe-relay mcp, in VIBE_RELAY_DB; that goes before DEAD_DROP_DB_PATH"
     )]
-    Foreign { path: PathBuf },
+    NotOurDatabase { path: PathBuf },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
     OldSqlite { found: String, needed: &'static str },
     #[error("could not {attempted}")]
@@ -51,20 +51,20 @@ impl From<serde_json::Error> for Error {
     }
 }
 
-impl From<domain::id::BadId> for Error {
-    fn from(error: domain::id::BadId) -> Self {
+impl From<domain::id::InvalidId> for Error {
+    fn from(error: domain::id::InvalidId) -> Self {
         Self::Unreadable(error.to_string())
     }
 }
 
-impl From<domain::time::BadTime> for Error {
-    fn from(error: domain::time::BadTime) -> Self {
+impl From<domain::time::InvalidTime> for Error {
+    fn from(error: domain::time::InvalidTime) -> Self {
         Self::Unreadable(error.to_string())
     }
 }
 
-impl From<domain::UnknownWord> for Error {
-    fn from(error: domain::UnknownWord) -> Self {
+impl From<domain::UnknownValue> for Error {
+    fn from(error: domain::UnknownValue) -> Self {
         Self::Unreadable(error.to_string())
     }
 }

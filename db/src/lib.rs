@@ -5,50 +5,24 @@
 
 #![forbid(unsafe_code)]
 
-mod agent;
 mod board;
-mod branch;
 mod caller;
-mod comment;
-mod contract;
-mod depend;
+mod engine;
 mod error;
-mod feed;
-mod goal;
-mod hand;
-mod handshake;
-mod hat;
-mod lock;
-mod merge;
-mod message;
-mod once;
-mod open;
-mod park;
-mod plan;
-mod presence;
-mod project;
-mod question;
-mod reference;
-mod run;
-mod spawn;
-mod state;
-mod task;
-mod token;
-mod tx;
-mod voice;
-mod writer;
+mod runs;
+mod team;
 
-pub use agent::Registered;
-pub use branch::BranchRecord;
-pub use caller::{AgentCaller, Caller, RoomCaller, RunCaller};
+pub use board::task::MoveRequest;
+pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
+pub use engine::open::Db;
 pub use error::{Error, Result};
-pub use message::{Confirmed, HistoryQuery, Sent};
-pub use open::Db;
-pub use presence::Connected;
-pub use run::{NewRun, Reserved, RunEnd, RunMessage};
-pub use state::{Assignee, State, TaskState};
-pub use task::Move;
-pub use token::new_token;
+pub use runs::branch::BranchRecord;
+pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
+pub use runs::snapshot::{AssigneePresence, Snapshot, TaskSnapshot};
+pub use team::agent::RegistrationResult;
+pub use team::message::{AcknowledgedMessage, HistoryQuery, Sent};
+pub use team::presence::ConnectionGuard;
+pub use team::token::new_token;
 
 use domain::time::Timestamp;
 

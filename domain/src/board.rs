@@ -1,90 +1,15 @@
-//! The board as the log makes it: the reducer that the browser runs and the tests compare with the store.
+//! The board's nouns: projects, tasks and their cards, plans, comments, questions, goals, and which move is legal.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::event::{Envelope, Seq};
-use crate::id::TaskId;
-use crate::project::Project;
-use crate::task::{Card, HeldBy, Status};
-
-/// One project's cards as of `seq`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Board {
-    pub project: Project,
-    /// In the order of their ids.
-    pub cards: Vec<Card>,
-    /// The last event that is contained.
-    pub seq: Seq,
-    /// The life of the log that `seq` counts in.
-    pub epoch: String,
-}
-
-/// What an event touched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Touched {
-    Nothing,
-    Card(TaskId),
-    Project,
-}
-
-impl Board {
-    /// Takes in one event; events that are already contained, or about another project, change nothing.
-    pub fn apply(&mut self, envelope: &Envelope) -> Touched {
-        if envelope.seq <= self.seq {
-            return Touched::Nothing;
-        }
-        self.seq = envelope.seq;
-        if envelope.project_id.as_ref() != Some(&self.project.id) {
-            return Touched::Nothing;
-        }
-        if let Some(project) = &envelope.project {
-            self.project = project.clone();
-        }
-        match &envelope.card {
-            Some(card) => {
-                match self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
-                    Ok(place) => self.cards[place] = card.clone(),
-                    Err(place) => self.cards.insert(place, card.clone()),
-                }
-                Touched::Card(card.id.clone())
-            }
-            None if envelope.project.is_some() => Touched::Project,
-            None => Touched::Nothing,
-        }
-    }
-
-    pub fn card(&self, id: &TaskId) -> Option<&Card> {
-        self.cards.binary_search_by_key(&id.number(), |card| card.id.number()).ok().map(|place| &self.cards[place])
-    }
-
-    /// The cards of one column, in the order in which the runner would take them.
-    pub fn column(&self, status: Status) -> Vec<&Card> {
-        let mut cards: Vec<&Card> = self.cards.iter().filter(|card| card.status == status).collect();
-        match status {
-            // What was finished last is what a person looks for first.
-            Status::Done | Status::Cancelled => cards.sort_by_key(|card| (std::cmp::Reverse(card.updated_at), card.id.number())),
-            _ => cards.sort_by_key(|card| (std::cmp::Reverse(card.priority), card.id.number())),
-        }
-        cards
-    }
-
-    /// The tasks of a plan that waits for approval, in order.
-    pub fn plan(&self) -> Vec<&Card> {
-        self.column(Status::Backlog).into_iter().filter(|card| card.held_by == Some(HeldBy::Plan)).collect()
-    }
-
-    /// How many cards stand in each column.
-    pub fn counts(&self) -> BTreeMap<Status, usize> {
-        let mut counts: BTreeMap<Status, usize> = Status::ALL.iter().map(|status| (*status, 0)).collect();
-        for card in &self.cards {
-            *counts.entry(card.status).or_default() += 1;
-        }
-        counts
-    }
-}
-
-#[cfg(test)]
-mod tests;
+pub mod attention;
+pub mod card;
+pub mod comment;
+pub mod dependency;
+pub mod goal;
+pub mod project;
+pub mod question;
+pub mod reducer;
+pub mod stage;
+pub mod status;
+pub mod task;
+pub mod transition;
+pub mod wait_reason;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::task::Phase;
-use crate::word::words;
+use crate::runs::agent_kind::AgentKind;
+use crate::vocabulary::vocabulary;
 
-words! {
+vocabulary! {
     /// When a write counts as done.
     Durability, "durability" {
         /// It is on the disk: nothing that was answered with success is lost, not even to a power cut.
@@ -100,12 +100,12 @@ pub enum BadConfig {
 }
 
 impl Config {
-    pub fn agent(&self, phase: Phase) -> &Agent {
+    pub fn agent(&self, phase: AgentKind) -> &Agent {
         match phase {
-            Phase::Planner => &self.agents.planner,
-            Phase::Coder => &self.agents.coder,
-            Phase::Reviewer => &self.agents.reviewer,
-            Phase::Orchestrator => &self.agents.orchestrator,
+            AgentKind::Planner => &self.agents.planner,
+            AgentKind::Coder => &self.agents.coder,
+            AgentKind::Reviewer => &self.agents.reviewer,
+            AgentKind::Orchestrator => &self.agents.orchestrator,
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
         let config =
             parse(r#"{"db_path": "board.db", "agents": {"coder": {"model": "m", "system_prompt_file": "c.md", "env": {"A": "b"}}}}"#).unwrap();
         assert_eq!(config.db_path, Path::new("/project/board.db"));
-        assert_eq!(config.agent(Phase::Coder).system_prompt_file.as_deref(), Some(Path::new("/project/c.md")));
+        assert_eq!(config.agent(AgentKind::Coder).system_prompt_file.as_deref(), Some(Path::new("/project/c.md")));
     }
 
     #[test]

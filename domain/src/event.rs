@@ -6,20 +6,22 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::actor::Actor;
-use crate::agent::Role;
-use crate::attention::Attention;
-use crate::comment::AuthorRole;
-use crate::contract::ContractType;
-use crate::evidence::Sha;
-use crate::failure::{EndClass, FailureClass};
-use crate::goal::GoalStatus;
+use crate::board::attention::Attention;
+use crate::board::card::Card;
+use crate::board::comment::AuthorRole;
+use crate::board::goal::GoalStatus;
+use crate::board::project::Project;
+use crate::board::status::{HeldBy, Status};
+use crate::board::wait_reason::WaitReason;
 use crate::id::{CommentId, GoalId, ProjectId, QuestionId, RunId, TaskId};
-use crate::park::{ParkReason, Parking};
-use crate::project::Project;
-use crate::spawn::MinionStatus;
-use crate::task::{Card, HeldBy, Phase, Status};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::evidence::Sha;
+use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::parking::{ParkReason, Parking};
+use crate::team::contract::ContractType;
+use crate::team::minion::MinionStatus;
+use crate::team::role::Role;
 use crate::time::Timestamp;
-use crate::why::Why;
 
 /// The place of an event in the log: from 1, without gaps, in the order of commits.
 pub type Seq = i64;
@@ -87,11 +89,11 @@ events! {
     TaskMerged "task_merged" { sha: Sha }
     TaskHeld "task_held" { by: HeldBy }
     TaskReleased "task_released" {}
-    TaskNeedsYou "task_needs_you" { attention: Attention }
-    TaskSettled "task_settled" {}
+    AttentionRequested "task_needs_you" { attention: Attention }
+    AttentionCleared "task_settled" {}
     /// The runner judged anew why nobody works on the card.
-    WhyChanged "why_changed" { why: Option<Why> }
-    CheckoutMade "checkout_made" { branch: String }
+    WaitReasonChanged "why_changed" { why: Option<WaitReason> }
+    CheckoutCreated "checkout_made" { branch: String }
     CheckoutRemoved "checkout_removed" {
         /// The reference that keeps what was not merged.
         rescue: Option<String>
@@ -99,19 +101,19 @@ events! {
     CommentAdded "comment_added" { comment: CommentId, author_role: AuthorRole }
     QuestionAsked "question_asked" { question: QuestionId }
     QuestionAnswered "question_answered" { question: QuestionId }
-    RunStarted "run_started" { phase: Phase, attempt: u32 }
+    RunStarted "run_started" { phase: AgentKind, attempt: u32 }
     /// The agent's program said which session it works in, or that it had to begin a new one.
-    RunSession "run_session" { session_id: String }
+    RunSessionSet "run_session" { session_id: String }
     RunUsage "run_usage" { cost_micro_usd: i64 }
     RunStopRequested "run_stop_requested" {}
     /// It ended a turn without moving its card and was reminded.
-    RunNudged "run_nudged" {}
+    RunReminded "run_nudged" {}
     RunEnded "run_ended" { end: EndClass, failure: Option<FailureClass> }
-    MessageQueued "message_queued" {}
-    MessageDelivered "message_delivered" {}
+    RunMessageQueued "message_queued" {}
+    RunMessageDelivered "message_delivered" {}
     AgentsParked "agents_parked" { parking: Parking }
     AgentsResumed "agents_resumed" { reason: ParkReason }
-    TokenMade "token_made" {}
+    TokenCreated "token_made" {}
     /// An agent joined, or said something new about itself.
     AgentRegistered "agent_registered" { agent: String, roles: Vec<Role> }
     AgentStatus "agent_status" { agent: String, status: Option<String> }
@@ -119,17 +121,17 @@ events! {
     /// A row of its own for each copy.
     MessageSent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
     /// Somebody was given messages.
-    InboxRead "inbox_read" { agent: String, messages: u32 }
+    InboxDelivered "inbox_read" { agent: String, messages: u32 }
     TaskAssigned "task_assigned" { to: Option<String> }
     HatAssigned "hat_assigned" { agent: String, hat: Role }
     /// Its assignee handed something in.
-    ResultStored "result_stored" {}
+    SubmissionStored "result_stored" {}
     TaskVerified "task_verified" { by: String }
     /// It was given a goal, or taken from one.
     TaskLinked "task_linked" { goal: Option<GoalId> }
     GoalCreated "goal_created" { goal: GoalId }
     GoalMoved "goal_moved" { goal: GoalId, from: GoalStatus, to: GoalStatus }
-    HandshakeBegun "handshake_begun" { handshake: i64 }
+    HandshakeInitiated "handshake_begun" { handshake: i64 }
     HandshakeAcknowledged "handshake_acknowledged" { handshake: i64, agent: String }
     HandshakeCompleted "handshake_completed" { handshake: i64 }
     ContractDeclared "contract_declared" { contract: i64, name: String, contract_type: ContractType, version: u32 }

@@ -12,7 +12,7 @@ use crate::schema::string_schema;
 /// A text that is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {kind} id: expected something like {example}")]
-pub struct BadId {
+pub struct InvalidId {
     pub given: String,
     pub kind: &'static str,
     pub example: &'static str,
@@ -53,10 +53,10 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = BadId;
+            type Err = InvalidId;
 
-            fn from_str(given: &str) -> Result<Self, BadId> {
-                let bad = || BadId { given: given.chars().take(60).collect(), kind: $kind, example: concat!($prefix, "-001") };
+            fn from_str(given: &str) -> Result<Self, InvalidId> {
+                let bad = || InvalidId { given: given.chars().take(60).collect(), kind: $kind, example: concat!($prefix, "-001") };
                 let digits = given.strip_prefix($prefix).and_then(|rest| rest.strip_prefix('-')).ok_or_else(bad)?;
                 let canonical = (3..=12).contains(&digits.len())
                     && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -66,9 +66,9 @@ macro_rules! id {
         }
 
         impl TryFrom<String> for $name {
-            type Error = BadId;
+            type Error = InvalidId;
 
-            fn try_from(given: String) -> Result<Self, BadId> {
+            fn try_from(given: String) -> Result<Self, InvalidId> {
                 given.parse()
             }
         }

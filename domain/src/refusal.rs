@@ -2,12 +2,14 @@
 //!
 //! HTTP status and MCP wording are decided elsewhere, each in one place.
 
-use crate::agent::{PERSON, Role};
+use crate::board::stage::Stage;
+use crate::board::status::Status;
+use crate::board::transition::{Mover, Target, targets};
 use crate::id::{GoalId, RunId, TaskId};
-use crate::stage::Stage;
-use crate::task::{Phase, Status};
+use crate::runs::agent_kind::AgentKind;
+use crate::team::agent::HUMAN;
+use crate::team::role::Role;
 use crate::time::Timestamp;
-use crate::transition::{Mover, Target, targets};
 
 /// How the person makes a token for an agent of their own.
 pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
@@ -16,7 +18,7 @@ pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("{who} may not move {task} from {from} to {to}")]
-    IllegalMove { task: TaskId, phase: Phase, from: Status, to: Status, who: Mover },
+    IllegalMove { task: TaskId, phase: AgentKind, from: Status, to: Status, who: Mover },
     #[error("{what} {id} does not exist")]
     NotFound { what: &'static str, id: String },
     #[error("{field}: {problem}")]
@@ -24,11 +26,11 @@ pub enum Refusal {
     #[error("{run} is no longer the current run of its task, so nothing it writes is taken")]
     StaleRun { run: RunId },
     #[error("a {phase} may not {action}")]
-    NotYourRole { phase: Phase, action: String, hint: String },
+    WrongAgentKind { phase: AgentKind, action: String, hint: String },
     #[error("{task} is not the task of this run, which is {own}")]
-    NotYourTask { task: TaskId, own: TaskId },
+    WrongTask { task: TaskId, own: TaskId },
     #[error("this token writes as {own}, not as {claimed}")]
-    NotYou { own: String, claimed: String },
+    WrongIdentity { own: String, claimed: String },
     #[error("{task} has {count} files that are not committed: {}", paths.join(", "))]
     NotClean { task: TaskId, count: u32, paths: Vec<String> },
     #[error("{task} has no commit beyond {base}")]
@@ -42,25 +44,25 @@ pub enum Refusal {
     #[error("{task} has no children and no reason says why")]
     EmptyPlan { task: TaskId },
     #[error("the session that wrote {task} may not judge it")]
-    OwnWork { task: TaskId },
+    SelfReview { task: TaskId },
     #[error("{task} is at {head} now, and {judged} was judged")]
     HeadMoved { task: TaskId, head: String, judged: String },
     #[error("{task} has no commit that could be approved")]
     NothingToApprove { task: TaskId },
     #[error("{task} waits for {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
-    DependenciesOpen { task: TaskId, open: Vec<TaskId> },
+    DependenciesUnfinished { task: TaskId, open: Vec<TaskId> },
     #[error("the dependencies make a circle: {}", circle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
-    DependencyCircle { circle: Vec<TaskId> },
+    DependencyCycle { circle: Vec<TaskId> },
     #[error("{task} has a run that is still ending")]
     RunEnding { task: TaskId, run: RunId },
     #[error("{0} has no agent at work")]
     NoLiveRun(String),
     #[error("{task} is {status}: {problem}")]
-    NotNow { task: TaskId, status: Status, problem: String, hint: String },
+    WrongStatus { task: TaskId, status: Status, problem: String, hint: String },
     #[error("{task} has no open question")]
     NoQuestion { task: TaskId },
     #[error("no plan waits for approval")]
-    NoPlanWaiting,
+    NoPendingPlan,
     #[error("there is nothing to land: {detail}")]
     NothingToLand { detail: String },
     /// Something about the repository, in the words of the code that looked.
@@ -73,21 +75,21 @@ pub enum Refusal {
     #[error("this token belongs to a room and to no agent yet")]
     NotRegistered,
     #[error("{agent} left the project")]
-    Left { agent: String },
+    AgentLeft { agent: String },
     #[error("nobody here is called {name}")]
     UnknownAgent { name: String, nearest: Vec<String> },
     #[error("{name} could be {}", candidates.join(" or "))]
     AmbiguousAgent { name: String, candidates: Vec<String> },
     #[error("{name} is gone{}", since.map(|since| format!(" since {}", since.clock())).unwrap_or_default())]
-    DeadAgent { name: String, since: Option<Timestamp> },
+    AgentUnresponsive { name: String, since: Option<Timestamp> },
     #[error("the name {name} is taken")]
     NameTaken { name: String },
     #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
-    Unread { count: u32 },
+    UnreadMessages { count: u32 },
     #[error("{action} is for a lead, and {agent} is none")]
     LeadOnly { agent: String, action: String },
     #[error("{agent} joined with a room token, and {action} asks for an agent that the person vouches for")]
-    Unverified { agent: String, action: String },
+    Untrusted { agent: String, action: String },
     #[error("{task} is assigned to {}, and {action} is for its assignee", assignee.as_deref().unwrap_or("nobody"))]
     NotAssignee { task: TaskId, assignee: Option<String>, action: String },
     #[error("{task} is {from}: {agent} may not make it {to}")]
@@ -97,13 +99,13 @@ pub enum Refusal {
     #[error("{agent} {part} {task}, so somebody else must {action} it")]
     NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str },
     #[error("{agent} acknowledged handshake #{handshake} already")]
-    AcknowledgedBefore { handshake: i64, agent: String },
+    AlreadyAcknowledged { handshake: i64, agent: String },
     #[error("handshake #{handshake} does not ask {agent}")]
-    NotAsked { handshake: i64, agent: String },
+    NotATarget { handshake: i64, agent: String },
     #[error("{goal} has tasks that are not verified: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
-    GoalOpen { goal: GoalId, open: Vec<TaskId> },
+    GoalUnfinished { goal: GoalId, open: Vec<TaskId> },
     #[error("{agent} may start no minion: {problem}")]
-    NoMinion { agent: String, problem: String },
+    MinionLimit { agent: String, problem: String },
 }
 
 impl Refusal {
@@ -122,45 +124,45 @@ impl Refusal {
             Self::NotFound { .. } => "not-found",
             Self::Invalid { .. } => "invalid",
             Self::StaleRun { .. } => "stale-run",
-            Self::NotYourRole { .. } => "not-your-role",
-            Self::NotYourTask { .. } => "not-your-task",
-            Self::NotYou { .. } => "not-you",
+            Self::WrongAgentKind { .. } => "not-your-role",
+            Self::WrongTask { .. } => "not-your-task",
+            Self::WrongIdentity { .. } => "not-you",
             Self::NotClean { .. } => "not-clean",
             Self::NoCommits { .. } => "no-commits",
             Self::EmptyDiff { .. } => "empty-diff",
             Self::CommentNeeded { .. } => "comment-needed",
             Self::ReasonNeeded { .. } => "reason-needed",
             Self::EmptyPlan { .. } => "empty-plan",
-            Self::OwnWork { .. } => "own-work",
+            Self::SelfReview { .. } => "own-work",
             Self::HeadMoved { .. } => "head-moved",
             Self::NothingToApprove { .. } => "nothing-to-approve",
-            Self::DependenciesOpen { .. } => "dependencies-open",
-            Self::DependencyCircle { .. } => "dependency-circle",
+            Self::DependenciesUnfinished { .. } => "dependencies-open",
+            Self::DependencyCycle { .. } => "dependency-circle",
             Self::RunEnding { .. } => "run-ending",
             Self::NoLiveRun(_) => "no-live-run",
-            Self::NotNow { .. } => "not-now",
+            Self::WrongStatus { .. } => "not-now",
             Self::NoQuestion { .. } => "no-question",
-            Self::NoPlanWaiting => "no-plan-waiting",
+            Self::NoPendingPlan => "no-plan-waiting",
             Self::NothingToLand { .. } => "nothing-to-land",
             Self::Repository { code, .. } => code,
             Self::Unauthorized => "unauthorized",
             Self::HumanOnly { .. } => "human-only",
-            Self::NotRegistered | Self::Left { .. } => "not-registered",
+            Self::NotRegistered | Self::AgentLeft { .. } => "not-registered",
             Self::UnknownAgent { .. } => "unknown-agent",
             Self::AmbiguousAgent { .. } => "ambiguous-agent",
-            Self::DeadAgent { .. } => "dead-agent",
+            Self::AgentUnresponsive { .. } => "dead-agent",
             Self::NameTaken { .. } => "name-taken",
-            Self::Unread { .. } => "unread",
+            Self::UnreadMessages { .. } => "unread",
             Self::LeadOnly { .. } => "lead-only",
-            Self::Unverified { .. } => "unverified",
+            Self::Untrusted { .. } => "unverified",
             Self::NotAssignee { .. } => "not-assignee",
             Self::IllegalStage { .. } => "illegal-stage",
             Self::HatConflict { .. } => "hat-conflict",
             Self::NotIndependent { .. } => "not-independent",
-            Self::AcknowledgedBefore { .. } => "acknowledged-before",
-            Self::NotAsked { .. } => "not-asked",
-            Self::GoalOpen { .. } => "goal-open",
-            Self::NoMinion { .. } => "no-minion",
+            Self::AlreadyAcknowledged { .. } => "acknowledged-before",
+            Self::NotATarget { .. } => "not-asked",
+            Self::GoalUnfinished { .. } => "goal-open",
+            Self::MinionLimit { .. } => "no-minion",
         }
     }
 
@@ -176,29 +178,31 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::IllegalMove { phase, from, who, .. } => legal_moves(*phase, *from, *who),
-            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids are written like {}.", example(what)),
-            Self::Invalid { hint, .. } | Self::NotYourRole { hint, .. } | Self::NotNow { hint, .. } | Self::Repository { hint, .. } => hint.clone(),
+            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids are written like {}.", example_id(what)),
+            Self::Invalid { hint, .. } | Self::WrongAgentKind { hint, .. } | Self::WrongStatus { hint, .. } | Self::Repository { hint, .. } => {
+                hint.clone()
+            }
             Self::StaleRun { .. } => "Stop here: the task was stopped, moved or given to a newer run. End your turn.".to_owned(),
-            Self::NotYourTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
-            Self::NotYou { own, .. } if own == PERSON => format!(
+            Self::WrongTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
+            Self::WrongIdentity { own, .. } if own == HUMAN => format!(
                 "Leave the name out to act as the person, whose token this is. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}."
             ),
-            Self::NotYou { own, .. } => format!("Write as {own}: who you are is decided by your token."),
+            Self::WrongIdentity { own, .. } => format!("Write as {own}: who you are is decided by your token."),
             Self::NotClean { .. } => "Commit what belongs to the task, remove or ignore the rest, then move the task again.".to_owned(),
             Self::NoCommits { .. } => "Commit your work in the worktree, then move the task again.".to_owned(),
             Self::EmptyDiff { .. } => "If nothing had to change, say why with add_comment, then move the task again.".to_owned(),
             Self::CommentNeeded { .. } => "Call add_comment with file, line and what is wrong, then move the task again.".to_owned(),
             Self::ReasonNeeded { .. } => "Give the reason along with the move.".to_owned(),
             Self::EmptyPlan { task } => format!("Call create_subtasks for {task}, or complete_task with a reason why there is nothing to do."),
-            Self::OwnWork { .. } => "Another agent or the person must judge it.".to_owned(),
+            Self::SelfReview { .. } => "Another agent or the person must judge it.".to_owned(),
             Self::HeadMoved { .. } => "The newest commit gets a review of its own: end your turn.".to_owned(),
             Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.".to_owned(),
-            Self::DependenciesOpen { .. } => "Wait for them, or remove the dependency.".to_owned(),
-            Self::DependencyCircle { .. } => "Remove one of these dependencies.".to_owned(),
+            Self::DependenciesUnfinished { .. } => "Wait for them, or remove the dependency.".to_owned(),
+            Self::DependencyCycle { .. } => "Remove one of these dependencies.".to_owned(),
             Self::RunEnding { run, .. } => format!("Wait until {run} has ended; that takes seconds."),
             Self::NoLiveRun(_) => "Add a comment instead: the next run reads the whole thread.".to_owned(),
             Self::NoQuestion { .. } => "Add a comment instead.".to_owned(),
-            Self::NoPlanWaiting => "A plan waits only while its tasks are held by it; start single tasks with Start.".to_owned(),
+            Self::NoPendingPlan => "A plan waits only while its tasks are held by it; start single tasks with Start.".to_owned(),
             Self::NothingToLand { .. } => "Wait until a task was merged into the project branch.".to_owned(),
             Self::Unauthorized => {
                 "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database."
@@ -206,36 +210,36 @@ impl Refusal {
             }
             Self::HumanOnly { .. } => "Leave it to the person; tell them with add_comment.".to_owned(),
             Self::NotRegistered => "Call register with a name of your own; what you do afterwards is done under it.".to_owned(),
-            Self::Left { agent } => format!("Call register to come back as {agent}; what was written to you is kept."),
+            Self::AgentLeft { agent } => format!("Call register to come back as {agent}; what was written to you is kept."),
             Self::UnknownAgent { nearest, .. } if nearest.is_empty() => "Call who to see the names.".to_owned(),
             Self::UnknownAgent { nearest, .. } => format!("Did you mean {}? Call who to see all names.", nearest.join(" or ")),
             Self::AmbiguousAgent { candidates, .. } => {
                 format!("Write the whole name, like {}.", candidates.first().map_or("team/name", String::as_str))
             }
-            Self::DeadAgent { .. } => "Call who to see who is there; what must not be lost belongs into a comment on the task.".to_owned(),
+            Self::AgentUnresponsive { .. } => "Call who to see who is there; what must not be lost belongs into a comment on the task.".to_owned(),
             Self::NameTaken { .. } => "Choose another name, or show the token that the name's agent was given. If that agent is you and the \
                                        answer was lost, register again after a minute."
                 .to_owned(),
-            Self::Unread { .. } => "Call check_inbox, read, then send again.".to_owned(),
+            Self::UnreadMessages { .. } => "Call check_inbox, read, then send again.".to_owned(),
             Self::LeadOnly { .. } => "Ask a lead with send; who shows who leads.".to_owned(),
-            Self::Unverified { .. } => format!("Ask the person for a token of your own: {TOKEN_COMMAND}. Until then, leave it to others."),
+            Self::Untrusted { .. } => format!("Ask the person for a token of your own: {TOKEN_COMMAND}. Until then, leave it to others."),
             Self::NotAssignee { .. } => "Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.".to_owned(),
-            Self::IllegalStage { from, next, .. } if next.is_empty() => format!("Nothing about it is yours to change now. {}", waits_for(*from)),
+            Self::IllegalStage { from, next, .. } if next.is_empty() => format!("Nothing about it is yours to change now. {}", who_acts_next(*from)),
             Self::IllegalStage { next, .. } => {
                 format!("You may make it {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
             }
             Self::HatConflict { .. } => "Give the hat to another agent; hat_history shows who wore what.".to_owned(),
-            Self::NotIndependent { agent, .. } if agent == PERSON => "Leave it to an agent that neither built nor approved it.".to_owned(),
+            Self::NotIndependent { agent, .. } if agent == HUMAN => "Leave it to an agent that neither built nor approved it.".to_owned(),
             Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the person.".to_owned(),
-            Self::AcknowledgedBefore { .. } => "Nothing more is asked of you; handshake_status shows who is still waited for.".to_owned(),
-            Self::NotAsked { .. } => "Leave it to those who were asked; handshake_status names them.".to_owned(),
-            Self::GoalOpen { .. } => "Have these verified with verify_task first, by agents that neither built nor approved them.".to_owned(),
-            Self::NoMinion { .. } => "Do it yourself, or wait until a minion has ended and log it with log_minion.".to_owned(),
+            Self::AlreadyAcknowledged { .. } => "Nothing more is asked of you; handshake_status shows who is still waited for.".to_owned(),
+            Self::NotATarget { .. } => "Leave it to those who were asked; handshake_status names them.".to_owned(),
+            Self::GoalUnfinished { .. } => "Have these verified with verify_task first, by agents that neither built nor approved them.".to_owned(),
+            Self::MinionLimit { .. } => "Do it yourself, or wait until a minion has ended and log it with log_minion.".to_owned(),
         }
     }
 }
 
-fn example(what: &str) -> &'static str {
+fn example_id(what: &str) -> &'static str {
     match what {
         "project" => "PROJ-001",
         "run" => "RUN-001",
@@ -246,7 +250,7 @@ fn example(what: &str) -> &'static str {
 }
 
 /// Who goes on with a task of this stage, whoever asks.
-fn waits_for(stage: Stage) -> &'static str {
+fn who_acts_next(stage: Stage) -> &'static str {
     match stage {
         Stage::Pending => "A lead or the person gives it to somebody first, with update_task and assigned_to.",
         Stage::Assigned => "Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.",
@@ -261,7 +265,7 @@ fn waits_for(stage: Stage) -> &'static str {
     }
 }
 
-fn legal_moves(phase: Phase, from: Status, who: Mover) -> String {
+fn legal_moves(phase: AgentKind, from: Status, who: Mover) -> String {
     let moves: Vec<String> = targets(phase, from)
         .into_iter()
         .filter(|target| target.who.contains(&who))

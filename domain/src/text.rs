@@ -13,7 +13,7 @@ pub const SUBTASKS: usize = 50;
 ///
 /// # Errors
 /// When it is empty, longer than [`TITLE_BYTES`], or holds a control character.
-pub fn title(field: &'static str, given: &str) -> Result<String, Refusal> {
+pub fn validate_title(field: &'static str, given: &str) -> Result<String, Refusal> {
     let title = given.trim();
     if title.is_empty() {
         return Err(Refusal::invalid(field, "it is empty", "Say in a few words what is to be done."));
@@ -35,15 +35,15 @@ pub fn title(field: &'static str, given: &str) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// When it is blank, longer than [`BODY_BYTES`], or holds U+0000.
-pub fn body(field: &'static str, given: &str) -> Result<String, Refusal> {
-    optional_body(field, Some(given))?.ok_or_else(|| Refusal::invalid(field, "it is empty", "Write something, or leave it."))
+pub fn validate_body(field: &'static str, given: &str) -> Result<String, Refusal> {
+    validate_optional_body(field, Some(given))?.ok_or_else(|| Refusal::invalid(field, "it is empty", "Write something, or leave it."))
 }
 
 /// A body that may be missing; a blank one counts as missing. What is kept is kept to the byte.
 ///
 /// # Errors
 /// When it is longer than [`BODY_BYTES`] or holds U+0000.
-pub fn optional_body(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refusal> {
+pub fn validate_optional_body(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refusal> {
     let Some(given) = given.filter(|given| !given.trim().is_empty()) else { return Ok(None) };
     if given.len() > BODY_BYTES {
         return Err(Refusal::invalid(
@@ -74,20 +74,20 @@ mod tests {
 
     #[test]
     fn titles_are_trimmed_and_bounded() {
-        assert_eq!(title("title", "  Add a page \n").unwrap(), "Add a page");
+        assert_eq!(validate_title("title", "  Add a page \n").unwrap(), "Add a page");
         for bad in ["", "   ", "a\0b", "a\nb", &"x".repeat(501), &"x".repeat(1 << 20)] {
-            assert!(title("title", bad).is_err());
+            assert!(validate_title("title", bad).is_err());
         }
-        assert!(title("title", &"x".repeat(500)).is_ok());
+        assert!(validate_title("title", &"x".repeat(500)).is_ok());
     }
 
     #[test]
     fn bodies_keep_their_bytes() {
-        assert_eq!(body("content", " a\r\n\tb ").unwrap(), " a\r\n\tb ");
-        assert_eq!(optional_body("description", Some(" \n")).unwrap(), None);
-        assert!(body("content", "").is_err());
-        assert!(body("content", "a\0").is_err());
-        assert!(body("content", &"x".repeat(BODY_BYTES + 1)).is_err());
+        assert_eq!(validate_body("content", " a\r\n\tb ").unwrap(), " a\r\n\tb ");
+        assert_eq!(validate_optional_body("description", Some(" \n")).unwrap(), None);
+        assert!(validate_body("content", "").is_err());
+        assert!(validate_body("content", "a\0").is_err());
+        assert!(validate_body("content", &"x".repeat(BODY_BYTES + 1)).is_err());
     }
 
     #[test]

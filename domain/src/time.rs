@@ -18,7 +18,7 @@ pub struct Timestamp(i64);
 /// A text that is no RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a time: expected something like 2026-01-31T09:05:00.000Z")]
-pub struct BadTime(String);
+pub struct InvalidTime(String);
 
 string_schema!(Timestamp, "Timestamp", "2026-01-31T09:05:00.000Z");
 
@@ -73,18 +73,18 @@ impl fmt::Display for Timestamp {
 }
 
 impl FromStr for Timestamp {
-    type Err = BadTime;
+    type Err = InvalidTime;
 
-    fn from_str(given: &str) -> Result<Self, BadTime> {
-        let time: jiff::Timestamp = given.parse().map_err(|_| BadTime(given.chars().take(60).collect()))?;
+    fn from_str(given: &str) -> Result<Self, InvalidTime> {
+        let time: jiff::Timestamp = given.parse().map_err(|_| InvalidTime(given.chars().take(60).collect()))?;
         Ok(Self::from_milliseconds(time.as_millisecond()))
     }
 }
 
 impl TryFrom<String> for Timestamp {
-    type Error = BadTime;
+    type Error = InvalidTime;
 
-    fn try_from(given: String) -> Result<Self, BadTime> {
+    fn try_from(given: String) -> Result<Self, InvalidTime> {
         given.parse()
     }
 }

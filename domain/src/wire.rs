@@ -1,21 +1,26 @@
 //! Bodies of the HTTP interface and frames of the WebSocket, where they are not the nouns themselves.
 
 mod agent;
+mod board;
 
-pub use agent::{Assign, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy, Token};
+pub use agent::{
+    Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy,
+};
+pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::comment::Comment;
+use crate::board::comment::Comment;
+use crate::board::project::PlanApproval;
+use crate::board::question::Question;
+use crate::board::status::Status;
+use crate::board::task::Task;
+use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
-use crate::evidence::Sha;
 use crate::id::{RunId, TaskId};
-use crate::park::Parking;
-use crate::project::PlanApproval;
-use crate::question::Question;
-use crate::task::{Status, Task};
-use crate::transition::Target;
+use crate::runs::evidence::Sha;
+use crate::runs::parking::Parking;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -128,7 +133,7 @@ pub struct CommentView {
 /// Words of a person: a comment, a message to a running agent, an answer, or what to change in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Words {
+pub struct TextBody {
     pub content: String,
 }
 
@@ -142,7 +147,7 @@ pub struct Cancel {
 
 /// What `POST /api/projects/{id}/land` did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Landed {
+pub struct LandingResult {
     pub base_branch: String,
     pub sha: Sha,
     /// Commits that the base branch did not have before.
@@ -152,14 +157,14 @@ pub struct Landed {
 
 /// `GET /api/health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Health {
+pub struct HealthResponse {
     pub status: String,
     pub version: String,
 }
 
 /// `GET /api/server`: what the board says about the machine it runs on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Server {
+pub struct ServerInfo {
     pub version: String,
     pub epoch: String,
     /// The repository that the configuration names, to begin with.
@@ -167,12 +172,12 @@ pub struct Server {
     /// Why no agent is started at the moment.
     pub parked: Vec<Parking>,
     /// Present when this is the demonstration.
-    pub demo: Option<Demo>,
+    pub demo: Option<DemoInfo>,
 }
 
 /// The demonstration: git, worktrees, reviews and merges are real; agents are scripted unless real ones were asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Demo {
+pub struct DemoInfo {
     /// The page that the agents change, served from the project branch.
     pub page_url: String,
     /// Whether agents are played from a scenario: no model is called and nothing is paid.

@@ -68,7 +68,7 @@ impl Call {
     /// The same for a task that is about to be written to. Nothing is looked up for a run that is over: what it writes is refused by the
     /// store, or was written before and is answered from memory.
     pub(crate) async fn within_reach(&self, task: &TaskId) -> Result<(), Failure> {
-        if self.caller.project().is_none() || self.db.admit_reader(&self.caller).await.is_err() {
+        if self.caller.project().is_none() || self.db.require_active_reader(&self.caller).await.is_err() {
             return Ok(());
         }
         self.within(&self.db.card(task).await?.project_id, "task", task)

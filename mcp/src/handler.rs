@@ -78,7 +78,7 @@ impl Handler {
         let tool = request.name.clone();
         let mut response = self.0.tools.call(ToolCallContext::new(self, request, context)).await?;
         let CallToolResponse::Complete(result) = &mut response else { return Ok(response) };
-        if let (Some(session), Caller::Room(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
+        if let (Some(session), Caller::Invite(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
             && let Err(error) = session.registered(&self.0.db, token).await
         {
             tracing::warn!(%error, "a session goes on under its room's token");
@@ -147,7 +147,7 @@ impl ServerHandler for Handler {
         if self.0.tools.get(&request.name).is_none() {
             return Err(unknown_tool(&request.name));
         }
-        if let Err(error) = self.0.db.beat(&caller).await {
+        if let Err(error) = self.0.db.record_heartbeat(&caller).await {
             tracing::warn!(%error, ?caller, "a sign of life was lost");
         }
         self.carry_out(caller, request, context).await
@@ -211,9 +211,9 @@ impl ServerHandler for Handler {
 fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option<TaskId>, Refusal> {
     let given = meta::text(&context.meta, meta::TASK_ID).and_then(|id| id.parse::<TaskId>().ok());
     match (caller, given) {
-        (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::NotYourTask { task: given, own: run.task_id.clone() }),
+        (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::WrongTask { task: given, own: run.task_id.clone() }),
         (Caller::Run(run), _) => Ok(Some(run.task_id.clone())),
-        (Caller::Human | Caller::Runner | Caller::Agent(_) | Caller::Room(_), given) => Ok(given),
+        (Caller::Human | Caller::Runner | Caller::Agent(_) | Caller::Invite(_), given) => Ok(given),
     }
 }
 

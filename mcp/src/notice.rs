@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use db::{Caller, Db, RunCaller};
-use domain::comment::{AuthorRole, Comment};
+use domain::board::comment::{AuthorRole, Comment};
 use domain::event::Seq;
 use domain::id::{ProjectId, TaskId};
-use domain::message::Unread;
-use domain::run::Run;
+use domain::runs::run::Run;
+use domain::team::message::Unread;
 use domain::text::excerpt;
 use serde::Serialize;
 
@@ -92,7 +92,7 @@ impl Notices {
         let (reader, call) = match caller {
             Caller::Run(run) => (Reader::Run(run.run_id.number()), run.call_id.clone()),
             Caller::Agent(agent) => (Reader::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
-            Caller::Human | Caller::Runner | Caller::Room(_) => return Ok(Vec::new()),
+            Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(Vec::new()),
         };
         let before = self.before(&reader, call.as_deref());
         let mut now = Seen { seq: db.latest(), ..before.clone() };

@@ -2,8 +2,8 @@
 //!
 //! Knows sizes, and nothing of what is shown. What does not fit is named, so that it can be asked for.
 
+use domain::board::card::Card;
 use domain::id::TaskId;
-use domain::task::Card;
 use serde_json::Value;
 
 /// The most bytes of a page, as text and again as JSON.

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use db::{Caller, Db};
-use domain::agent::ALL;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
+use domain::team::agent::EVERYONE;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -114,7 +114,7 @@ impl Listener {
     pub(crate) fn is_now(&self, caller: &Caller) {
         self.state().who = match caller {
             Caller::Run(_) | Caller::Agent(_) => caller.project().cloned().zip(caller.name()),
-            Caller::Human | Caller::Runner | Caller::Room(_) => None,
+            Caller::Human | Caller::Runner | Caller::Invite(_) => None,
         };
     }
 
@@ -167,8 +167,8 @@ impl Listener {
 fn changes_inbox(event: &Envelope, project: &ProjectId, name: &str) -> bool {
     event.project_id.as_ref() == Some(project)
         && match &event.event {
-            Event::MessageSent { from, to, .. } => to == name || (to == ALL && from != name),
-            Event::InboxRead { agent, .. } => agent == name,
+            Event::MessageSent { from, to, .. } => to == name || (to == EVERYONE && from != name),
+            Event::InboxDelivered { agent, .. } => agent == name,
             _ => false,
         }
 }

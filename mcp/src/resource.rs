@@ -75,12 +75,12 @@ impl Uri {
     /// # Errors
     /// When it is not, which may be because it belongs to others.
     pub(crate) async fn admit(&self, db: &Db, caller: &Caller) -> db::Result<()> {
-        db.admit_reader(caller).await?;
+        db.require_active_reader(caller).await?;
         match self {
             Self::Inbox => match caller {
                 Caller::Run(_) | Caller::Agent(_) => Ok(()),
                 Caller::Human | Caller::Runner => Err(Refusal::not_found("inbox", "of the person").into()),
-                Caller::Room(_) => Err(Refusal::NotRegistered.into()),
+                Caller::Invite(_) => Err(Refusal::NotRegistered.into()),
             },
             Self::Board(project) => {
                 within(caller, project, "project", project)?;
@@ -124,7 +124,7 @@ impl Uri {
 /// Refuses what belongs to other projects as if it did not exist; before it registered, nothing exists for anybody.
 fn within(caller: &Caller, project: &ProjectId, kind: &'static str, name: impl fmt::Display) -> db::Result<()> {
     match (caller, caller.project()) {
-        (Caller::Room(_), _) => Err(Refusal::NotRegistered.into()),
+        (Caller::Invite(_), _) => Err(Refusal::NotRegistered.into()),
         (_, Some(own)) if own != project => Err(Refusal::not_found(kind, name).into()),
         _ => Ok(()),
     }
@@ -151,7 +151,7 @@ pub(crate) async fn list(db: &Db, caller: &Caller) -> Result<ListResourcesResult
             let projects = db.projects().await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             projects.iter().map(|project| board(&project.id)).collect()
         }
-        Caller::Room(_) => Vec::new(),
+        Caller::Invite(_) => Vec::new(),
     };
     Ok(ListResourcesResult::with_all_items(resources).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use db::{Caller, Connected, Db};
+use db::{Caller, ConnectionGuard, Db};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -33,7 +33,7 @@ pub(crate) struct Session {
     pub(crate) silent: AtomicBool,
     told: AtomicBool,
     streams: watch::Sender<usize>,
-    connected: Mutex<Option<Connected>>,
+    connected: Mutex<Option<ConnectionGuard>>,
     pub(crate) ended: CancellationToken,
     _end: DropGuard,
 }
@@ -149,7 +149,7 @@ impl Session {
     /// # Errors
     /// When the store fails.
     pub(crate) async fn over(&self, db: &Db) -> db::Result<()> {
-        let mut taken_back = db.tokens_taken_back();
+        let mut taken_back = db.token_revocations();
         while self.caller(db).await?.is_some() {
             tokio::select! {
                 woken = taken_back.changed() => if woken.is_err() { return Ok(()) },
@@ -186,7 +186,7 @@ impl Session {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn connected(&self) -> MutexGuard<'_, Option<Connected>> {
+    fn connected(&self) -> MutexGuard<'_, Option<ConnectionGuard>> {
         self.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,12 +1,13 @@
 //! How cards, comments, agents and messages read for a model: few words, one line where one is enough; and the same as JSON.
 
-use domain::agent::Agent;
-use domain::comment::Comment;
-use domain::message::Message;
-use domain::stage::Stage;
-use domain::task::{Card, HeldBy, Status};
+use domain::board::card::Card;
+use domain::board::comment::Comment;
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::team::agent::Agent;
+use domain::team::message::Message;
 use domain::text::excerpt;
-use domain::why::Why;
 use serde_json::{Value, json};
 
 /// How much of a comment a board shows, in characters.
@@ -28,9 +29,9 @@ pub(crate) fn line(card: &Card, stands: &str) -> String {
         let names: Vec<&str> = card.depends_on.iter().map(domain::id::TaskId::as_str).collect();
         text += &format!(" · after {}", names.join(", "));
     }
-    if let Some(assignee) = &card.hands.assigned_to {
+    if let Some(assignee) = &card.contributors.assigned_to {
         text += &format!(" · assigned to {assignee}");
-        if let Some(hat) = card.hands.role_hat {
+        if let Some(hat) = card.contributors.role_hat {
             text += &format!(" as {hat}");
         }
     }
@@ -65,7 +66,7 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         })).collect::<Vec<_>>(),
     });
     // Who had a hand in it and the goal: only where there is something to say.
-    if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.hands)) {
+    if let (Value::Object(data), Ok(Value::Object(hands))) = (&mut data, serde_json::to_value(&card.contributors)) {
         data.extend(hands);
         if let Some(goal) = &card.goal_id {
             data.insert("goal_id".to_owned(), json!(goal));
@@ -89,7 +90,7 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     match card.held_by {
         Some(HeldBy::Plan) => Some("waits until the person starts the plan".to_owned()),
         Some(HeldBy::Human | HeldBy::Stop) => Some("held by the person".to_owned()),
-        None => card.why.as_ref().map(Why::sentence),
+        None => card.wait_reason.as_ref().map(WaitReason::sentence),
     }
 }
 
@@ -120,7 +121,7 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "connected": agent.connected,
         "current_task": agent.task_id,
         "unread": agent.unread,
-        "verified": agent.verified,
+        "verified": agent.trusted,
         "last_seen": agent.last_seen,
     })
 }

@@ -22,9 +22,9 @@ mod task;
 use std::sync::Arc;
 
 use db::Caller;
-use domain::agent::{NAME_BYTES, is_short_for};
 use domain::refusal::{Refusal, TOKEN_COMMAND};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{MAX_NAME_BYTES, is_short_for};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
@@ -38,7 +38,7 @@ pub(crate) const INSTRUCTIONS: &str = "The board of vibe-relay: the tasks of you
 /// One tool, and who sees it.
 pub(crate) struct Row {
     pub(crate) tool: &'static str,
-    pub(crate) phases: &'static [Phase],
+    pub(crate) phases: &'static [AgentKind],
     /// Whether the person's own client sees it.
     pub(crate) person: bool,
     /// Whether agents from outside see it.
@@ -49,15 +49,15 @@ pub(crate) struct Row {
     pub(crate) identity: &'static [&'static str],
 }
 
-const NOBODY: &[Phase] = &[];
-const EVERYONE: &[Phase] = Phase::ALL;
-const PLANNING: &[Phase] = &[Phase::Planner, Phase::Orchestrator];
+const NOBODY: &[AgentKind] = &[];
+const EVERYONE: &[AgentKind] = AgentKind::ALL;
+const PLANNING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 // A reviewer judges what is there: it has nobody to ask.
-const ASKING: &[Phase] = &[Phase::Planner, Phase::Coder, Phase::Orchestrator];
-const PROMISING: &[Phase] = &[Phase::Planner, Phase::Coder];
-const WORKING: &[Phase] = &[Phase::Coder, Phase::Reviewer];
-const CODING: &[Phase] = &[Phase::Coder];
-const LEADING: &[Phase] = &[Phase::Orchestrator];
+const ASKING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator];
+const PROMISING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder];
+const WORKING: &[AgentKind] = &[AgentKind::Coder, AgentKind::Reviewer];
+const CODING: &[AgentKind] = &[AgentKind::Coder];
+const LEADING: &[AgentKind] = &[AgentKind::Orchestrator];
 
 pub(crate) const TABLE: &[Row] = &[
     Row { tool: "get_board", phases: EVERYONE, person: true, outside: true, room: false, identity: &[] },
@@ -139,7 +139,7 @@ pub(crate) fn may(caller: &Caller, tool: &str) -> bool {
                 Caller::Run(run) => row.phases.contains(&run.phase),
                 Caller::Human | Caller::Runner => row.person,
                 Caller::Agent(_) => row.outside,
-                Caller::Room(_) => row.room,
+                Caller::Invite(_) => row.room,
             }
     })
 }
@@ -164,10 +164,10 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
         hint = format!("This token is the person's. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}. {hint}");
     }
     match caller {
-        Caller::Run(run) => Refusal::NotYourRole { phase: run.phase, action: format!("call {tool}"), hint },
+        Caller::Run(run) => Refusal::WrongAgentKind { phase: run.phase, action: format!("call {tool}"), hint },
         Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
         Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for agents that the runner starts"), hint),
-        Caller::Room(_) => Refusal::NotRegistered,
+        Caller::Invite(_) => Refusal::NotRegistered,
     }
 }
 
@@ -181,10 +181,10 @@ pub(crate) fn claim(caller: &Caller, tool: &str, arguments: Option<&JsonObject>)
         let claimed = match arguments.get(*argument) {
             None | Some(Value::Null) => continue,
             Some(Value::String(claimed)) if claimed.trim().is_empty() || is_short_for(claimed.trim(), &own) => continue,
-            Some(Value::String(claimed)) => excerpt(claimed, NAME_BYTES),
-            Some(other) => excerpt(&other.to_string(), NAME_BYTES),
+            Some(Value::String(claimed)) => excerpt(claimed, MAX_NAME_BYTES),
+            Some(other) => excerpt(&other.to_string(), MAX_NAME_BYTES),
         };
-        return Err(Refusal::NotYou { own, claimed });
+        return Err(Refusal::WrongIdentity { own, claimed });
     }
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! Reads, creates, moves and deletes branches, always from an expected old value.
+//! Reads, creates, moves and deletes branches. Each change requires an expected old value.
 //!
-//! Knows no task: the caller says which names are its own. Where a branch is checked out does not matter here, except
-//! that such a branch is never deleted.
+//! Must not know tasks: the caller knows which branches it owns. Checkouts matter only for deletion, because a
+//! checked-out branch is never deleted.
 
 mod delete;
 mod packed;
 
 use std::path::PathBuf;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{ErrorClass, ErrorCode, Oid};
 
 use crate::durable::sync_reference;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
-use crate::lock::{self, Patience};
+use crate::lock::{self, LockDeadline};
 use crate::rescue::RESCUE_PREFIX;
 
 impl Repository {
-    /// The commit at the tip of `branch`, or none when there is no such branch.
+    /// Returns the commit at the tip of `branch`, or `None` if the branch does not exist.
     ///
     /// # Errors
     /// The repository cannot be read.
@@ -26,86 +26,86 @@ impl Repository {
         Ok(tip(&self.handle()?, branch)?.map(sha))
     }
 
-    /// `wanted`, or `wanted-2`, `wanted-3`, … whichever is the first that does not exist.
+    /// Returns the first unused name of `wanted`, `wanted-2`, `wanted-3` and so on.
     ///
     /// # Errors
-    /// A branch named like one of its folders stands in the way; no suffix helps against that.
+    /// A branch has the name of a parent folder of `wanted`, which no suffix can avoid.
     pub fn free_branch_name(&self, wanted: &str) -> Result<String, RepoError> {
         let handle = self.handle()?;
-        refuse_blocking_parent(&handle, wanted)?;
+        reject_parent_branch(&handle, wanted)?;
         let mut name = wanted.to_owned();
         let mut number = 1_u32;
-        while tip(&handle, &name)?.is_some() || first_below(&handle, &name)?.is_some() {
+        while tip(&handle, &name)?.is_some() || first_branch_below(&handle, &name)?.is_some() {
             number += 1;
             name = format!("{wanted}-{number}");
         }
         Ok(name)
     }
 
-    /// The tip of the project branch `name`, which is created at the tip of `base_branch` when it does not exist.
-    /// Whether an existing one is ours is the caller's knowledge; see [`Repository::free_branch_name`].
+    /// Returns the tip of the project branch `name`. Creates the branch at the tip of `base_branch` if it does not exist.
+    /// The caller must know that it owns an existing branch; see [`Repository::free_branch_name`].
     ///
     /// # Errors
-    /// The base branch is missing, or another branch stands in the way of the name.
+    /// The base branch is missing, or another branch conflicts with the name.
     pub fn ensure_project_branch(&self, name: &str, base_branch: &str) -> Result<Sha, RepoError> {
         let handle = self.handle()?;
         if let Some(tip) = tip(&handle, name)? {
             return Ok(sha(tip));
         }
         let base = existing_tip(&handle, base_branch)?;
-        set_reference(&handle, &full_name(name), None, base, &format!("vibe-relay: created from {base_branch}"))?;
+        set_reference(&handle, &branch_ref(name), None, base, &format!("vibe-relay: created from {base_branch}"))?;
         Ok(sha(base))
     }
 
-    /// Moves `branch` to `new` if it still is at `expected_old` (none: if it does not exist). A locked reference is
-    /// waited for, five seconds at most. A checkout of the branch is not touched: see [`Repository::advance`].
+    /// Moves `branch` to `new` if it is still at `expected_old` (`None`: if it does not exist). Waits up to five seconds
+    /// for a locked reference. Does not update a checkout of the branch; [`Repository::advance`] does.
     ///
     /// # Errors
-    /// [`RepoError::Moved`] when the branch is elsewhere, [`RepoError::Locked`], [`RepoError::CommitMissing`].
+    /// [`RepoError::Moved`] if the branch is at another commit, [`RepoError::Locked`], [`RepoError::CommitMissing`].
     pub fn move_ref(&self, branch: &str, expected_old: Option<&Sha>, new: &Sha, message: &str) -> Result<(), RepoError> {
         let handle = self.handle()?;
         let expected = expected_old.map(|sha| oid(sha)).transpose()?;
         let new = find_commit(&handle, oid(new)?)?.id();
-        set_reference(&handle, &full_name(branch), expected, new, message)
+        set_reference(&handle, &branch_ref(branch), expected, new, message)
     }
 
     /// Removes the lock files that a killed agent left on `branch` and in the checkout `name`.
-    /// Only to be called when the agent's processes are proven dead.
+    /// Call this only when all processes of the agent have exited.
     ///
     /// # Errors
     /// A lock file exists and cannot be removed.
     pub fn clear_locks(&self, name: &str, branch: &str) -> Result<(), RepoError> {
         let admin = self.admin_dir(name)?;
-        for lock in [self.lock_of(&full_name(branch)), admin.join("index.lock"), admin.join("HEAD.lock")] {
+        for lock in [self.lock_path(&branch_ref(branch)), admin.join("index.lock"), admin.join("HEAD.lock")] {
             lock::remove(&lock)?;
         }
         Ok(())
     }
 
-    /// Removes the lock file that a killed program left on `name`, a branch or a whole reference name. Answers whether
-    /// there was one. Only to be called for references that nobody else writes, when every earlier writer is proven dead.
+    /// Removes the lock file that a killed program left on `name`, a branch or a full reference name. Returns whether
+    /// it existed. Call this only for references without other writers, after every earlier writer has exited.
     ///
     /// # Errors
     /// The lock file exists and cannot be removed.
     pub fn clear_lock(&self, name: &str) -> Result<bool, RepoError> {
-        let name = if name.starts_with("refs/") { name.to_owned() } else { full_name(name) };
-        lock::remove(&self.lock_of(&name))
+        let name = if name.starts_with("refs/") { name.to_owned() } else { branch_ref(name) };
+        lock::remove(&self.lock_path(&name))
     }
 
-    fn lock_of(&self, name: &str) -> PathBuf {
-        lock::lock_of(&self.git_dir().join(name))
+    fn lock_path(&self, name: &str) -> PathBuf {
+        lock::lock_path(&self.git_dir().join(name))
     }
 }
 
-pub(crate) fn full_name(branch: &str) -> String {
+pub(crate) fn branch_ref(branch: &str) -> String {
     format!("refs/heads/{branch}")
 }
 
 pub(crate) fn tip(handle: &git2::Repository, branch: &str) -> Result<Option<Oid>, RepoError> {
-    reference_target(handle, &full_name(branch))
+    reference_target(handle, &branch_ref(branch))
 }
 
-/// As [`tip`], for a branch that has to exist.
+/// Returns the tip of `branch`, or an error if the branch does not exist.
 pub(crate) fn existing_tip(handle: &git2::Repository, branch: &str) -> Result<Oid, RepoError> {
     tip(handle, branch)?.ok_or_else(|| RepoError::BranchMissing { branch: branch.to_owned(), near: Vec::new() })
 }
@@ -118,68 +118,74 @@ pub(crate) fn reference_target(handle: &git2::Repository, name: &str) -> Result<
     }
 }
 
-/// Creates (`expected` none) or moves a reference, only from its expected old value, and waits until it is on the disk. New
-/// objects have to be there before ([`Repository::sync_objects`]).
+/// Creates (`expected` is `None`) or moves a reference from its expected old value, and syncs it to disk. Sync new
+/// objects first ([`Repository::sync_objects`]).
 pub(crate) fn set_reference(handle: &git2::Repository, name: &str, expected: Option<Oid>, new: Oid, message: &str) -> Result<(), RepoError> {
     if expected.is_none()
         && let Some(branch) = name.strip_prefix("refs/heads/")
     {
-        refuse_blocking_parent(handle, branch)?;
-        if let Some(existing) = first_below(handle, branch)? {
-            return Err(RepoError::NameBlocked { existing, wanted: branch.to_owned() });
+        reject_parent_branch(handle, branch)?;
+        if let Some(existing) = first_branch_below(handle, branch)? {
+            return Err(RepoError::BranchNameConflict { existing, wanted: branch.to_owned() });
         }
     }
-    let moved = patiently(handle, name, expected, || match expected {
+    let moved = retry_while_locked(handle, name, expected, || match expected {
         Some(old) => handle.reference_matching(name, new, true, old, message).map(drop),
         None => handle.reference(name, new, false, message).map(drop),
     });
     moved.and_then(|()| sync_reference(handle.commondir(), name))
 }
 
-/// Whether `tip` is `commit` or has it in its history.
+/// Returns whether `tip` is `commit` or a descendant of it.
 pub(crate) fn contains(handle: &git2::Repository, tip: Oid, commit: Oid) -> bool {
     tip == commit || handle.graph_descendant_of(tip, commit).unwrap_or(false)
 }
 
 fn is_rescued(handle: &git2::Repository, commit: Oid) -> Result<bool, RepoError> {
-    let looking = || "look through the rescue refs".to_owned();
-    for reference in handle.references_glob(&format!("{RESCUE_PREFIX}*")).attempting(looking)? {
-        if reference.attempting(looking)?.target().is_some_and(|keeper| contains(handle, keeper, commit)) {
+    let reading = || "read the rescue refs".to_owned();
+    for reference in handle.references_glob(&format!("{RESCUE_PREFIX}*")).attempting(reading)? {
+        if reference.attempting(reading)?.target().is_some_and(|rescued| contains(handle, rescued, commit)) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// git keeps branches as files: `vr` as a branch makes `vr/TASK-001/work` impossible, with a misleading message.
-fn refuse_blocking_parent(handle: &git2::Repository, branch: &str) -> Result<(), RepoError> {
+/// Fails if a parent folder of `branch` is itself a branch. git stores branches as files, so the branch `vr` rules out
+/// `vr/TASK-001/work`, and libgit2's own message for this is misleading.
+fn reject_parent_branch(handle: &git2::Repository, branch: &str) -> Result<(), RepoError> {
     for (end, _) in branch.match_indices('/') {
         if tip(handle, &branch[..end])?.is_some() {
-            return Err(RepoError::NameBlocked { existing: branch[..end].to_owned(), wanted: branch.to_owned() });
+            return Err(RepoError::BranchNameConflict { existing: branch[..end].to_owned(), wanted: branch.to_owned() });
         }
     }
     Ok(())
 }
 
-fn first_below(handle: &git2::Repository, branch: &str) -> Result<Option<String>, RepoError> {
-    let looking = || format!("look for branches below {branch}");
-    let mut below = handle.references_glob(&format!("{}/*", full_name(branch))).attempting(looking)?;
+fn first_branch_below(handle: &git2::Repository, branch: &str) -> Result<Option<String>, RepoError> {
+    let listing = || format!("list the branches below {branch}");
+    let mut below = handle.references_glob(&format!("{}/*", branch_ref(branch))).attempting(listing)?;
     let Some(reference) = below.next() else { return Ok(None) };
-    let reference = reference.attempting(looking)?;
+    let reference = reference.attempting(listing)?;
     Ok(Some(String::from_utf8_lossy(reference.shorthand_bytes()).into_owned()))
 }
 
-/// Repeats `attempt` while the reference is locked, and names what went wrong otherwise.
-fn patiently(handle: &git2::Repository, name: &str, expected: Option<Oid>, attempt: impl Fn() -> Result<(), git2::Error>) -> Result<(), RepoError> {
+/// Repeats `attempt` while the reference is locked, and converts any other failure into a typed error.
+fn retry_while_locked(
+    handle: &git2::Repository,
+    name: &str,
+    expected: Option<Oid>,
+    attempt: impl Fn() -> Result<(), git2::Error>,
+) -> Result<(), RepoError> {
     let target = handle.commondir().join(name);
-    let mut patience = Patience::new();
+    let mut deadline = LockDeadline::new();
     let mut repeats = 3;
     loop {
         let Err(reason) = attempt() else { return Ok(()) };
         match reason.code() {
-            ErrorCode::Locked if lock::remove_left_over(&target)? || patience.wait() => {}
-            ErrorCode::Locked => return Err(lock::locked(name, lock::lock_of(&target))),
-            // A folder that was made for it may be gone: whoever deleted a neighbour removed it, because it was empty.
+            ErrorCode::Locked if lock::remove_stale(&target)? || deadline.wait() => {}
+            ErrorCode::Locked => return Err(lock::timeout_error(name, lock::lock_path(&target))),
+            // Another process may have removed the new, still empty folder when it deleted a neighbouring branch.
             _ if reason.class() == ErrorClass::Os && repeats > 0 => repeats -= 1,
             ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound => {
                 let found = reference_target(handle, name)?;

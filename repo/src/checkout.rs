@@ -1,18 +1,18 @@
-//! Which checkouts of a repository exist and which branch each of them stands on, read from the `.git` folder alone.
+//! Lists the checkouts of a repository and the branch that each of them uses, from the `.git` folder alone.
 //!
-//! Reads the few small files that git documents (gitrepository-layout): HEAD, `worktrees/*/gitdir`, and the names that
-//! a rebase leaves. Changes nothing.
+//! Reads the small files that git documents (gitrepository-layout): HEAD, `worktrees/*/gitdir` and the branch names of
+//! a rebase. Must not change anything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 
 use crate::branch;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, sha};
 
-/// What a HEAD file says.
+/// The content of a HEAD file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Head {
     /// A full reference name.
@@ -24,25 +24,25 @@ pub(crate) enum Head {
 /// One checkout: the main one or a linked worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checkout {
-    /// Where its HEAD and index are.
+    /// The folder of its HEAD and index.
     pub(crate) admin: PathBuf,
-    /// The top folder of its files; for a main checkout with a separate `.git` folder only a guess.
+    /// The top folder of its files. Only a guess for a main checkout with a separate `.git` folder.
     pub(crate) workdir: PathBuf,
-    /// Whether it was made here, for an agent.
+    /// Whether this crate created it for an agent.
     pub(crate) ours: bool,
     head: Option<Head>,
-    /// The branch that a rebase under way will move when it ends.
+    /// The branch that a rebase in progress will move.
     rebasing: Option<String>,
 }
 
 impl Checkout {
-    /// Whether moving or deleting `branch` would pull the ground from under this checkout.
+    /// Returns whether this checkout uses `branch`, which then must not be moved or deleted on its own.
     pub(crate) fn occupies(&self, branch: &str) -> bool {
-        let name = branch::full_name(branch);
+        let name = branch::branch_ref(branch);
         self.head == Some(Head::Reference(name.clone())) || self.rebasing.as_deref() == Some(&name)
     }
 
-    /// Whether `.git` at `workdir` leads to this checkout.
+    /// Returns whether `.git` at `workdir` leads to this checkout.
     pub(crate) fn is_at(&self, workdir: &Path) -> bool {
         let dot_git = workdir.join(".git");
         let target = match read_small(&dot_git) {
@@ -54,7 +54,7 @@ impl Checkout {
 }
 
 impl Repository {
-    /// Every checkout, the main one first. A bare repository has no main one.
+    /// Lists every checkout, the main one first. A bare repository has no main checkout.
     pub(crate) fn checkouts(&self) -> Result<Vec<Checkout>, RepoError> {
         let mut found = Vec::new();
         let bare = self.handle()?.config().and_then(|config| config.get_bool("core.bare")).unwrap_or(false);
@@ -71,7 +71,7 @@ impl Repository {
         admins.sort();
         for admin in admins {
             let Some(workdir) = linked_workdir(&admin) else { continue };
-            // A lock says that the files may come back, on a drive that is not connected now.
+            // Keep a locked checkout without files: its drive may be disconnected.
             if workdir.exists() || admin.join("locked").exists() {
                 found.push(describe(admin, workdir));
             }
@@ -79,16 +79,16 @@ impl Repository {
         Ok(found)
     }
 
-    /// The checkouts of people that stand on `branch`. An agent's does not count: it was put on a branch of its own, and
-    /// must not be able to stop others by leaving it.
+    /// Lists the human checkouts that use `branch`. Ignores agents' checkouts, because an agent must not be able to block
+    /// others by switching to another branch.
     pub(crate) fn occupied_by_people(&self, branch: &str) -> Result<Vec<Checkout>, RepoError> {
         let mut checkouts = self.checkouts()?;
         checkouts.retain(|checkout| !checkout.ours && checkout.occupies(branch));
         Ok(checkouts)
     }
 
-    /// The commit that the checkout `name` stands on: an agent may have left its branch and committed on a detached
-    /// HEAD, and that commit has to be rescued too. None when there is no such checkout or its HEAD names nothing.
+    /// Returns the commit at HEAD of the checkout `name`. An agent may have committed on a detached HEAD, and that commit
+    /// must be rescued too. `None` if the checkout does not exist or its HEAD has no commit.
     ///
     /// # Errors
     /// The repository cannot be read, or `name` is not the name of a checkout.
@@ -101,23 +101,23 @@ impl Repository {
         })
     }
 
-    /// Where git keeps what belongs to the checkout `name`.
+    /// Returns the folder in which git keeps the data of the checkout `name`.
     pub(crate) fn admin_dir(&self, name: &str) -> Result<PathBuf, RepoError> {
         let refuse = |why| Err(RepoError::CheckoutName { name: name.to_owned(), why });
         if name.is_empty() || name.starts_with('.') {
             return refuse("it must begin with a letter or a digit");
         }
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
-            return refuse("it has to be one path component");
+            return refuse("it must be one path component");
         }
         Ok(self.git_dir().join("worktrees").join(name))
     }
 }
 
-/// Why git must not prune our checkouts; `git worktree list` shows it, and it tells ours from those of people.
+/// The lock reason of managed checkouts. It keeps git from pruning them and marks them in `git worktree list`.
 pub(crate) const LOCK_REASON: &str = "vibe-relay";
 
-/// The folder that the `gitdir` file of a linked worktree names, less its `.git`.
+/// Returns the folder that the `gitdir` file of a linked worktree names, without the final `.git`.
 pub(crate) fn linked_workdir(admin: &Path) -> Option<PathBuf> {
     let text = read_small(&admin.join("gitdir"))?;
     let named = Path::new(text.trim_end());
@@ -136,11 +136,12 @@ pub(crate) fn read_head(admin: &Path) -> Option<Head> {
     }
 }
 
-/// Reads one of git's small files. An agent may have put a pipe in its place, which would be waited for, or a link.
+/// Reads one of git's small files. Refuses anything but a regular file, because an agent may have put a pipe in its
+/// place, which would block the reader, or a link.
 pub(crate) fn read_small(path: &Path) -> Option<String> {
-    const LONGEST: u64 = 64 * 1024;
+    const MAX_BYTES: u64 = 64 * 1024;
     let found = path.symlink_metadata().ok()?;
-    if found.is_file() && found.len() <= LONGEST { fs::read_to_string(path).ok() } else { None }
+    if found.is_file() && found.len() <= MAX_BYTES { fs::read_to_string(path).ok() } else { None }
 }
 
 fn describe(admin: PathBuf, workdir: PathBuf) -> Checkout {

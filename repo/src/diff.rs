@@ -1,25 +1,25 @@
-//! A change as a person reads it: files, hunks and lines between two commits, cut to what a page can show.
+//! Renders a change for people: files, hunks and lines between two commits, truncated to the size of a page.
 //!
-//! Attribute files of the change do not count here, so that a change cannot hide itself from its reviewer (`* -diff`).
+//! Must ignore the attribute files of the change, because a change could hide itself from its reviewer (`* -diff`).
 
-use domain::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
-use domain::evidence::Sha;
+use domain::runs::diff::{Diff, DiffLine, FileChange, FileDiff, Hunk};
+use domain::runs::evidence::Sha;
 use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, Patch};
 
 use crate::error::{Attempt, RepoError};
 use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
 
-/// How much of a change is shown.
+/// The maximum size of a rendered change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffLimits {
-    /// Files that are listed.
+    /// Number of listed files.
     pub files: usize,
-    /// Lines in all hunks of all files together.
+    /// Lines in all hunks of all files.
     pub lines: usize,
     /// Characters of one line.
     pub line_length: usize,
-    /// Bytes of one version of a file; a larger one is shown as binary.
+    /// Bytes of one version of a file. A larger file is shown as binary.
     pub file_size: u32,
 }
 
@@ -30,8 +30,8 @@ impl Default for DiffLimits {
 }
 
 impl Repository {
-    /// What `head` changed since it parted from `base`; [`Diff::base`] is the commit where they parted.
-    /// Renames are found. `added` and `removed` count whole files, also where lines were left out.
+    /// Compares `head` with its merge base with `base`, which becomes [`Diff::base`]. Detects renames.
+    /// `added` and `removed` count all lines of a file, even if the hunks are truncated.
     ///
     /// # Errors
     /// A commit is missing, or objects cannot be read.
@@ -55,7 +55,7 @@ impl Repository {
         for index in 0..count.min(limits.files) {
             let Some(delta) = changes.get_delta(index) else { continue };
             let mut file = describe(&delta);
-            // No patch means that nothing but the mode changed, or that the file is binary.
+            // Without a patch, only the mode changed or the file is binary.
             if let Some(patch) = Patch::from_diff(&changes, index).attempting(comparing)? {
                 file.binary = patch.delta().flags().is_binary();
                 let (_context, added, removed) = patch.line_stats().attempting(comparing)?;
@@ -90,7 +90,7 @@ fn describe(delta: &DiffDelta<'_>) -> FileDiff {
     }
 }
 
-/// Copies hunks while the budget of lines lasts. Answers whether something was left out.
+/// Copies hunks until the line budget is used up. Returns whether anything was truncated.
 fn copy_hunks(patch: &Patch<'_>, hunks: &mut Vec<Hunk>, budget: &mut usize, line_length: usize) -> Result<bool, git2::Error> {
     let mut cut = false;
     for number in 0..patch.num_hunks() {
@@ -101,7 +101,7 @@ fn copy_hunks(patch: &Patch<'_>, hunks: &mut Vec<Hunk>, budget: &mut usize, line
         let mut hunk = Hunk { header: text(header.header()), lines: Vec::new() };
         for line in 0..lines {
             let line = patch.line_in_hunk(number, line)?;
-            // Other origins say that the file has no newline at its end.
+            // Other origins mark a missing newline at the end of the file.
             if !matches!(line.origin(), '+' | '-' | ' ') {
                 continue;
             }

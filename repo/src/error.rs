@@ -1,26 +1,26 @@
-//! Why something could not be done in a repository: a sentence, a stable code, and what to do about it.
+//! Errors of this crate: each has a sentence, a stable code and a hint for the next step.
 //!
-//! Knows nothing of HTTP or tools; a skin turns `code`, the sentence and `hint` into its own form.
+//! Must not know HTTP or tools. Each adapter converts `code`, the sentence and `hint` into its own format.
 
 use std::io;
 use std::path::PathBuf;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 
-/// A refusal or failure of this crate. `Display` is a whole sentence that includes the cause, so there is no `source`.
+/// A refusal or failure of this crate. `Display` includes the cause, so `source` is empty.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
-    #[error("there is no folder at {path}")]
+    #[error("the folder {path} does not exist")]
     PathMissing { path: PathBuf },
     #[error("{path} is not inside a git repository")]
     NotARepository { path: PathBuf },
-    #[error("{path} is a bare repository: it has no files to look at")]
+    #[error("{path} is a bare repository and has no checked-out files")]
     Bare { path: PathBuf },
     #[error("the repository at {path} has no commit yet")]
     NoCommit { path: PathBuf },
     #[error("{path} has no branch checked out (detached HEAD)")]
     DetachedHead { path: PathBuf },
-    #[error("there is no branch named {branch}{}", nearest(near))]
+    #[error("the branch {branch} does not exist{}", similar_branches(near))]
     BranchMissing { branch: String, near: Vec<String> },
     #[error("the repository stores its objects as sha256, which is not supported yet")]
     Sha256Objects,
@@ -28,21 +28,21 @@ pub enum RepoError {
     Reftable,
     #[error("the repository is a partial clone: some of its objects are only on the server")]
     PartialClone,
-    #[error("the repository uses the git extension {name}, which is not known here")]
+    #[error("the repository uses the git extension {name}, which is not supported")]
     UnknownExtension { name: String },
     #[error("the repository at {path} belongs to another user")]
-    ForeignOwner { path: PathBuf },
-    #[error("files of the repository go through the git filter {driver} (named in {named_in})")]
+    WrongOwner { path: PathBuf },
+    #[error("files of the repository use the git filter {driver} (named in {named_in})")]
     Filters { driver: String, named_in: String },
     #[error("the path {path} is not valid UTF-8")]
     PathNotUtf8 { path: PathBuf },
-    #[error("the branch {existing} stands where {wanted} has to be")]
-    NameBlocked { existing: String, wanted: String },
-    #[error("{name} was not moved: it is at {}, not at {}", shown(found), shown(expected))]
+    #[error("the branch {existing} conflicts with the branch name {wanted}")]
+    BranchNameConflict { existing: String, wanted: String },
+    #[error("{name} was not moved: it is at {}, not at {}", display_sha(found), display_sha(expected))]
     Moved { name: String, expected: Option<Sha>, found: Option<Sha> },
     #[error("{name} stayed locked by another program for {seconds} seconds")]
     Locked { name: String, lock: PathBuf, seconds: u64 },
-    #[error("{name} is no branch of its own: it points to {target}")]
+    #[error("{name} is a symbolic reference to {target}, not a branch of its own")]
     Symbolic { name: String, target: String },
     #[error("{sha} is not a full commit id")]
     NotASha { sha: String },
@@ -50,22 +50,22 @@ pub enum RepoError {
     CommitMissing { sha: Sha },
     #[error("{name} cannot be the name of a checkout: {why}")]
     CheckoutName { name: String, why: &'static str },
-    #[error("{path} holds something that is not this checkout")]
+    #[error("{path} contains files that do not belong to this checkout")]
     PathOccupied { path: PathBuf },
-    #[error("there is no checkout at {path}")]
+    #[error("the checkout {path} does not exist")]
     CheckoutMissing { path: PathBuf },
     #[error("the branch {branch} is checked out at {path}")]
     CheckedOut { branch: String, path: PathBuf },
-    #[error("a {operation} is under way at {path}")]
-    OperationUnderWay { operation: &'static str, path: PathBuf },
-    #[error("{path} is a sparse checkout, whose missing files cannot be told from deleted ones")]
+    #[error("a {operation} is in progress at {path}")]
+    OperationInProgress { operation: &'static str, path: PathBuf },
+    #[error("{path} is a sparse checkout, so missing files cannot be distinguished from deleted ones")]
     SparseCheckout { path: PathBuf },
     #[error("the index of {path} cannot be read: {reason}")]
     IndexUnreadable { path: PathBuf, reason: String },
     #[error("the branch {branch} was not deleted: neither {kept_by} nor a rescue ref contains its tip")]
-    NotKept { branch: String, kept_by: String },
-    #[error("{name} is not a reference that may be used for this: it must begin with {prefix}")]
-    ForeignReference { name: String, prefix: &'static str },
+    CommitsNotKept { branch: String, kept_by: String },
+    #[error("{name} cannot be used as a rescue ref: it must begin with {prefix}")]
+    ReferenceOutsidePrefix { name: String, prefix: &'static str },
     #[error("{reference} already keeps other work")]
     RescueTaken { reference: String },
     #[error("could not {attempted}: {}", reason.message())]
@@ -75,7 +75,7 @@ pub enum RepoError {
 }
 
 impl RepoError {
-    /// A stable name for programs; the sentence may change, this does not.
+    /// Returns the stable code for programs. The sentence may change; the code does not.
     pub fn code(&self) -> &'static str {
         match self {
             Self::PathMissing { .. } => "path-missing",
@@ -88,10 +88,10 @@ impl RepoError {
             Self::Reftable => "reftable",
             Self::PartialClone => "partial-clone",
             Self::UnknownExtension { .. } => "unknown-extension",
-            Self::ForeignOwner { .. } => "foreign-owner",
+            Self::WrongOwner { .. } => "foreign-owner",
             Self::Filters { .. } => "filters",
             Self::PathNotUtf8 { .. } => "path-not-utf8",
-            Self::NameBlocked { .. } => "name-blocked",
+            Self::BranchNameConflict { .. } => "name-blocked",
             Self::Moved { .. } => "branch-moved",
             Self::Locked { .. } => "branch-locked",
             Self::Symbolic { .. } => "branch-symbolic",
@@ -101,77 +101,75 @@ impl RepoError {
             Self::PathOccupied { .. } => "path-occupied",
             Self::CheckoutMissing { .. } => "checkout-missing",
             Self::CheckedOut { .. } => "branch-checked-out",
-            Self::OperationUnderWay { .. } => "operation-under-way",
+            Self::OperationInProgress { .. } => "operation-under-way",
             Self::SparseCheckout { .. } => "sparse-checkout",
             Self::IndexUnreadable { .. } => "index-unreadable",
-            Self::NotKept { .. } => "branch-not-kept",
-            Self::ForeignReference { .. } => "foreign-reference",
+            Self::CommitsNotKept { .. } => "branch-not-kept",
+            Self::ReferenceOutsidePrefix { .. } => "foreign-reference",
             Self::RescueTaken { .. } => "rescue-taken",
             Self::Git { .. } => "git",
             Self::Io { .. } => "io",
         }
     }
 
-    /// What the person can do next.
+    /// Returns the next step for the human.
     pub fn hint(&self) -> String {
         match self {
             Self::PathMissing { .. } => "Check the path; it must be a folder on this machine.".into(),
             Self::NotARepository { .. } => "Name a folder of a git repository, or run `git init` and commit there first.".into(),
-            Self::Bare { .. } => "Name a checkout (a working tree) of it instead.".into(),
-            Self::NoCommit { .. } => "Make a first commit, an empty one will do: `git commit --allow-empty -m start`.".into(),
+            Self::Bare { .. } => "Name a checkout (a working tree) of the repository instead.".into(),
+            Self::NoCommit { .. } => "Create a first commit; it may be empty: `git commit --allow-empty -m start`.".into(),
             Self::DetachedHead { .. } => "Name the base branch, or check one out with `git switch`.".into(),
             Self::BranchMissing { .. } => "Name an existing local branch as the base.".into(),
             Self::Sha256Objects => "Use a repository with sha1 objects (`git init --object-format=sha1`).".into(),
             Self::Reftable => "Run `git refs migrate --ref-format=files` (git 2.46 or newer).".into(),
-            Self::PartialClone => "Make a full clone without `--filter` and name that.".into(),
+            Self::PartialClone => "Create a full clone without `--filter` and name that.".into(),
             Self::UnknownExtension { name } => format!("Name a clone without `extensions.{name}`."),
-            Self::ForeignOwner { path } => {
+            Self::WrongOwner { path } => {
                 format!("Run as its owner, or trust it with `git config --global --add safe.directory {}`.", path.display())
             }
-            Self::Filters { .. } => {
-                "Such files (Git LFS, git-crypt, …) cannot be judged here: use a repository without clean and smudge filters.".into()
-            }
+            Self::Filters { .. } => "Use a repository without clean and smudge filters (Git LFS, git-crypt, …).".into(),
             Self::PathNotUtf8 { .. } => "Rename the folder.".into(),
-            Self::NameBlocked { existing, .. } => {
+            Self::BranchNameConflict { existing, .. } => {
                 format!("Rename your branch: `git branch -m {existing} my-{}`.", existing.replace('/', "-"))
             }
-            Self::Moved { .. } => "Somebody else moved it at the same moment: look again and repeat.".into(),
-            Self::Locked { lock, .. } => format!("If no git program is running, delete the left-over lock file {}.", lock.display()),
+            Self::Moved { .. } => "Another process moved the branch. Read its tip again and repeat.".into(),
+            Self::Locked { lock, .. } => format!("If no git program is running, delete the stale lock file {}.", lock.display()),
             Self::Symbolic { name, .. } => format!("Remove it with `git symbolic-ref --delete {name}`, then repeat."),
             Self::NotASha { .. } => "Give all 40 hexadecimal digits.".into(),
-            Self::CommitMissing { .. } => "It may have been removed by `git gc`; look at the rescue refs.".into(),
+            Self::CommitMissing { .. } => "`git gc` may have removed it. Check the rescue refs.".into(),
             Self::CheckoutName { .. } => "Use one path component of letters, digits, `-`, `_` and `.`.".into(),
-            Self::PathOccupied { .. } => "Move it away, or choose another folder for worktrees.".into(),
-            Self::CheckoutMissing { .. } => "Add the checkout again; its branch still holds everything that was committed.".into(),
+            Self::PathOccupied { .. } => "Move the files away, or choose another folder for worktrees.".into(),
+            Self::CheckoutMissing { .. } => "Add the checkout again. Its branch still holds all commits.".into(),
             Self::CheckedOut { path, .. } => format!("Switch {} to another branch, or remove that checkout.", path.display()),
-            Self::OperationUnderWay { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
+            Self::OperationInProgress { operation, .. } => format!("Finish or abort the {operation}, then repeat."),
             Self::SparseCheckout { .. } => {
-                "Switch that checkout to another branch (`git switch --detach`) or end it with `git sparse-checkout disable`, then repeat.".into()
+                "Switch that checkout to another branch (`git switch --detach`) or run `git sparse-checkout disable`, then repeat.".into()
             }
             Self::IndexUnreadable { .. } => {
                 "Switch that checkout to another branch (`git switch --detach`), or write a plain index with `git update-index --no-split-index`."
                     .into()
             }
-            Self::NotKept { .. } => "Rescue its tip first; nothing an agent made is deleted without a way back.".into(),
-            Self::ForeignReference { prefix, .. } => format!("Use a name below {prefix}."),
+            Self::CommitsNotKept { .. } => "Rescue the tip of the branch first.".into(),
+            Self::ReferenceOutsidePrefix { prefix, .. } => format!("Use a name below {prefix}."),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
-            Self::Git { .. } => "Run `git fsck` in the repository; if it is sound, repeat.".into(),
+            Self::Git { .. } => "Run `git fsck` in the repository. If it reports no errors, repeat.".into(),
             Self::Io { .. } => "Check permissions and free space, then repeat.".into(),
         }
     }
 }
 
-fn nearest(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; the nearest are {}", near.join(", ")) }
+fn similar_branches(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; similar branches: {}", near.join(", ")) }
 }
 
-fn shown(sha: &Option<Sha>) -> &str {
+fn display_sha(sha: &Option<Sha>) -> &str {
     sha.as_deref().unwrap_or("no commit")
 }
 
-/// Says what was attempted when a lower layer fails.
+/// Adds the attempted action to an error of a lower layer.
 pub(crate) trait Attempt<T> {
-    /// `what` completes the sentence "could not …".
+    /// Converts the error. `what` completes the sentence "could not …".
     fn attempting(self, what: impl FnOnce() -> String) -> Result<T, RepoError>;
 }
 

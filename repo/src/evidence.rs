@@ -1,20 +1,20 @@
-//! Collects the facts that decide whether a task's work is ready to be looked at.
+//! Collects the facts that decide whether a task's work is ready for review.
 //!
-//! Only collects: what the facts mean is decided elsewhere. Nothing that an agent can write inside its worktree (the
-//! `.git` file, the index and its flags, `core.worktree`) changes the answer.
+//! Must not interpret the facts. Anything that an agent can write inside its worktree (the `.git` file, the index and
+//! its flags, `core.worktree`) must not change the result.
 
 use std::path::Path;
 
-use domain::evidence::Evidence;
+use domain::runs::evidence::Evidence;
 use git2::Oid;
 
 use crate::branch;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, sha};
-use crate::workdir::{Untracked, shown};
+use crate::workdir::{Untracked, display_paths};
 
 impl Repository {
-    /// The facts about the work on `branch` in the checkout at `worktree`, compared with `project_branch`.
+    /// Collects the facts about the work on `branch` in the checkout at `worktree`, compared with `project_branch`.
     ///
     /// # Errors
     /// A branch or the checkout is missing, or the repository cannot be read.
@@ -33,19 +33,19 @@ impl Repository {
             head: sha(head),
             base: sha(base),
             ahead: u32::try_from(ahead).unwrap_or(u32::MAX),
-            dirty_paths: shown(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
+            dirty_paths: display_paths(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
             dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
             diff_empty,
         })
     }
 }
 
-/// The best common ancestor, or none for unrelated histories.
+/// Returns the best common ancestor, or `None` for unrelated histories.
 pub(crate) fn merge_base(handle: &git2::Repository, one: Oid, two: Oid) -> Result<Option<Oid>, RepoError> {
     match handle.merge_base(one, two) {
         Ok(base) => Ok(Some(base)),
         Err(reason) if reason.code() == git2::ErrorCode::NotFound => Ok(None),
-        Err(reason) => Err(RepoError::Git { attempted: format!("find where {one} and {two} parted"), reason }),
+        Err(reason) => Err(RepoError::Git { attempted: format!("find the merge base of {one} and {two}"), reason }),
     }
 }
 

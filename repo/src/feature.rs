@@ -1,7 +1,7 @@
-//! Which features of a repository this crate cannot serve, found before anything is opened.
+//! Rejects repositories with unsupported features before they are opened.
 //!
-//! libgit2 refuses most of them with a message that says nothing to a person, and a blobless clone only fails later, in
-//! the middle of a merge. Looks at the configuration alone.
+//! libgit2 rejects most of them with an unhelpful message, and a blobless clone fails only during a merge.
+//! Must read nothing but the configuration.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use git2::Config;
 
 use crate::error::{Attempt, RepoError};
 
-/// Extensions that change nothing for us; the list of libgit2 1.9.
-const HARMLESS: [&str; 4] = ["noop", "worktreeconfig", "preciousobjects", "relativeworktrees"];
+/// Extensions that need no special handling, as listed by libgit2 1.9.
+const SUPPORTED_EXTENSIONS: [&str; 4] = ["noop", "worktreeconfig", "preciousobjects", "relativeworktrees"];
 
-/// Refuses by name what cannot be served. `git_dir` is the common `.git` folder.
-pub(crate) fn refuse_unsupported(git_dir: &Path) -> Result<(), RepoError> {
+/// Fails with the name of an unsupported feature. `git_dir` is the common `.git` folder.
+pub(crate) fn check_features(git_dir: &Path) -> Result<(), RepoError> {
     let path = git_dir.join("config");
     if !path.is_file() {
         return Ok(());
@@ -27,13 +27,13 @@ pub(crate) fn refuse_unsupported(git_dir: &Path) -> Result<(), RepoError> {
         let entry = entry.attempting(reading)?;
         let name = String::from_utf8_lossy(entry.name_bytes()).into_owned();
         let value = if entry.has_value() { String::from_utf8_lossy(entry.value_bytes()).into_owned() } else { "true".to_owned() };
-        judge(&name, &value, versioned)?;
+        check_entry(&name, &value, versioned)?;
     }
     Ok(())
 }
 
-/// Judges one configuration entry; git lower-cases the first and the last part of its name.
-fn judge(name: &str, value: &str, versioned: bool) -> Result<(), RepoError> {
+/// Checks one configuration entry. git converts the first and the last part of its name to lower case.
+fn check_entry(name: &str, value: &str, versioned: bool) -> Result<(), RepoError> {
     if let Some(extension) = name.strip_prefix("extensions.") {
         return match extension {
             "objectformat" if value.eq_ignore_ascii_case("sha1") => Ok(()),
@@ -41,7 +41,7 @@ fn judge(name: &str, value: &str, versioned: bool) -> Result<(), RepoError> {
             "refstorage" if value.eq_ignore_ascii_case("files") => Ok(()),
             "refstorage" => Err(RepoError::Reftable),
             "partialclone" => Err(RepoError::PartialClone),
-            known if HARMLESS.contains(&known) || !versioned => Ok(()),
+            known if SUPPORTED_EXTENSIONS.contains(&known) || !versioned => Ok(()),
             unknown => Err(RepoError::UnknownExtension { name: unknown.to_owned() }),
         };
     }

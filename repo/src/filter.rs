@@ -1,7 +1,7 @@
-//! Whether files of a repository go through clean and smudge filters (Git LFS, git-crypt, nbstripout).
+//! Rejects repositories whose files use clean and smudge filters (Git LFS, git-crypt, nbstripout).
 //!
-//! libgit2 runs no filter program. That is what makes it safe, and why such files would always look modified: the
-//! repository is refused by name at project creation instead.
+//! libgit2 runs no filter programs. This is safe, but filtered files would always look modified, so project creation
+//! rejects the repository instead. Must not run a filter.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use git2::{AttrCheckFlags, AttrValue, Config, Oid, TreeWalkMode, TreeWalkResult}
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 
-/// Refuses when an attribute file of `commit`, or of this machine, sends files through a filter that exists here.
-pub(crate) fn refuse_filters(repository: &Repository, commit: Oid) -> Result<(), RepoError> {
+/// Fails if an attribute file of `commit` or of this machine applies a filter that is configured here.
+pub(crate) fn reject_filters(repository: &Repository, commit: Oid) -> Result<(), RepoError> {
     let handle = repository.handle()?;
     let config = handle.config().and_then(|mut config| config.snapshot());
     let config = config.attempting(|| "read the configuration of the repository".into())?;
@@ -37,16 +37,16 @@ pub(crate) fn refuse_filters(repository: &Repository, commit: Oid) -> Result<(),
     .attempting(|| format!("list the files of {commit}"))?;
 
     for (named_in, text) in &sources {
-        for driver in drivers_named(&String::from_utf8_lossy(text)) {
+        for driver in filter_drivers(&String::from_utf8_lossy(text)) {
             if driver == "lfs" || is_configured(&config, &driver) {
                 return Err(RepoError::Filters { driver, named_in: named_in.clone() });
             }
         }
     }
-    if !any_configured(&config)? {
+    if !has_configured_driver(&config)? {
         return Ok(());
     }
-    // What remains are attribute files outside the repository (core.attributesFile): they count when they match a file.
+    // Attribute files outside the repository (core.attributesFile) count only if they match a file.
     for path in &paths {
         let value = handle.get_attr_bytes(Path::new(path), "filter", AttrCheckFlags::INDEX_ONLY);
         if let Ok(value) = value
@@ -59,8 +59,8 @@ pub(crate) fn refuse_filters(repository: &Repository, commit: Oid) -> Result<(),
     Ok(())
 }
 
-/// The drivers that an attribute file names with `filter=…`. Unsetting (`-filter`, `!filter`) names none.
-fn drivers_named(attributes: &str) -> Vec<String> {
+/// Lists the drivers that an attribute file sets with `filter=…`. Ignores `-filter` and `!filter`, which unset one.
+fn filter_drivers(attributes: &str) -> Vec<String> {
     let lines = attributes.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     let words = lines.flat_map(|line| line.split_whitespace().skip(1));
     words.filter_map(|word| word.strip_prefix("filter=")).filter(|driver| !driver.is_empty()).map(str::to_owned).collect()
@@ -70,7 +70,7 @@ fn is_configured(config: &Config, driver: &str) -> bool {
     ["clean", "smudge", "process"].iter().any(|step| config.get_bytes(&format!("filter.{driver}.{step}")).is_ok_and(|program| !program.is_empty()))
 }
 
-fn any_configured(config: &Config) -> Result<bool, RepoError> {
+fn has_configured_driver(config: &Config) -> Result<bool, RepoError> {
     let mut entries = config.entries(Some(r"^filter\..*\.(clean|smudge|process)$")).attempting(|| "look for filters in the configuration".into())?;
     Ok(entries.next().is_some())
 }

@@ -1,79 +1,79 @@
-//! The one place where a repository is opened, in a way that its contents cannot redirect.
+//! Opens repositories. No other file may do so, because the contents of a repository must not redirect the access.
 //!
-//! A worktree's `.git` file, its on-disk index and `core.worktree` are in the hands of agents. So the common `.git`
-//! folder that was recorded at project creation is opened as if it were bare, and the index is a private one in memory.
-//! No other file may call an opening function of `git2`; a test reads the sources to prove it.
+//! Agents control a worktree's `.git` file, its on-disk index and `core.worktree`. This file therefore opens the common
+//! `.git` folder recorded at project creation as if it were bare, with a private index in memory.
+//! A test reads the sources and finds any other call of an opening function of `git2`.
 
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{ErrorCode, Index, Oid, RepositoryOpenFlags};
 
 use crate::error::{Attempt, RepoError};
 use crate::feature;
 
-/// A repository, named by its common `.git` folder. Holds no open file: every call opens it afresh, so it can be kept,
-/// cloned and sent between threads, and never works on stale configuration.
+/// A repository, identified by its common `.git` folder. Holds no open file. Every call opens the repository again, so
+/// this can be stored, cloned and sent between threads, and never uses stale configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
     git_dir: PathBuf,
 }
 
 impl Repository {
-    /// The repository whose common `.git` folder is `git_dir` ([`domain::evidence::Probe::git_dir`]).
+    /// Opens the repository whose common `.git` folder is `git_dir` ([`domain::runs::evidence::RepositoryInfo::git_dir`]).
     ///
     /// # Errors
-    /// As [`Repository::check`].
+    /// Same as [`Repository::check`].
     pub fn open(git_dir: &Path) -> Result<Self, RepoError> {
         let repository = Self { git_dir: git_dir.to_path_buf() };
         repository.check()?;
         Ok(repository)
     }
 
-    /// Whether the repository is still there and can still be served: cheap enough for every tick of a scheduler.
+    /// Checks that the repository exists and is supported. Cheap enough for every tick of a scheduler.
     ///
     /// # Errors
-    /// Names the feature that is not supported, a missing folder, or a foreign owner.
+    /// The folder is missing, belongs to another user, or uses an unsupported feature.
     pub fn check(&self) -> Result<(), RepoError> {
         if !self.git_dir.is_dir() {
             return Err(RepoError::PathMissing { path: self.git_dir.clone() });
         }
-        feature::refuse_unsupported(&self.git_dir)?;
+        feature::check_features(&self.git_dir)?;
         self.handle().map(drop)
     }
 
-    /// The common `.git` folder.
+    /// Returns the common `.git` folder.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
-    /// A handle without a working directory and with an empty private index: no attribute file of a commit or a
-    /// checkout counts.
+    /// Opens a handle without a working directory and with an empty private index, so attribute files of commits and
+    /// checkouts are ignored.
     pub(crate) fn handle(&self) -> Result<git2::Repository, RepoError> {
         let handle = open_as_bare(&self.git_dir)?;
         attach_index(&handle, None)?;
         Ok(handle)
     }
 
-    /// A handle whose private index is the tree of `commit`, so that the attribute files of that commit count.
+    /// Opens a handle whose private index is the tree of `commit`, so the attribute files of that commit apply.
     pub(crate) fn handle_with_tree(&self, commit: Oid) -> Result<git2::Repository, RepoError> {
         let handle = open_as_bare(&self.git_dir)?;
         attach_index(&handle, Some(commit))?;
         Ok(handle)
     }
 
-    /// A handle whose working directory is `workdir`, compared with the tree of `commit` and not with any index on disk.
+    /// Opens a handle on `workdir` that compares it with the tree of `commit`, never with an index on disk.
     pub(crate) fn handle_on(&self, workdir: &Path, commit: Oid) -> Result<git2::Repository, RepoError> {
         if !workdir.is_dir() {
             return Err(RepoError::CheckoutMissing { path: workdir.to_path_buf() });
         }
         let handle = self.handle_with_tree(commit)?;
-        handle.set_workdir(workdir, false).attempting(|| format!("look at the files in {}", workdir.display()))?;
+        handle.set_workdir(workdir, false).attempting(|| format!("read the files in {}", workdir.display()))?;
         Ok(handle)
     }
 
-    /// A handle on one checkout's own folder (`admin`: the common folder or one below `worktrees/`), with that
-    /// checkout's HEAD and its index on disk. Only for writing files into `workdir`.
+    /// Opens a handle on one checkout's own folder (`admin`: the common folder or one below `worktrees/`), with that
+    /// checkout's HEAD and index on disk. Use it only to write files into `workdir`.
     pub(crate) fn checkout_handle(&self, admin: &Path, workdir: &Path) -> Result<git2::Repository, RepoError> {
         let handle = open_as_bare(admin)?;
         handle.set_workdir(workdir, false).attempting(|| format!("write files to {}", workdir.display()))?;
@@ -84,14 +84,14 @@ impl Repository {
 fn open_as_bare(git_dir: &Path) -> Result<git2::Repository, RepoError> {
     let flags = RepositoryOpenFlags::BARE | RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::NO_DOTGIT;
     git2::Repository::open_ext(git_dir, flags, std::iter::empty::<&Path>()).map_err(|reason| match reason.code() {
-        ErrorCode::Owner => RepoError::ForeignOwner { path: git_dir.to_path_buf() },
+        ErrorCode::Owner => RepoError::WrongOwner { path: git_dir.to_path_buf() },
         ErrorCode::NotFound => RepoError::NotARepository { path: git_dir.to_path_buf() },
         _ => RepoError::Git { attempted: format!("open the repository {}", git_dir.display()), reason },
     })
 }
 
 fn attach_index(handle: &git2::Repository, commit: Option<Oid>) -> Result<(), RepoError> {
-    let mut index = Index::new().attempting(|| "make an index in memory".into())?;
+    let mut index = Index::new().attempting(|| "create an index in memory".into())?;
     if let Some(commit) = commit {
         let tree = find_commit(handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
         index.read_tree(&tree).attempting(|| format!("list the files of {commit}"))?;
@@ -99,7 +99,7 @@ fn attach_index(handle: &git2::Repository, commit: Option<Oid>) -> Result<(), Re
     handle.set_index(&mut index).attempting(|| "use an index in memory".into())
 }
 
-/// Reads a full object id; a prefix is refused, because it would be padded with zeros.
+/// Parses a full object id. Rejects a prefix, because libgit2 would pad it with zeros.
 pub(crate) fn oid(sha: &str) -> Result<Oid, RepoError> {
     let whole = sha.len() == 40;
     Oid::from_str(sha).ok().filter(|_| whole).ok_or_else(|| RepoError::NotASha { sha: sha.to_owned() })

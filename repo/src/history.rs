@@ -1,10 +1,10 @@
-//! Reads what a branch holds: its commits, the paths they changed, one file as it was.
+//! Reads the history of a branch: its commits, their changed paths and earlier versions of files.
 //!
-//! Works on commits alone; no checkout and no index is looked at.
+//! Must read commits only, never a checkout or an index.
 
 use std::path::Path;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{DiffOptions, ErrorCode, Sort};
 
 use crate::branch::tip;
@@ -12,7 +12,7 @@ use crate::error::{Attempt, RepoError};
 use crate::evidence::merge_base;
 use crate::handle::{Repository, find_commit, oid, sha};
 
-/// One commit, as a list shows it.
+/// One commit in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub sha: Sha,
@@ -20,12 +20,12 @@ pub struct Commit {
     pub subject: String,
     /// The author's name.
     pub author: String,
-    /// When it was committed: seconds since 1970, UTC.
+    /// Commit time in seconds since 1970, UTC.
     pub at_seconds: i64,
 }
 
 impl Repository {
-    /// The commits of `head` that `base` does not have, the newest first, at most `max`.
+    /// Lists at most `max` commits of `head` that `base` does not contain, newest first.
     ///
     /// # Errors
     /// A commit is missing.
@@ -50,7 +50,7 @@ impl Repository {
         Ok(commits)
     }
 
-    /// The paths that `head` changed since it parted from `base`, in order; a renamed file counts under both names.
+    /// Lists the paths that `head` changed since its merge base with `base`, in order. A renamed file has both names.
     ///
     /// # Errors
     /// A commit is missing.
@@ -67,7 +67,7 @@ impl Repository {
         Ok(paths.map(|path| path.to_string_lossy().into_owned()).collect())
     }
 
-    /// The bytes of the file at `path` in `commit`, or none when it has no such file. Filters are not applied.
+    /// Returns the unfiltered bytes of the file at `path` in `commit`, or `None` if the file does not exist.
     ///
     /// # Errors
     /// The commit is missing.
@@ -87,7 +87,7 @@ impl Repository {
         Ok(Some(blob.content().to_vec()))
     }
 
-    /// The commit at which `branch` was when `head` was merged into it, or none when no merge of `head` is in its history.
+    /// Returns the tip of `branch` before `head` was merged into it, or `None` if `head` was never merged.
     ///
     /// # Errors
     /// Objects cannot be read.
@@ -106,7 +106,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// The parents of `commit`, in their order.
+    /// Returns the parents of `commit` in order.
     ///
     /// # Errors
     /// The commit is missing.
@@ -115,8 +115,8 @@ impl Repository {
         Ok(find_commit(&handle, oid(commit)?)?.parent_ids().map(sha).collect())
     }
 
-    /// The id of the tree of `commit`: two commits with the same tree hold the same files, so a check that passed on
-    /// one has passed on the other.
+    /// Returns the tree id of `commit`. Commits with the same tree have the same files, so a check that passed for one
+    /// also holds for the other.
     ///
     /// # Errors
     /// The commit is missing.

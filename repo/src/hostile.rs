@@ -1,7 +1,7 @@
-//! A repository that names a program wherever git would start one: none of them may run through this crate.
+//! Tests a repository that configures a program wherever git would start one. This crate must not run any of them.
 //!
-//! Each program leaves a file with its own name. As a control the `git` program is let loose on the same repository and
-//! does start them, so that an empty folder of marks means something.
+//! Each program writes a marker file with its name. As a control, the `git` program runs on the same repository and
+//! does start them, so an empty marker folder is meaningful.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use crate::git_program::{run, run_with};
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 use crate::{DiffLimits, LandOutcome, MergeOutcome, probe};
 
 const HOOKS: [&str; 14] = [
@@ -51,15 +51,15 @@ const PROGRAMS: [&str; 18] = [
     "uploadpack.packObjectsHook",
 ];
 
-struct Hostile {
-    sample: Sample,
+struct HostileRepository {
+    sample: TestRepository,
     marks: PathBuf,
 }
 
-impl Hostile {
-    /// `hooks_elsewhere`: hooks in a folder named by `core.hooksPath` instead of `.git/hooks`.
+impl HostileRepository {
+    /// With `hooks_elsewhere`, the hooks are in the folder of `core.hooksPath` instead of `.git/hooks`.
     fn new(hooks_elsewhere: bool) -> Self {
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         sample.write(".gitattributes", "* filter=evil diff=evil merge=evil\n*.long filter=long\n*.shown diff=shown\n");
         sample.write("code.txt", "one\ntwo\nthree\n");
         sample.write("a.long", "long\n");
@@ -96,7 +96,7 @@ impl Hostile {
         hostile
     }
 
-    /// A program that leaves a mark and otherwise does no harm.
+    /// Creates a program that writes a marker and is otherwise harmless.
     fn program(&self, name: &str) -> PathBuf {
         let path = self.sample.beside("programs").join(name);
         let mark = self.marks.join(name);
@@ -113,15 +113,15 @@ impl Hostile {
 }
 
 #[test]
-fn nothing_of_a_hostile_repository_runs() {
+fn no_program_of_a_hostile_repository_runs() {
     for hooks_elsewhere in [false, true] {
-        let hostile = Hostile::new(hooks_elsewhere);
-        use_every_function(&hostile.sample);
+        let hostile = HostileRepository::new(hooks_elsewhere);
+        call_every_function(&hostile.sample);
         assert_eq!(hostile.marks(), BTreeSet::new(), "hooks elsewhere: {hooks_elsewhere}");
     }
 }
 
-fn use_every_function(sample: &Sample) {
+fn call_every_function(sample: &TestRepository) {
     const PROJECT: &str = "vibe-relay/PROJ-001";
     const BRANCH: &str = "vr/TASK-001/work";
     const RESCUE: &str = "refs/vibe-relay/rescue/TASK-001";
@@ -170,27 +170,27 @@ fn use_every_function(sample: &Sample) {
 }
 
 #[test]
-fn the_git_program_does_run_them() {
+fn the_git_program_runs_them() {
     let mut seen = BTreeSet::new();
     for hooks_elsewhere in [false, true] {
-        let hostile = Hostile::new(hooks_elsewhere);
+        let hostile = HostileRepository::new(hooks_elsewhere);
         let top = hostile.sample.top();
         hostile.sample.commit_on("other", &[("code.txt", Some("other\n"))], "other");
         run(top, &["status"]);
-        // A filter process that does not speak its protocol ends every later command, so it had its turn.
-        let loose = |arguments: &[&str]| _ = run(top, &[&["-c", "filter.long.process="], arguments].concat());
-        loose(&["worktree", "add", "../control", "-b", "control"]);
+        // Disable the filter process, which has run by now: it violates its protocol and every later command would fail.
+        let run_git = |arguments: &[&str]| _ = run(top, &[&["-c", "filter.long.process="], arguments].concat());
+        run_git(&["worktree", "add", "../control", "-b", "control"]);
         hostile.sample.write("code.txt", "mine\n");
-        loose(&["diff"]);
-        loose(&["diff", "--no-ext-diff"]);
-        loose(&["-c", "diff.external=", "log", "-p", "--textconv"]);
-        loose(&["add", "-A"]);
-        loose(&["commit", "-m", "mine"]);
-        loose(&["commit", "--no-gpg-sign"]);
-        loose(&["commit", "--no-gpg-sign", "--amend", "--no-edit"]);
-        loose(&["-c", "commit.gpgSign=false", "merge", "other"]);
-        loose(&["fetch", "origin"]);
-        loose(&["fetch", "ext"]);
+        run_git(&["diff"]);
+        run_git(&["diff", "--no-ext-diff"]);
+        run_git(&["-c", "diff.external=", "log", "-p", "--textconv"]);
+        run_git(&["add", "-A"]);
+        run_git(&["commit", "-m", "mine"]);
+        run_git(&["commit", "--no-gpg-sign"]);
+        run_git(&["commit", "--no-gpg-sign", "--amend", "--no-edit"]);
+        run_git(&["-c", "commit.gpgSign=false", "merge", "other"]);
+        run_git(&["fetch", "origin"]);
+        run_git(&["fetch", "ext"]);
         run_with(top, &["credential", "fill"], "protocol=https\nhost=example.org\n\n");
         let marks = hostile.marks();
         assert!(marks.iter().filter(|mark| mark.starts_with("hook.")).count() >= 3, "{marks:?}");

@@ -1,19 +1,19 @@
-//! Who signs the commits that are made here: the repository's own identity, or a clearly named substitute.
+//! Author identity of the commits of this crate: the repository's own, or a clearly named fallback.
 //!
-//! Knows no task and no run; the caller says which role works.
+//! Must not know tasks or runs. The caller passes the role.
 
 use git2::Signature;
 
 use crate::error::{Attempt, RepoError};
 use crate::handle::Repository;
 
-/// A name and a mail address for author and committer.
+/// Name and email address of author and committer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub name: String,
     pub email: String,
-    /// Whether the repository (or the user's git configuration) resolves it by itself. Where not, a `git` program
-    /// needs it in its environment, or `git commit` ends with exit code 128.
+    /// Whether git resolves it from its configuration. If not, a `git` program needs it in its environment, because
+    /// `git commit` fails with exit code 128 otherwise.
     pub configured: bool,
 }
 
@@ -24,7 +24,7 @@ impl Identity {
 }
 
 impl Repository {
-    /// The identity that `user.name` and `user.email` resolve to, else `vibe-relay {role}`.
+    /// Returns the identity of `user.name` and `user.email`, or the fallback `vibe-relay {role}`.
     ///
     /// # Errors
     /// The repository cannot be opened.

@@ -1,44 +1,44 @@
-//! Moves a branch that a person may have checked out, and so brings the project branch to the base branch.
+//! Lands the project branch on the base branch, and moves branches that a human may have checked out.
 //!
-//! A person's files are only written when nothing of theirs is in the way; then the files come first and the branch
-//! second, so that a kill in between can be told from a person's changes and is finished by a repeat.
+//! Must not overwrite uncommitted changes. Files are written before the branch moves, so a kill in between can be
+//! distinguished from a human's changes and a repeated call finishes the landing.
 
 mod files;
 mod index;
 
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 
-use crate::branch::{contains, existing_tip, full_name, set_reference, tip};
+use crate::branch::{branch_ref, contains, existing_tip, set_reference, tip};
 use crate::durable::sync_reference;
 use crate::error::RepoError;
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 use crate::merge::MergeOutcome;
 
-/// How a landing ended.
+/// Outcome of a landing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LandOutcome {
-    /// The base branch is at `sha` now; `fast_forward` when that is the project branch's own commit.
+    /// The base branch is now at `sha`. `fast_forward` if that is the tip of the project branch.
     Landed { sha: Sha, fast_forward: bool },
-    /// The base branch contained everything before.
+    /// The base branch already contained the project branch.
     AlreadyLanded { sha: Sha },
-    /// The person's checkout of the base has changes in these paths; nothing was touched.
+    /// The human's checkout of the base has changes in these paths. Nothing was changed.
     Dirty { paths: Vec<String> },
-    /// Base and project both changed these paths; nothing was touched.
+    /// Base and project both changed these paths. Nothing was changed.
     Conflict { paths: Vec<String> },
-    /// The base is checked out in another checkout than the project's; nothing was touched.
+    /// The base is checked out elsewhere than in the project's checkout. Nothing was changed.
     CheckedOutElsewhere { path: PathBuf },
 }
 
 impl Repository {
-    /// Moves `base_branch` to contain `project_branch`: a fast-forward when possible, else a merge commit with `message`.
-    /// `workdir` is the checkout that the project was created from ([`domain::evidence::Probe::repo_path`]).
+    /// Moves `base_branch` to contain `project_branch`, by a fast-forward if possible, else by a merge commit with `message`.
+    /// `workdir` is the checkout that the project was created from ([`domain::runs::evidence::RepositoryInfo::repo_path`]).
     ///
     /// # Errors
-    /// A branch is missing or moved meanwhile; the checkout is in the middle of an operation, is sparse, or has an index
-    /// that cannot be read or stays locked.
+    /// A branch is missing or moved meanwhile. Or the checkout has an operation in progress, is sparse, or its index is
+    /// unreadable or stays locked.
     pub fn land(
         &self,
         project_branch: &str,
@@ -69,44 +69,44 @@ impl Repository {
             }
         };
         for checkout in own {
-            let in_the_way = self.bring_files(&checkout.admin, workdir, base, target)?;
-            if !in_the_way.is_empty() {
-                return Ok(LandOutcome::Dirty { paths: in_the_way });
+            let conflicting = self.write_landed_files(&checkout.admin, workdir, base, target)?;
+            if !conflicting.is_empty() {
+                return Ok(LandOutcome::Dirty { paths: conflicting });
             }
         }
         self.sync_objects()?;
         let log = format!("vibe-relay: landed {project_branch}");
-        set_reference(&handle, &full_name(base_branch), Some(base), target, &log)?;
+        set_reference(&handle, &branch_ref(base_branch), Some(base), target, &log)?;
         Ok(LandOutcome::Landed { sha: sha(target), fast_forward })
     }
 
-    /// Moves `branch` from `expected_old` to `new`, together with the files of a person's checkout that stands on it:
-    /// moved alone, the branch would make that checkout look as if everything new had been taken back.
+    /// Moves `branch` from `expected_old` to `new`, and updates the files of a human checkout that uses it. Otherwise that
+    /// checkout would show every new change as reverted.
     ///
     /// # Errors
-    /// [`RepoError::Moved`] when the branch is elsewhere; [`RepoError::CheckedOut`] when a checkout that stands on it has
-    /// changes, so that nothing was touched; [`RepoError::Locked`] when its index stays locked.
+    /// [`RepoError::Moved`] if the branch is at another commit; [`RepoError::CheckedOut`] if a checkout that uses it has
+    /// changes, in which case nothing was changed; [`RepoError::Locked`] if its index stays locked.
     pub fn advance(&self, branch: &str, expected_old: &Sha, new: &Sha, message: &str) -> Result<(), RepoError> {
         let handle = self.handle()?;
         let (old, new) = (oid(expected_old)?, find_commit(&handle, oid(new)?)?.id());
         let found = tip(&handle, branch)?;
         if found != Some(old) {
-            return Err(RepoError::Moved { name: full_name(branch), expected: Some(expected_old.clone()), found: found.map(sha) });
+            return Err(RepoError::Moved { name: branch_ref(branch), expected: Some(expected_old.clone()), found: found.map(sha) });
         }
         for checkout in self.occupied_by_people(branch)? {
             let workdir = checkout.workdir.as_path();
-            if !checkout.is_at(workdir) || !self.bring_files(&checkout.admin, workdir, old, new)?.is_empty() {
+            if !checkout.is_at(workdir) || !self.write_landed_files(&checkout.admin, workdir, old, new)?.is_empty() {
                 return Err(RepoError::CheckedOut { branch: branch.to_owned(), path: checkout.workdir });
             }
         }
         self.sync_objects()?;
-        set_reference(&handle, &full_name(branch), Some(old), new, message)
+        set_reference(&handle, &branch_ref(branch), Some(old), new, message)
     }
 
-    /// Brings a branch that was found where it should be, and all that it contains, to the disk.
+    /// Syncs a branch that is already at its target, and all its objects, to disk.
     pub(crate) fn sync_branch(&self, branch: &str) -> Result<(), RepoError> {
         self.sync_objects()?;
-        sync_reference(self.git_dir(), &full_name(branch))
+        sync_reference(self.git_dir(), &branch_ref(branch))
     }
 }
 

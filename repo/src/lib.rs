@@ -1,10 +1,10 @@
-//! Everything that is read or written in a git repository.
+//! Reads and writes git repositories.
 //!
-//! Starts no program, knows no SQL and no task: callers pass paths, branch names and commits, and get facts or
-//! outcomes back. All functions block; callers run them on a thread that may block.
+//! Must not start programs, use SQL or know tasks. Callers pass paths, branch names and commits, and get facts or
+//! outcomes back. All functions block, so callers run them on a thread that may block.
 //!
-//! A repository is untrusted input. Every access goes through [`Repository`], whose handle ignores what a worktree says
-//! about itself (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
+//! A repository is untrusted input. Every access goes through [`Repository`]. Its handle ignores a worktree's own
+//! claims (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
 
 mod branch;
 mod checkout;
@@ -12,6 +12,7 @@ mod diff;
 mod durable;
 mod error;
 mod evidence;
+mod evidence_request;
 mod feature;
 mod filter;
 mod handle;
@@ -19,7 +20,6 @@ mod history;
 mod identity;
 mod land;
 mod lock;
-mod look;
 mod merge;
 mod probe;
 mod remove;
@@ -36,11 +36,11 @@ pub mod testing;
 
 pub use diff::DiffLimits;
 pub use error::RepoError;
+pub use evidence_request::collect_evidence;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::Identity;
 pub use land::LandOutcome;
-pub use look::look;
 pub use merge::MergeOutcome;
 pub use probe::probe;
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -1,10 +1,10 @@
-//! Merges two commits in memory: no checkout, no index on disk, no merge driver.
+//! Merges two commits in memory, without a checkout, an index on disk or a merge driver.
 //!
-//! Decides nothing about when to merge. Moving a branch that a person may have checked out is the business of `land`.
+//! Must not decide when to merge. `land` moves branches that a human may have checked out.
 
 use std::collections::BTreeSet;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{Index, MergeOptions, Oid};
 
 use crate::branch::contains;
@@ -12,22 +12,22 @@ use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 
-/// How a merge ended.
+/// Outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeOutcome {
-    /// The merge commit; or, when `already`, the commit that contained everything before.
+    /// The merge commit or, if `already`, the commit that contained `head` before.
     Merged { sha: Sha, already: bool },
-    /// Both sides changed these paths. Nothing was written to any branch.
+    /// Both sides changed these paths. No branch was moved.
     Conflict { paths: Vec<String> },
 }
 
 impl Repository {
-    /// Merges `head` into `branch`, which is at `from`: always a commit with two parents when there is something to merge. The
-    /// branch moves from nowhere else, as [`Repository::advance`] does it. What is answered as merged is on the disk.
+    /// Merges `head` into `branch`, which must be at `from`. Unless `branch` already contains `head`, this creates a commit
+    /// with two parents. Moves the branch with [`Repository::advance`], and syncs the result to disk before it returns.
     ///
     /// # Errors
-    /// [`RepoError::Moved`] when the branch is elsewhere; [`RepoError::CheckedOut`] when a person has it checked out
-    /// and changed; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
+    /// [`RepoError::Moved`] if the branch is at another commit; [`RepoError::CheckedOut`] if a human checkout of it has
+    /// changes; [`RepoError::BranchMissing`], [`RepoError::CommitMissing`].
     pub fn merge(&self, branch: &str, from: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
         let outcome = self.merge_commit(from, head, message, identity)?;
         match &outcome {
@@ -35,21 +35,21 @@ impl Repository {
                 let subject = message.lines().next().unwrap_or_default();
                 self.advance(branch, from, new, &format!("vibe-relay: {subject}"))?;
             }
-            // By somebody who may not have waited for the disk, or by us before a kill.
+            // The earlier merge may not have been synced: another program made it, or a kill interrupted ours.
             MergeOutcome::Merged { already: true, .. } => self.sync_branch(branch)?,
             MergeOutcome::Conflict { .. } => {}
         }
         Ok(outcome)
     }
 
-    /// Makes the commit that merges `head` into `base`, and moves no branch: it can be checked first, then moved to with
-    /// [`Repository::advance`] from `base`. `git gc` spares it for two weeks.
+    /// Creates the commit that merges `head` into `base` without moving a branch. The caller can check it, then move to it
+    /// with [`Repository::advance`] from `base`. `git gc` keeps it for two weeks.
     ///
     /// # Errors
     /// [`RepoError::CommitMissing`], or objects cannot be read or written.
     pub fn merge_commit(&self, base: &Sha, head: &Sha, message: &str, identity: &Identity) -> Result<MergeOutcome, RepoError> {
         let (base, head) = (oid(base)?, oid(head)?);
-        // The attribute files of the base count (`merge=union`), not those of the merged work.
+        // Attribute files of the base apply (`merge=union`), not those of the merged work.
         let handle = self.handle_with_tree(base)?;
         let ours = find_commit(&handle, base)?;
         let theirs = find_commit(&handle, head)?;
@@ -70,7 +70,7 @@ impl Repository {
     }
 }
 
-/// Every path that takes part in a conflict; a rename has several.
+/// Lists every path of the conflicts. A renamed file has several.
 fn conflicts(index: &Index) -> Result<Vec<String>, git2::Error> {
     let mut paths = BTreeSet::new();
     for conflict in index.conflicts()? {

@@ -1,12 +1,12 @@
-//! Looks at the path that a person named as the project's repository, and refuses by name what cannot be served.
+//! Inspects the path that the human names as the project's repository, and rejects unsupported repositories.
 //!
-//! The only place that searches for a repository. What it finds is recorded once; from then on everything goes through
-//! the recorded common `.git` folder.
+//! The only file that searches for a repository. The result is recorded once, and every later access uses the recorded
+//! common `.git` folder. Must not change anything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Probe;
+use domain::runs::evidence::RepositoryInfo;
 use git2::{BranchType, Delta, Oid};
 
 use crate::branch;
@@ -16,16 +16,17 @@ use crate::filter;
 use crate::handle::{Repository, oid, sha};
 use crate::workdir::Untracked;
 
-/// How many branch names are offered for a missing one.
-const NEAREST: usize = 3;
+/// Maximum number of similar names suggested for a missing branch.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// What is at `path`, which may be any folder inside a checkout. Without a `base_branch` the checked-out branch is it.
+/// Inspects the repository at `path`, which may be any folder inside a checkout. The default of `base_branch` is the
+/// checked-out branch.
 ///
 /// # Errors
-/// Everything that makes the repository unfit, each by name and with what to do ([`RepoError::hint`]).
-pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError> {
+/// Any reason why the repository is unsuitable, with the next step in [`RepoError::hint`].
+pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, RepoError> {
     let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
-    let found = find(&path)?;
+    let found = locate(&path)?;
     let repository = Repository::open(&found.git_dir)?;
     let handle = repository.handle()?;
 
@@ -45,36 +46,36 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<Probe, RepoError>
         (None, None) => return Err(RepoError::DetachedHead { path: found.top }),
     };
     let Some(base) = branch::tip(&handle, &base_branch)? else {
-        return Err(missing(base_branch, &branches, &found.top, head_commit));
+        return Err(missing_branch(base_branch, &branches, &found.top, head_commit));
     };
-    if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, blocked_by(name)?))) {
-        return Err(RepoError::NameBlocked { existing: existing.clone(), wanted });
+    if let Some((existing, wanted)) = branches.iter().find_map(|name| Some((name, conflicting_name(name)?))) {
+        return Err(RepoError::BranchNameConflict { existing: existing.clone(), wanted });
     }
-    filter::refuse_filters(&repository, base)?;
+    filter::reject_filters(&repository, base)?;
 
     let identity = repository.configured_identity()?;
-    Ok(Probe {
-        uncommitted: uncommitted(&repository, &found, head_commit)?,
-        repo_path: utf8(&found.top)?,
-        git_dir: utf8(&found.git_dir)?,
+    Ok(RepositoryInfo {
+        uncommitted: count_uncommitted(&repository, &found, head_commit)?,
+        repo_path: to_utf8(&found.top)?,
+        git_dir: to_utf8(&found.git_dir)?,
         base_branch,
         base_sha: sha(base),
-        // What we made ourselves is nothing to start from.
+        // Do not offer our own branches as a base.
         branches: branches.into_iter().filter(|name| !name.starts_with("vibe-relay/") && !name.starts_with("vr/")).collect(),
         identity: identity.map(|identity| format!("{} <{}>", identity.name, identity.email)),
     })
 }
 
-struct Found {
+struct Location {
     /// The top folder of the files.
     top: PathBuf,
-    /// The checkout's own folder: its HEAD is there.
+    /// The checkout's own folder, which contains its HEAD.
     admin: PathBuf,
     /// The common `.git` folder.
     git_dir: PathBuf,
 }
 
-fn find(path: &Path) -> Result<Found, RepoError> {
+fn locate(path: &Path) -> Result<Location, RepoError> {
     for top in path.ancestors().filter(|folder| folder.join(".git").exists()) {
         let ceiling: Vec<&Path> = top.parent().into_iter().collect();
         let Ok(admin) = git2::Repository::discover_path(top, ceiling) else { continue };
@@ -84,7 +85,7 @@ fn find(path: &Path) -> Result<Found, RepoError> {
             Ok(common) => canonical(admin.join(common.trim_end()))?,
             Err(_) => admin.clone(),
         };
-        return Ok(Found { top: top.to_path_buf(), admin, git_dir });
+        return Ok(Location { top: top.to_path_buf(), admin, git_dir });
     }
     match git2::Repository::discover_path(path, std::iter::empty::<&Path>()) {
         Ok(bare) => Err(RepoError::Bare { path: bare }),
@@ -92,7 +93,7 @@ fn find(path: &Path) -> Result<Found, RepoError> {
     }
 }
 
-/// Local branches in order, the checked-out one first.
+/// Lists the local branches in order, the checked-out one first.
 fn branches(handle: &git2::Repository, checked_out: Option<&str>) -> Result<Vec<String>, RepoError> {
     let listing = || "list the branches".to_owned();
     let mut names = Vec::new();
@@ -104,18 +105,18 @@ fn branches(handle: &git2::Repository, checked_out: Option<&str>) -> Result<Vec<
     Ok(names)
 }
 
-fn missing(branch: String, branches: &[String], top: &Path, head_commit: Option<Oid>) -> RepoError {
+fn missing_branch(branch: String, branches: &[String], top: &Path, head_commit: Option<Oid>) -> RepoError {
     if branches.is_empty() && head_commit.is_none() {
         return RepoError::NoCommit { path: top.to_path_buf() };
     }
     let mut near: Vec<(f64, &String)> = branches.iter().map(|name| (strsim::jaro_winkler(&branch, name), name)).collect();
     near.sort_by(|one, two| two.0.total_cmp(&one.0));
-    RepoError::BranchMissing { branch, near: near.into_iter().take(NEAREST).map(|(_, name)| name.clone()).collect() }
+    RepoError::BranchMissing { branch, near: near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name.clone()).collect() }
 }
 
-/// The name of ours that an existing branch makes impossible, because git keeps branches as files in folders. Ours are
-/// `vr/TASK-001/work` and `vibe-relay/PROJ-001`.
-fn blocked_by(existing: &str) -> Option<String> {
+/// Returns the managed branch name that `existing` rules out, because git stores branches as files in folders. Managed
+/// names are `vr/TASK-001/work` and `vibe-relay/PROJ-001`.
+fn conflicting_name(existing: &str) -> Option<String> {
     let parts: Vec<&str> = existing.split('/').collect();
     match parts.as_slice() {
         ["vr"] => Some("vr/TASK-001/work".to_owned()),
@@ -127,8 +128,8 @@ fn blocked_by(existing: &str) -> Option<String> {
     }
 }
 
-/// Counts the person's own files that no commit holds. In a sparse checkout missing files are wanted.
-fn uncommitted(repository: &Repository, found: &Found, head: Option<Oid>) -> Result<u32, RepoError> {
+/// Counts the uncommitted files of the human's checkout. Ignores missing files in a sparse checkout.
+fn count_uncommitted(repository: &Repository, found: &Location, head: Option<Oid>) -> Result<u32, RepoError> {
     let Some(head) = head else { return Ok(0) };
     let handle = repository.checkout_handle(&found.admin, &found.top)?;
     let sparse = handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false));
@@ -137,7 +138,7 @@ fn uncommitted(repository: &Repository, found: &Found, head: Option<Oid>) -> Res
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-fn utf8(path: &Path) -> Result<String, RepoError> {
+fn to_utf8(path: &Path) -> Result<String, RepoError> {
     path.to_str().map(str::to_owned).ok_or_else(|| RepoError::PathNotUtf8 { path: path.to_path_buf() })
 }
 

@@ -1,6 +1,6 @@
-//! Takes a checkout away: first its files, then what git keeps about it, so that a repeat finishes what a kill left.
+//! Removes a checkout: first its files, then git's data about it, so a repeated call finishes a killed removal.
 //!
-//! Rescues nothing: whoever calls this has rescued what was not committed (see `rescue`).
+//! Must not rescue anything. The caller rescues uncommitted work first (see `rescue`).
 
 use std::fs;
 use std::io;
@@ -12,27 +12,27 @@ use crate::handle::Repository;
 use crate::worktree::links_to;
 
 impl Repository {
-    /// Removes the checkout `name` at `path`. Nothing is left to do when neither exists.
+    /// Removes the checkout `name` at `path`. Does nothing if neither exists.
     ///
     /// # Errors
-    /// [`RepoError::PathOccupied`] when `path` is not that checkout, or holds the repository itself.
+    /// [`RepoError::PathOccupied`] if `path` is not that checkout or contains the repository itself.
     pub fn remove_worktree(&self, name: &str, path: &Path) -> Result<(), RepoError> {
         let admin = self.admin_dir(name)?;
-        let ours = linked_workdir(&admin).is_some_and(|workdir| workdir == path) || links_to(path, &admin);
+        let is_this_checkout = linked_workdir(&admin).is_some_and(|workdir| workdir == path) || links_to(path, &admin);
         let exists = path.symlink_metadata().is_ok();
-        if self.git_dir().starts_with(path) || (exists && !ours) {
+        if self.git_dir().starts_with(path) || (exists && !is_this_checkout) {
             return Err(RepoError::PathOccupied { path: path.to_path_buf() });
         }
-        let removing = |what: &Path| format!("remove {}", what.display());
+        let removing = |folder: &Path| format!("remove {}", folder.display());
         remove_folder(path).attempting(|| removing(path))?;
-        if ours || !linked_workdir(&admin).is_some_and(|other| other.exists()) {
+        if is_this_checkout || !linked_workdir(&admin).is_some_and(|other| other.exists()) {
             remove_folder(&admin).attempting(|| removing(&admin))?;
         }
         Ok(())
     }
 }
 
-/// Removes a folder with everything in it and follows no symbolic link, not even at its own place.
+/// Removes a folder with all its contents. Follows no symbolic link, not even `path` itself.
 fn remove_folder(path: &Path) -> io::Result<()> {
     let found = match path.symlink_metadata() {
         Ok(found) => found,
@@ -51,7 +51,7 @@ fn remove_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Build tools leave read-only folders (the module cache of Go, for one), whose entries cannot be removed.
+/// Makes a folder writable. Build tools leave read-only folders (such as Go's module cache) that cannot be emptied.
 fn make_writable(folder: &Path) -> io::Result<()> {
     let mut permissions = fs::metadata(folder)?.permissions();
     #[cfg(unix)]

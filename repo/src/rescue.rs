@@ -1,12 +1,12 @@
-//! Keeps what an agent made before anything of it is deleted: a commit below `refs/vibe-relay/rescue/`.
+//! Preserves an agent's work in a commit below `refs/vibe-relay/rescue/` before it is deleted.
 //!
-//! Touches neither the checkout's files nor its index nor its branch. Files are stored byte by byte, unfiltered.
-//! Ignored files are not kept: they are what a build makes.
+//! Must not change the checkout's files, index or branch. Files are stored unfiltered. Ignored files are not preserved,
+//! because builds generate them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{Delta, Index, IndexEntry, IndexTime, Oid};
 
 use crate::branch::{contains, reference_target, set_reference};
@@ -15,29 +15,30 @@ use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, oid, sha};
 use crate::workdir::Untracked;
 
-/// Below this all rescue refs live; git keeps what they reach, and no person's branch list shows them.
+/// Prefix of all rescue refs. git keeps the commits they reach, and branch lists do not show them.
 pub const RESCUE_PREFIX: &str = "refs/vibe-relay/rescue/";
 
-/// A larger file is not kept but named: an agent must not fill the repository with core dumps.
-const LARGEST_FILE: u64 = 50 * 1024 * 1024;
+/// Maximum size of a preserved file. Larger files are only listed, because core dumps must not fill the repository.
+const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
 
-/// What was kept.
+/// Result of a rescue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rescue {
     /// The commit that the rescue ref points to.
     pub sha: Sha,
-    /// Paths that were not kept: too large, unreadable, neither file nor link, or the `.git` folder of a nested repository.
+    /// Paths that were not preserved: too large, unreadable, neither file nor link, or the `.git` folder of a nested
+    /// repository.
     pub skipped: Vec<String>,
 }
 
 impl Repository {
-    /// Commits everything in `worktree` that is neither committed in `head` nor ignored on top of `head`, and points
-    /// `reference` to it. An earlier rescue under the same name becomes a second parent. None when there is nothing.
+    /// Commits everything in `worktree` that is neither in `head` nor ignored on top of `head`, and points `reference` to
+    /// the commit. An earlier rescue of that name becomes the second parent. `None` if the worktree is clean.
     ///
     /// # Errors
     /// `reference` is not below [`RESCUE_PREFIX`], or the checkout cannot be read.
     pub fn rescue(&self, reference: &str, worktree: &Path, head: &Sha) -> Result<Option<Rescue>, RepoError> {
-        refuse_other_references(reference)?;
+        require_rescue_prefix(reference)?;
         let head = oid(head)?;
         let changes = self.changes(worktree, head, Untracked::Files)?;
         if changes.is_empty() {
@@ -46,18 +47,18 @@ impl Repository {
         let handle = self.handle_on(worktree, head)?;
         let parent = find_commit(&handle, head)?;
         let old_tree = parent.tree().attempting(|| format!("read the files of {head}"))?;
-        let mut keeper = Keeper { handle: &handle, worktree, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
-        keeper.index.read_tree(&old_tree).attempting(indexing)?;
-        // Deletions first: a folder may have taken the place of a file.
+        let mut builder = RescueBuilder { handle: &handle, worktree, index: Index::new().attempting(indexing)?, skipped: Vec::new() };
+        builder.index.read_tree(&old_tree).attempting(indexing)?;
+        // Apply deletions first, because a folder may have replaced a file.
         let (deleted, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.status == Delta::Deleted);
         for change in deleted {
-            keeper.index.remove(&change.path, 0).attempting(indexing)?;
+            builder.index.remove(&change.path, 0).attempting(indexing)?;
         }
         for change in written {
-            keeper.keep(&change.path)?;
+            builder.add(&change.path)?;
         }
-        let tree = keeper.index.write_tree_to(&handle).attempting(indexing)?;
-        let skipped = keeper.skipped;
+        let tree = builder.index.write_tree_to(&handle).attempting(indexing)?;
+        let skipped = builder.skipped;
         let earlier = reference_target(&handle, reference)?;
         let kept = match earlier {
             Some(earlier) if find_commit(&handle, earlier)?.tree_id() == tree && contains(&handle, earlier, head) => earlier,
@@ -75,29 +76,29 @@ impl Repository {
                     .attempting(|| format!("commit what is in {}", worktree.display()))?
             }
         };
-        self.keep(&handle, reference, earlier, kept)?;
+        self.write_rescue_ref(&handle, reference, earlier, kept)?;
         Ok(Some(Rescue { sha: sha(kept), skipped }))
     }
 
-    /// Points `reference` to `commit`, the tip of a branch that is about to be deleted.
+    /// Points `reference` to `commit`, the tip of a branch that will be deleted.
     ///
     /// # Errors
-    /// [`RepoError::RescueTaken`] when it already keeps work that `commit` does not contain.
+    /// [`RepoError::RescueTaken`] if it already keeps work that `commit` does not contain.
     pub fn rescue_tip(&self, reference: &str, commit: &Sha) -> Result<(), RepoError> {
-        refuse_other_references(reference)?;
+        require_rescue_prefix(reference)?;
         let handle = self.handle()?;
         let commit = find_commit(&handle, oid(commit)?)?.id();
         let earlier = reference_target(&handle, reference)?;
         match earlier {
-            Some(earlier) if contains(&handle, earlier, commit) => self.keep(&handle, reference, Some(earlier), earlier),
+            Some(earlier) if contains(&handle, earlier, commit) => self.write_rescue_ref(&handle, reference, Some(earlier), earlier),
             Some(earlier) if !contains(&handle, commit, earlier) => Err(RepoError::RescueTaken { reference: reference.to_owned() }),
-            _ => self.keep(&handle, reference, earlier, commit),
+            _ => self.write_rescue_ref(&handle, reference, earlier, commit),
         }
     }
 
-    /// Points `reference` from `earlier` to `kept`, which is on the disk before. Also when it points there already: the
-    /// attempt that did it may have been killed before it waited for the disk.
-    fn keep(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
+    /// Syncs the objects, then points `reference` from `earlier` to `kept`. Syncs the reference even if it points there
+    /// already, because an earlier attempt may have been killed before its sync.
+    fn write_rescue_ref(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
         self.sync_objects()?;
         if earlier == Some(kept) {
             return sync_reference(self.git_dir(), reference);
@@ -106,27 +107,27 @@ impl Repository {
     }
 }
 
-fn refuse_other_references(reference: &str) -> Result<(), RepoError> {
+fn require_rescue_prefix(reference: &str) -> Result<(), RepoError> {
     if reference.starts_with(RESCUE_PREFIX) {
         return Ok(());
     }
-    Err(RepoError::ForeignReference { name: reference.to_owned(), prefix: RESCUE_PREFIX })
+    Err(RepoError::ReferenceOutsidePrefix { name: reference.to_owned(), prefix: RESCUE_PREFIX })
 }
 
 fn indexing() -> String {
-    "list the files to keep".into()
+    "list the files to rescue".into()
 }
 
-/// Puts files of a checkout into an index in memory.
-struct Keeper<'a> {
+/// Adds files of a checkout to an index in memory.
+struct RescueBuilder<'a> {
     handle: &'a git2::Repository,
     worktree: &'a Path,
     index: Index,
     skipped: Vec<String>,
 }
 
-impl Keeper<'_> {
-    fn keep(&mut self, path: &Path) -> Result<(), RepoError> {
+impl RescueBuilder<'_> {
+    fn add(&mut self, path: &Path) -> Result<(), RepoError> {
         let full = self.worktree.join(path);
         let Ok(found) = full.symlink_metadata() else {
             self.skip(path);
@@ -135,8 +136,8 @@ impl Keeper<'_> {
         let (content, mode) = if found.is_symlink() {
             (fs::read_link(&full).map(|target| target.into_os_string().into_encoded_bytes()), 0o120_000)
         } else if found.is_dir() {
-            return self.keep_nested(path);
-        } else if found.is_file() && found.len() <= LARGEST_FILE {
+            return self.add_nested(path);
+        } else if found.is_file() && found.len() <= MAX_FILE_BYTES {
             (fs::read(&full), if is_executable(&found) { 0o100_755 } else { 0o100_644 })
         } else {
             self.skip(path);
@@ -146,12 +147,12 @@ impl Keeper<'_> {
             self.skip(path);
             return Ok(());
         };
-        let id = self.handle.blob(&content).attempting(|| format!("keep {}", path.display()))?;
-        self.index.add(&entry(path, id, mode)).attempting(|| format!("keep {}", path.display()))
+        let id = self.handle.blob(&content).attempting(|| format!("rescue {}", path.display()))?;
+        self.index.add(&entry(path, id, mode)).attempting(|| format!("rescue {}", path.display()))
     }
 
-    /// A folder is only reported when it is a repository of its own: its files are kept, its `.git` is not.
-    fn keep_nested(&mut self, folder: &Path) -> Result<(), RepoError> {
+    /// Adds the files of a nested repository without its `.git`. git reports a folder as a change only in that case.
+    fn add_nested(&mut self, folder: &Path) -> Result<(), RepoError> {
         let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else {
             self.skip(folder);
             return Ok(());
@@ -162,7 +163,7 @@ impl Keeper<'_> {
             if path.file_name().is_some_and(|name| name == ".git") {
                 self.skip(&path);
             } else if !self.handle.is_path_ignored(&path).unwrap_or(false) {
-                self.keep(&path)?;
+                self.add(&path)?;
             }
         }
         Ok(())

@@ -1,31 +1,31 @@
-//! Temporary repositories for tests. Writes through git2 alone, so that a test that needs no `git` program runs none.
+//! Temporary repositories for tests, written through git2 so that most tests need no `git` program.
 //!
-//! Panics instead of returning errors: a test has nothing to do about them.
+//! Panics instead of returning errors, because a test cannot handle them. Must not be part of the product.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::{IndexAddOption, RepositoryInitOptions, Signature};
 use tempfile::TempDir;
 
 use crate::Repository;
 
-/// A repository with one commit on `main`, which is checked out at [`Sample::top`].
+/// A repository with one commit on `main`, which is checked out at [`TestRepository::top`].
 #[derive(Debug)]
-pub struct Sample {
+pub struct TestRepository {
     dir: TempDir,
     top: PathBuf,
 }
 
-impl Default for Sample {
+impl Default for TestRepository {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Sample {
-    /// A repository that holds `README.md` with one line.
+impl TestRepository {
+    /// Creates a repository whose only file is a `README.md` with one line.
     pub fn new() -> Self {
         let sample = Self::empty();
         sample.write("README.md", "a sample\n");
@@ -33,43 +33,43 @@ impl Sample {
         sample
     }
 
-    /// A repository without a commit.
+    /// Creates a repository without a commit.
     pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let top = dir.path().canonicalize().expect("a real path").join("repository");
         let mut options = RepositoryInitOptions::new();
         let made = git2::Repository::init_opts(&top, options.initial_head("main")).expect("a repository");
         let mut config = made.config().expect("a configuration");
-        config.set_str("user.name", "Sam Sample").expect("a name");
+        config.set_str("user.name", "Sam TestRepository").expect("a name");
         config.set_str("user.email", "sam@example.org").expect("an address");
         Self { dir, top }
     }
 
-    /// The top folder of the checkout.
+    /// Returns the top folder of the checkout.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// The common `.git` folder.
+    /// Returns the common `.git` folder.
     pub fn git_dir(&self) -> PathBuf {
         self.top.join(".git")
     }
 
-    /// A path beside the repository, for worktrees.
+    /// Returns a path next to the repository, for worktrees.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.top.with_file_name(name)
     }
 
-    /// The folder that is deleted at the end; everything of the sample is in it.
+    /// Returns the temporary folder with all files of the test. It is deleted on drop.
     pub fn root(&self) -> &Path {
         self.dir.path()
     }
 
     pub fn repository(&self) -> Repository {
-        Repository::open(&self.git_dir()).expect("a repository that can be served")
+        Repository::open(&self.git_dir()).expect("a supported repository")
     }
 
-    /// Writes a file of the main checkout, folders included.
+    /// Writes a file of the main checkout, and creates its folders.
     pub fn write(&self, path: &str, content: &str) {
         write_in(&self.top, path, content);
     }
@@ -78,13 +78,13 @@ impl Sample {
         fs::read_to_string(self.top.join(path)).ok()
     }
 
-    /// Commits everything in the main checkout on its branch.
+    /// Commits all changes of the main checkout on its branch.
     pub fn commit_all(&self, message: &str) -> Sha {
         commit_all_in(&self.top, message)
     }
 
-    /// Commits `files` on `branch` without touching a checkout; the branch is created from `main` when it is missing.
-    /// No content means that the file is removed.
+    /// Commits `files` on `branch` without changing a checkout. Creates the branch from `main` if it is missing.
+    /// A file without content is removed.
     pub fn commit_on(&self, branch: &str, files: &[(&str, Option<&str>)], message: &str) -> Sha {
         let git = open(&self.top);
         let name = format!("refs/heads/{branch}");
@@ -105,7 +105,7 @@ impl Sample {
         commit.to_string()
     }
 
-    /// A commit with the files of `files_of` and these parents, on no branch.
+    /// Creates a commit with the files of `files_of` and these parents, on no branch.
     pub fn commit_as(&self, files_of: &str, parents: &[&str], message: &str) -> Sha {
         let git = open(&self.top);
         let commit = |sha: &str| git.find_commit(git2::Oid::from_str(sha).expect("a commit id")).expect("a commit");
@@ -114,7 +114,7 @@ impl Sample {
         git.commit(None, &signature, &signature, message, &tree, &parents.iter().collect::<Vec<_>>()).expect("a commit").to_string()
     }
 
-    /// Points `branch` to `commit`, which creates it when it is missing.
+    /// Points `branch` to `commit`, and creates the branch if it is missing.
     pub fn set_branch(&self, branch: &str, commit: &str) {
         let id = git2::Oid::from_str(commit).expect("a commit id");
         open(&self.top).reference(&format!("refs/heads/{branch}"), id, true, "test").expect("a branch");
@@ -126,14 +126,14 @@ impl Sample {
     }
 }
 
-/// Writes a file of any checkout, folders included.
+/// Writes a file of any checkout, and creates its folders.
 pub fn write_in(checkout: &Path, path: &str, content: &str) {
     let path = checkout.join(path);
     fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
     fs::write(path, content).expect("a file");
 }
 
-/// Commits everything in any checkout on the branch it stands on, as an agent would.
+/// Commits all changes of any checkout on its current branch, as an agent would.
 pub fn commit_all_in(checkout: &Path, message: &str) -> Sha {
     let git = open(checkout);
     let mut index = git.index().expect("an index");
@@ -147,11 +147,11 @@ pub fn commit_all_in(checkout: &Path, message: &str) -> Sha {
     git.commit(Some("HEAD"), &signature, &signature, message, &tree, &parents).expect("a commit").to_string()
 }
 
-/// The ordinary, trusting way: this stands in for a person or an agent.
+/// Opens a repository the ordinary way, as a human or an agent would.
 fn open(checkout: &Path) -> git2::Repository {
     git2::Repository::open(checkout).expect("a repository")
 }
 
 fn signature() -> Signature<'static> {
-    Signature::now("Sam Sample", "sam@example.org").expect("a signature")
+    Signature::now("Sam TestRepository", "sam@example.org").expect("a signature")
 }

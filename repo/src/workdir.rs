@@ -1,6 +1,6 @@
-//! What differs between a commit and the files of a checkout, without believing the checkout's index.
+//! Compares the files of a checkout with a commit, without trusting the checkout's index.
 //!
-//! Answers with paths only; what they mean (not ready for review, not to be landed on) is for the callers.
+//! Must not interpret the changed paths. The callers decide whether they block a review or a landing.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,18 @@ pub(crate) struct Change {
     pub(crate) status: Delta,
 }
 
-/// How untracked folders are listed.
+/// Listing mode of untracked folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Untracked {
-    /// A wholly untracked folder is one path that ends in `/`.
+    /// An untracked folder is one path that ends in `/`.
     Folders,
-    /// Every file is listed; only a nested repository stays one path that ends in `/`.
+    /// Every file is listed. Only a nested repository remains one path that ends in `/`.
     Files,
 }
 
 impl Repository {
-    /// The paths of `workdir` that differ from `commit`, in path order. Ignored files do not count, and neither does
-    /// what is inside submodules, which are never populated in our checkouts.
+    /// Lists the paths of `workdir` that differ from `commit`, in path order. Skips ignored files and the contents of
+    /// submodules, which are never populated in managed checkouts.
     pub(crate) fn changes(&self, workdir: &Path, commit: Oid, untracked: Untracked) -> Result<Vec<Change>, RepoError> {
         let handle = self.handle_on(workdir, commit)?;
         let tree = find_commit(&handle, commit)?.tree().attempting(|| format!("read the files of {commit}"))?;
@@ -44,7 +44,7 @@ impl Repository {
     }
 }
 
-/// Paths as people read them.
-pub(crate) fn shown<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+/// Converts paths to text for people.
+pub(crate) fn display_paths<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
     paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }

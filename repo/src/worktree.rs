@@ -1,14 +1,14 @@
-//! Makes checkouts for agents, so that a kill after any step and a repeat end in the same state.
+//! Creates checkouts for agents. After a kill at any step, a repeated call ends in the same state.
 //!
-//! git's own files are written here in a fixed order, each step repeatable, instead of through libgit2's `worktree add`:
-//! that one cannot be repeated after a failure, cannot make a detached checkout, and opens the new folder through its
-//! `.git` file. An index that is not empty, which the checkout writes last, marks a complete checkout; only an incomplete
-//! one is filled.
+//! Must not use libgit2's `worktree add`, which cannot be repeated after a failure, cannot create a detached checkout,
+//! and opens the new folder through its `.git` file. This file writes git's own files in a fixed order, and each step
+//! can be repeated. A non-empty index, which is written last, marks a complete checkout. Only incomplete checkouts get
+//! their files written.
 
 use std::fs;
 use std::path::Path;
 
-use domain::evidence::Sha;
+use domain::runs::evidence::Sha;
 use git2::Oid;
 use git2::build::CheckoutBuilder;
 
@@ -19,14 +19,13 @@ use crate::handle::{Repository, find_commit, oid, sha};
 use crate::rescue::RESCUE_PREFIX;
 
 impl Repository {
-    /// Makes the checkout `name` at `path` on `branch`. The branch is created at `start` when it does not exist; an
-    /// existing one is checked out where it is. A complete checkout is left as it is, only its links are repaired.
+    /// Creates the checkout `name` at `path` on `branch`. Creates the branch at `start` if it does not exist, and does not
+    /// move an existing one. In a complete checkout, repairs only the links.
     ///
-    /// `name` has to be unique for the path: it becomes a folder below `.git/worktrees`.
+    /// `name` must be unique for the path, because it becomes a folder below `.git/worktrees`.
     ///
     /// # Errors
-    /// The path or name is taken by something else, the branch is checked out elsewhere, or another branch stands in
-    /// the way.
+    /// The path or name is in use, the branch is checked out elsewhere, or another branch conflicts with its name.
     pub fn add_worktree(&self, name: &str, path: &Path, branch: &str, start: &Sha) -> Result<(), RepoError> {
         let admin = self.admin_dir(name)?;
         let elsewhere = self.checkouts()?.into_iter().find(|other| other.admin != admin && other.occupies(branch));
@@ -38,17 +37,17 @@ impl Repository {
             Some(tip) => tip,
             None => {
                 let start = find_commit(&handle, oid(start)?)?.id();
-                branch::set_reference(&handle, &branch::full_name(branch), None, start, "vibe-relay: task started")?;
+                branch::set_reference(&handle, &branch::branch_ref(branch), None, start, "vibe-relay: task started")?;
                 start
             }
         };
-        self.lay_out(name, path, &Head::Reference(branch::full_name(branch)), tip)
+        self.lay_out(name, path, &Head::Reference(branch::branch_ref(branch)), tip)
     }
 
-    /// Makes the throw-away checkout `name` of exactly `commit` at `path`, on no branch.
+    /// Creates the temporary checkout `name` of exactly `commit` at `path`, on no branch.
     ///
     /// # Errors
-    /// As [`Repository::add_worktree`], or the commit is missing.
+    /// Same as [`Repository::add_worktree`], or the commit is missing.
     pub fn add_detached(&self, name: &str, path: &Path, commit: &Sha) -> Result<(), RepoError> {
         let id = find_commit(&self.handle()?, oid(commit)?)?.id();
         self.lay_out(name, path, &Head::Detached(commit.clone()), id)
@@ -60,9 +59,9 @@ impl Repository {
             return Err(RepoError::PathOccupied { path: path.to_path_buf() });
         }
         if linked_workdir(&admin).is_some_and(|other| other != path && other.exists()) {
-            return Err(RepoError::CheckoutName { name: name.to_owned(), why: "another checkout has it" });
+            return Err(RepoError::CheckoutName { name: name.to_owned(), why: "another checkout uses it" });
         }
-        let filled = holds_anything(path);
+        let filled = is_not_empty(path);
         let index = fs::metadata(admin.join("index")).ok().filter(fs::Metadata::is_file);
         let complete = filled && index.as_ref().is_some_and(|index| index.len() > 0);
         if filled && !complete && !links_to(path, &admin) {
@@ -70,8 +69,7 @@ impl Repository {
         }
 
         if filled && !complete && index.is_some() {
-            // Empty: what a power cut leaves of one that was just written. By whom cannot be told any more, so what is
-            // there may be an agent's work.
+            // An empty index is the result of a power cut. The files may be an agent's work, so rescue them first.
             self.rescue(&format!("{RESCUE_PREFIX}{name}/power-cut"), path, &sha(commit))?;
         }
         create_folder(&admin)?;
@@ -79,9 +77,9 @@ impl Repository {
         write_file(&admin, "commondir", "../..\n")?;
         write_file(&admin, "gitdir", &format!("{}\n", path.join(".git").display()))?;
         if !complete {
-            // Also when the files of a once complete checkout are gone: its index would make it look like deletions.
-            remove_if_there(&admin.join("index"))?;
-            remove_if_there(&admin.join("index.lock"))?;
+            // Remove the index even if all files are gone, because it would show them as deleted.
+            remove_if_exists(&admin.join("index"))?;
+            remove_if_exists(&admin.join("index.lock"))?;
         }
         if !complete || read_head(&admin).is_none() {
             let text = match head {
@@ -92,56 +90,56 @@ impl Repository {
         }
         create_folder(path)?;
         write_file(path, ".git", &format!("gitdir: {}\n", admin.display()))?;
-        if complete { Ok(()) } else { self.fill(&admin, path, commit) }
+        if complete { Ok(()) } else { self.write_files(&admin, path, commit) }
     }
 
-    /// Writes the files of `commit`, then the index. Forced, because what is there is left from an earlier attempt.
-    fn fill(&self, admin: &Path, path: &Path, commit: Oid) -> Result<(), RepoError> {
+    /// Writes the files of `commit`, then the index. Overwrites existing files, which are left from an earlier attempt.
+    fn write_files(&self, admin: &Path, path: &Path, commit: Oid) -> Result<(), RepoError> {
         let handle = self.checkout_handle(admin, path)?;
         let tree = find_commit(&handle, commit)?.into_object();
         handle.checkout_tree(&tree, Some(CheckoutBuilder::new().force())).attempting(|| format!("check out {commit} to {}", path.display()))
     }
 }
 
-/// Whether something is at `path` besides a draft of our own.
-fn holds_anything(path: &Path) -> bool {
+/// Returns whether `path` contains anything except our own draft file.
+fn is_not_empty(path: &Path) -> bool {
     match fs::read_dir(path) {
-        Ok(entries) => entries.flatten().any(|entry| entry.file_name() != draft_of(".git").as_str()),
+        Ok(entries) => entries.flatten().any(|entry| entry.file_name() != draft_name(".git").as_str()),
         Err(_) => path.symlink_metadata().is_ok(),
     }
 }
 
-fn draft_of(name: &str) -> String {
+fn draft_name(name: &str) -> String {
     format!("{name}.vibe-relay")
 }
 
-/// Whether the `.git` file at `path` names `admin`.
+/// Returns whether the `.git` file at `path` names `admin`.
 pub(crate) fn links_to(path: &Path, admin: &Path) -> bool {
     read_small(&path.join(".git")).is_some_and(|text| text.trim_end().strip_prefix("gitdir: ").map(Path::new) == Some(admin))
 }
 
 fn create_folder(path: &Path) -> Result<(), RepoError> {
-    fs::create_dir_all(path).attempting(|| format!("make the folder {}", path.display()))
+    fs::create_dir_all(path).attempting(|| format!("create the folder {}", path.display()))
 }
 
-/// Writes a small file whole or not at all. A symbolic link in its place is replaced, not followed.
+/// Writes a small file atomically. Replaces a symbolic link instead of following it.
 fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), RepoError> {
     let target = folder.join(name);
     if read_small(&target).is_some_and(|found| found == text) {
         return Ok(());
     }
-    let draft = folder.join(draft_of(name));
+    let draft = folder.join(draft_name(name));
     let writing = || format!("write {}", target.display());
-    remove_if_there(&draft)?;
+    remove_if_exists(&draft)?;
     fs::write(&draft, text).attempting(writing)?;
     if target.is_dir() && !target.is_symlink() {
-        // An agent ran `git init` in its checkout. The new folder is kept aside, so that nothing in it is lost.
+        // An agent ran `git init` in its checkout. Move the new folder aside to keep its contents.
         fs::rename(&target, folder.join(format!("{name}.found"))).attempting(writing)?;
     }
     fs::rename(&draft, &target).attempting(writing)
 }
 
-fn remove_if_there(path: &Path) -> Result<(), RepoError> {
+fn remove_if_exists(path: &Path) -> Result<(), RepoError> {
     match fs::remove_file(path) {
         Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
             Err(RepoError::Io { attempted: format!("remove {}", path.display()), reason })

@@ -28,7 +28,7 @@ pub const BOARD_SERVER: &str = "vibe-relay";
 pub struct LaunchRequest<'a> {
     /// The agent program's absolute path, then the arguments that precede all others.
     pub command: &'a [String],
-    pub phase: Phase,
+    pub phase: AgentKind,
     pub session: Session,
     /// The model; the program's default when missing.
     pub model: Option<&'a str>,

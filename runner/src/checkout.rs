@@ -72,33 +72,33 @@ async fn free_name(git_dir: &Path, wanted: String) -> Result<String, CheckoutErr
 ///
 /// # Errors
 /// When the repository cannot be served, or there is no branch to judge.
-pub(crate) async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: Phase) -> Result<Site, CheckoutError> {
+pub(crate) async fn site(db: &Db, worktrees: &Path, project: &Project, task: &Task, phase: AgentKind) -> Result<Site, CheckoutError> {
     let (project_branch, tip) = project_branch(db, project).await?;
     let git_dir = PathBuf::from(&project.git_dir);
     let folder = worktrees.join(project.id.as_str());
     let id = &task.card.id;
-    if phase == Phase::Coder {
+    if phase == AgentKind::Coder {
         let branch = own_branch(db, project, task).await?;
         let path = match &task.worktree_path {
             Some(path) => PathBuf::from(path),
             None => free_place(&git_dir, folder, id.to_string()).await?,
         };
-        db.checkout_planned(id, &branch, &path.to_string_lossy()).await?;
+        db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
         return Ok(Site { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip });
     }
     let path = free_place(&git_dir, folder, format!("{id}-{phase}")).await?;
     let (shown_branch, sha, base) = match (phase, &task.branch) {
-        (Phase::Reviewer, Some(branch)) => {
+        (AgentKind::Reviewer, Some(branch)) => {
             let found = branch_tip(&git_dir, branch).await?;
             (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip)
         }
-        (Phase::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
+        (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         // Who looks at the whole compares it with what the project started from.
-        (Phase::Orchestrator, _) => {
+        (AgentKind::Orchestrator, _) => {
             let base = branch_tip(&git_dir, &project.base_branch).await?;
             (project_branch, tip.clone(), base.unwrap_or(tip))
         }
-        (Phase::Planner | Phase::Coder, _) => (project_branch, tip.clone(), tip),
+        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch, tip.clone(), tip),
     };
     Ok(Site { git_dir, path, branch: None, shown_branch, sha, base })
 }
@@ -115,7 +115,7 @@ async fn own_branch(db: &Db, project: &Project, task: &Task) -> Result<String, C
     let wanted = format!("vr/{}/work", task.card.id);
     let owned = db.owns_reference(&project.git_dir, &wanted).await?;
     let name = if owned { wanted } else { free_name(Path::new(&project.git_dir), wanted).await? };
-    db.own_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
+    db.claim_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
     Ok(name)
 }
 
@@ -166,7 +166,7 @@ pub(crate) async fn lay_out(site: &Site) -> Result<(), CheckoutError> {
 /// # Errors
 /// When it cannot be removed.
 pub(crate) async fn throw_away(project: &Project, run: &Run) -> Result<(), CheckoutError> {
-    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != Phase::Coder).map(PathBuf::from) else { return Ok(()) };
+    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
     let git_dir = PathBuf::from(&project.git_dir);
     blocking(move || Repository::open(&git_dir)?.remove_worktree(&checkout_name(&path), &path)).await
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
+use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::{NewTask, Task};
@@ -15,12 +15,12 @@ use domain::runs::evidence::Sha;
 use domain::runs::failure::EndClass;
 use domain::wire::NewProject;
 use repo::Repository;
-use repo::testing::{Sample, commit_all_in, write_in};
+use repo::testing::{TestRepository, commit_all_in, write_in};
 
 use crate::checkout::{self, CheckoutError, Site};
 
 pub(crate) struct Board {
-    pub(crate) sample: Sample,
+    pub(crate) sample: TestRepository,
     pub(crate) config: Config,
     pub(crate) db: Db,
     /// A standing board on the sample.
@@ -29,10 +29,10 @@ pub(crate) struct Board {
 
 impl Board {
     pub(crate) async fn new() -> Self {
-        Self::on(Sample::new()).await
+        Self::on(TestRepository::new()).await
     }
 
-    pub(crate) async fn on(sample: Sample) -> Self {
+    pub(crate) async fn on(sample: TestRepository) -> Self {
         let config = Config {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
@@ -103,12 +103,12 @@ impl Board {
         self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id
     }
 
-    pub(crate) async fn site(&self, task: &TaskId, phase: Phase) -> Result<Site, CheckoutError> {
+    pub(crate) async fn site(&self, task: &TaskId, phase: AgentKind) -> Result<Site, CheckoutError> {
         checkout::site(&self.db, &self.config.worktrees_path, &self.project().await, &self.read(task).await, phase).await
     }
 
     /// A run whose checkout is laid out, and its agent's way in.
-    pub(crate) async fn agent(&self, task: &TaskId, phase: Phase) -> (Site, Reserved, Caller) {
+    pub(crate) async fn agent(&self, task: &TaskId, phase: AgentKind) -> (Site, ReservedRun, Caller) {
         let site = self.site(task, phase).await.unwrap();
         let new = NewRun {
             task: task.clone(),
@@ -116,7 +116,7 @@ impl Board {
             status: self.read(task).await.card.status,
             sha: Some(site.sha.clone()),
             worktree_path: Some(site.path.to_string_lossy().into_owned()),
-            run_dirs: self.sample.beside("store/runs"),
+            runs_root: self.sample.beside("store/runs"),
             port: None,
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
@@ -127,15 +127,15 @@ impl Board {
 
     /// Moves a task with what the move needs of the repository.
     pub(crate) async fn move_to(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>) {
-        let look = self.db.look(caller, task, to).await.unwrap();
-        let found = repo::look(&look).unwrap();
-        let wish = Move { to, reason: reason.map(str::to_owned), merge: true };
+        let look = self.db.required_evidence(caller, task, to).await.unwrap();
+        let found = repo::collect_evidence(&look).unwrap();
+        let wish = MoveRequest { to, reason: reason.map(str::to_owned), merge: true };
         self.db.move_task(caller, task, wish, found).await.unwrap();
     }
 
     /// Lets a coder commit these files and hand in. Answers where it worked and its commit.
     pub(crate) async fn work(&self, task: &TaskId, files: &[(&str, &str)]) -> (PathBuf, Sha) {
-        let (site, reserved, coder) = self.agent(task, Phase::Coder).await;
+        let (site, reserved, coder) = self.agent(task, AgentKind::Coder).await;
         for (path, content) in files {
             write_in(&site.path, path, content);
         }
@@ -145,7 +145,7 @@ impl Board {
         (site.path, sha)
     }
 
-    pub(crate) async fn end(&self, reserved: &Reserved) {
+    pub(crate) async fn end(&self, reserved: &ReservedRun) {
         let end =
             RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
         self.db.end_run(&reserved.run.id, end).await.unwrap();

@@ -46,9 +46,9 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
         outcome => outcome?,
     };
     let recorded = match outcome {
-        Outcome::Merged { head } => db.merged(id, &sha, &branch, &head).await.map(drop),
-        Outcome::Moved => db.void_approval(id, &sha).await,
-        Outcome::Conflict { paths } => db.merge_failed(id, &sha, &conflict(&sha, &branch, &paths)).await.map(drop),
+        Outcome::Merged { head } => db.record_merge(id, &sha, &branch, &head).await.map(drop),
+        Outcome::Moved => db.revoke_approval(id, &sha).await,
+        Outcome::Conflict { paths } => db.record_merge_failure(id, &sha, &conflict(&sha, &branch, &paths)).await.map(drop),
     };
     match recorded {
         // The person moved the card meanwhile: that is not the repository's failure, and their word counts.

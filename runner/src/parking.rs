@@ -19,10 +19,10 @@ const SHORTEST_RATE_LIMIT: Duration = Duration::from_secs(5);
 /// # Errors
 /// When the store fails.
 pub(crate) async fn park(db: &Db, failure: FailureClass, limited_until: Option<i64>, error: Option<&str>) -> db::Result<EndClass> {
-    let Some(reason) = failure.parks() else { return Ok(EndClass::Failed) };
+    let Some(reason) = failure.park_reason() else { return Ok(EndClass::Failed) };
     let detail = error.unwrap_or(reason.sentence()).to_owned();
-    if reason.is_tried() {
-        db.park_until_tried(reason, detail).await?;
+    if reason.needs_probe() {
+        db.park_with_backoff(reason, detail).await?;
     } else {
         db.park(Parking { reason, until: until(reason, limited_until, db::now()), detail }).await?;
     }
@@ -33,10 +33,10 @@ fn until(reason: ParkReason, limited_until: Option<i64>, now: Timestamp) -> Time
     match (reason, limited_until) {
         (ParkReason::RateLimited, Some(seconds)) => {
             let told = Timestamp::from_milliseconds(seconds.saturating_mul(1000));
-            told.clamp(now.after(SHORTEST_RATE_LIMIT), now.after(reason.longest()))
+            told.clamp(now.after(SHORTEST_RATE_LIMIT), now.after(reason.max_duration()))
         }
         (ParkReason::RateLimited, None) => now.after(RATE_LIMIT_GUESS),
-        _ => now.after(reason.longest()),
+        _ => now.after(reason.max_duration()),
     }
 }
 

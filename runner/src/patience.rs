@@ -81,7 +81,7 @@ async fn settle(db: &Db, id: &TaskId, done: Result<(), CheckoutError>, words: im
         // Room has to be made, for everybody; what is asked for here stays to be done.
         parking::park(db, FailureClass::DiskFull, None, Some(&error.to_string())).await.map(|_| Err(error.to_string()))
     } else {
-        db.need_person(id, AttentionKind::Repository, &words(&error)).await.map(Ok)
+        db.request_attention(id, AttentionKind::Repository, &words(&error)).await.map(Ok)
     };
     told.unwrap_or_else(|told| Err(format!("{error}; {told}")))
 }

@@ -8,15 +8,15 @@ mod silence;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{State, TaskState};
+use db::{Snapshot, TaskSnapshot};
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::Status;
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::failure::{FailureClass, LONGEST_BACKOFF};
+use domain::runs::failure::{FailureClass, MAX_BACKOFF};
 use domain::runs::parking::ParkReason;
 use domain::time::Timestamp;
 
@@ -27,7 +27,7 @@ use silence::{Silence, silence};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Start an agent of `phase` for the task.
-    Start { task: TaskId, phase: Phase, status: Status },
+    Start { task: TaskId, phase: AgentKind, status: Status },
     /// A run is on record that nobody here watches: take it over, or find out how it ended.
     Adopt { task: TaskId, run: RunId },
     /// Bring an approved branch into the project branch.
@@ -52,12 +52,12 @@ pub enum Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     pub actions: Vec<Action>,
-    pub whys: Vec<(TaskId, Option<Why>)>,
+    pub whys: Vec<(TaskId, Option<WaitReason>)>,
     pub look_again: Option<Timestamp>,
 }
 
 /// Makes the plan. `busy` are the tasks on which an action is under way in this process.
-pub fn plan(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Plan {
+pub fn plan(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Plan {
     let mut planner = Planner::new(state, config, busy, now);
     planner.parkings();
     planner.runs();
@@ -71,7 +71,7 @@ pub fn plan(state: &State, config: &Config, busy: &BTreeSet<TaskId>, now: Timest
 }
 
 struct Planner<'a> {
-    state: &'a State,
+    state: &'a Snapshot,
     config: &'a Config,
     busy: &'a BTreeSet<TaskId>,
     now: Timestamp,
@@ -86,11 +86,11 @@ struct Candidate<'a> {
     card: &'a Card,
     /// Review, rework, orchestrator, planner, new coder: finishing goes before beginning.
     rank: u8,
-    phase: Phase,
+    phase: AgentKind,
 }
 
 impl<'a> Planner<'a> {
-    fn new(state: &'a State, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
+    fn new(state: &'a Snapshot, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
         let asking = state.tasks.iter().map(|known| &known.task.card).filter(|card| asks_about_branch(card));
         let asked = asking.map(|card| (&card.project_id, &card.id)).collect();
@@ -101,8 +101,8 @@ impl<'a> Planner<'a> {
         self.plan.look_again = Some(self.plan.look_again.map_or(at, |known| known.min(at)));
     }
 
-    fn why(&mut self, card: &Card, why: Option<Why>) {
-        if card.why != why {
+    fn why(&mut self, card: &Card, why: Option<WaitReason>) {
+        if card.wait_reason != why {
             self.plan.whys.push((card.id.clone(), why));
         }
     }
@@ -159,19 +159,19 @@ impl<'a> Planner<'a> {
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
                 let merging = card.run.is_none() && card.is_approved();
-                self.why(card, if stopping { Some(Why::Stopping) } else { merging.then_some(Why::MergeQueued) });
+                self.why(card, if stopping { Some(WaitReason::Stopping) } else { merging.then_some(WaitReason::MergeQueued) });
                 continue;
             }
             let waits = self.waits(card);
             if self.misses_assignee(known, waits.is_some()) || card.attention.is_some() {
-                self.why(card, Some(Why::NeedsYou));
+                self.why(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
             if let Some(why) = waits {
                 self.why(card, Some(why));
                 continue;
             }
-            let asked = self.asked.get(&card.project_id).map(|task| Why::BranchAsked { task: (*task).clone() });
+            let asked = self.asked.get(&card.project_id).map(|task| WaitReason::UnapprovedCommits { task: (*task).clone() });
             if card.is_approved() && asked.is_some() {
                 self.why(card, asked);
                 continue;
@@ -181,22 +181,22 @@ impl<'a> Planner<'a> {
                 if merging.insert(repository) {
                     self.plan.actions.push(Action::Merge { task: card.id.clone() });
                 }
-                self.why(card, Some(Why::MergeQueued));
+                self.why(card, Some(WaitReason::MergeQueued));
                 continue;
             }
             // Somebody from outside works on it, and a lead reviews it by the rules of the board: no agent of ours joins in.
-            if let Some(name) = card.hands.assigned_to.clone() {
-                self.why(card, Some(if card.status == Status::InReview { Why::AwaitsLead { name } } else { Why::AssignedTo { name } }));
+            if let Some(name) = card.contributors.assigned_to.clone() {
+                self.why(card, Some(if card.status == Status::InReview { WaitReason::AwaitingLead { name } } else { WaitReason::Assigned { name } }));
                 continue;
             }
             if self.sent_back_too_often(known) {
-                self.why(card, Some(Why::NeedsYou));
+                self.why(card, Some(WaitReason::NeedsAttention));
                 continue;
             }
-            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, LONGEST_BACKOFF)) {
+            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, MAX_BACKOFF)) {
                 self.look_again(until);
                 let after = known.last_failure.unwrap_or(FailureClass::Crashed);
-                self.why(card, Some(Why::Waiting { until, after }));
+                self.why(card, Some(WaitReason::Backoff { until, after }));
                 continue;
             }
             if asked.is_some() {
@@ -219,7 +219,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Puts a task before the person whose assignee fell silent, and takes that back when it is no longer so. Answers whether it is news.
-    fn misses_assignee(&mut self, known: &TaskState, waits: bool) -> bool {
+    fn misses_assignee(&mut self, known: &TaskSnapshot, waits: bool) -> bool {
         let card = &known.task.card;
         let asked = card.attention.as_ref().map(|attention| attention.kind);
         let silence = silence(known, self.state, waits, self.now);
@@ -231,7 +231,7 @@ impl<'a> Planner<'a> {
                 self.plan.actions.push(Action::MissAssignee { task: card.id.clone(), name, detail });
                 true
             }
-            (Silence::None { .. }, Some(AttentionKind::Silent)) => {
+            (Silence::None { .. }, Some(AttentionKind::AssigneeUnresponsive)) => {
                 self.plan.actions.push(Action::MissNobody { task: card.id.clone() });
                 false
             }
@@ -240,30 +240,30 @@ impl<'a> Planner<'a> {
     }
 
     /// What a task waits for before anybody may work on it, whatever else is free.
-    fn waits(&self, card: &Card) -> Option<Why> {
+    fn waits(&self, card: &Card) -> Option<WaitReason> {
         if let Some(by) = card.held_by {
-            return Some(Why::Held { by });
+            return Some(WaitReason::Held { by });
         }
         if card.status != Status::Backlog {
             return None;
         }
         let parent = card.parent_task_id.as_ref().and_then(|parent| self.cards.get(parent));
         // Not done: a plan that was given up in the middle does not begin.
-        if let Some(parent) = parent.filter(|parent| parent.phase == Phase::Planner && parent.status != Status::Done) {
-            return Some(Why::PlanOpen { task: parent.id.clone() });
+        if let Some(parent) = parent.filter(|parent| parent.phase == AgentKind::Planner && parent.status != Status::Done) {
+            return Some(WaitReason::PlanUnfinished { task: parent.id.clone() });
         }
         let open = |id: &&TaskId| self.cards.get(id).is_none_or(|dependency| !dependency.satisfies_dependents());
         let tasks: Vec<TaskId> = card.depends_on.iter().filter(open).cloned().collect();
-        (!tasks.is_empty()).then_some(Why::BlockedBy { tasks })
+        (!tasks.is_empty()).then_some(WaitReason::BlockedBy { tasks })
     }
 
-    fn sent_back_too_often(&mut self, known: &TaskState) -> bool {
+    fn sent_back_too_often(&mut self, known: &TaskSnapshot) -> bool {
         let card = &known.task.card;
         let too_often = card.status == Status::InProgress && known.task.review_rounds >= self.config.max_review_rounds;
         if too_often {
             let detail =
                 format!("It was sent back {} times. Read the thread, say what you want in a comment, and press Retry.", known.task.review_rounds);
-            self.plan.actions.push(Action::NeedPerson { task: card.id.clone(), kind: AttentionKind::Stalled, detail });
+            self.plan.actions.push(Action::NeedPerson { task: card.id.clone(), kind: AttentionKind::ReviewLimit, detail });
         }
         too_often
     }
@@ -295,13 +295,13 @@ impl<'a> Planner<'a> {
             _ => {}
         }
         for Candidate { card, phase, .. } in candidates {
-            let reviews = phase == Phase::Reviewer;
+            let reviews = phase == AgentKind::Reviewer;
             if let Some(parking) = parked {
                 self.why(card, Some(parking::why(parking)));
             } else if reviews && free_reviewers == 0 {
-                self.why(card, Some(Why::PhaseFull { phase: Phase::Reviewer }));
+                self.why(card, Some(WaitReason::KindLimitReached { phase: AgentKind::Reviewer }));
             } else if free == 0 {
-                self.why(card, Some(Why::NoFreeSlot { most }));
+                self.why(card, Some(WaitReason::NoFreeSlot { limit: most }));
             } else {
                 free -= 1;
                 free_reviewers -= usize::from(reviews);
@@ -326,10 +326,10 @@ impl<'a> Planner<'a> {
 /// The agent that a task which stands here needs next.
 fn candidate(card: &Card) -> Candidate<'_> {
     let (rank, phase) = match (card.status, card.phase) {
-        (Status::InReview, _) => (0, Phase::Reviewer),
-        (Status::InProgress, Phase::Coder) => (1, Phase::Coder),
-        (_, Phase::Orchestrator) => (2, Phase::Orchestrator),
-        (_, Phase::Planner) => (3, Phase::Planner),
+        (Status::InReview, _) => (0, AgentKind::Reviewer),
+        (Status::InProgress, AgentKind::Coder) => (1, AgentKind::Coder),
+        (_, AgentKind::Orchestrator) => (2, AgentKind::Orchestrator),
+        (_, AgentKind::Planner) => (3, AgentKind::Planner),
         (_, phase) => (4, phase),
     };
     Candidate { card, rank, phase }
@@ -342,7 +342,7 @@ fn asks_about_branch(card: &Card) -> bool {
 
 fn works_as_reviewer(card: &Card) -> bool {
     match &card.run {
-        Some(run) => run.phase == Phase::Reviewer,
+        Some(run) => run.phase == AgentKind::Reviewer,
         None => card.status == Status::InReview,
     }
 }

@@ -25,7 +25,7 @@ mod tests {
         Run {
             id: RunId::new(1),
             task_id: TaskId::new(1),
-            phase: Phase::Coder,
+            phase: AgentKind::Coder,
             attempt: 1,
             session_id: None,
             worktree_path: None,

@@ -13,12 +13,12 @@ use domain::runs::run::Run;
 use domain::team::message::Inbox;
 
 /// The built-in system prompt of an agent kind.
-pub fn role(phase: Phase) -> &'static str {
+pub fn role(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Planner => include_str!("../../agents/planner.md"),
-        Phase::Coder => include_str!("../../agents/coder.md"),
-        Phase::Reviewer => include_str!("../../agents/reviewer.md"),
-        Phase::Orchestrator => include_str!("../../agents/orchestrator.md"),
+        AgentKind::Planner => include_str!("../../agents/planner.md"),
+        AgentKind::Coder => include_str!("../../agents/coder.md"),
+        AgentKind::Reviewer => include_str!("../../agents/reviewer.md"),
+        AgentKind::Orchestrator => include_str!("../../agents/orchestrator.md"),
     }
 }
 
@@ -28,7 +28,7 @@ pub struct PromptInput<'a> {
     pub project: &'a Project,
     pub task: &'a Task,
     /// The agent kind of this run. For a coder's task it may be the reviewer.
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// The branch of the work, or the branch that the checkout shows.
     pub branch: &'a str,
     pub worktree: &'a str,
@@ -104,12 +104,12 @@ fn attempt(run: &Run) -> Option<String> {
 }
 
 /// The reminder for an agent that ended its turn without moving its card.
-pub fn reminder(phase: Phase, task: &Task) -> String {
+pub fn reminder(phase: AgentKind, task: &Task) -> String {
     let next = match phase {
-        Phase::Planner => include_str!("../../agents/reminder/planner.md"),
-        Phase::Coder => include_str!("../../agents/reminder/coder.md"),
-        Phase::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
-        Phase::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
+        AgentKind::Planner => include_str!("../../agents/reminder/planner.md"),
+        AgentKind::Coder => include_str!("../../agents/reminder/coder.md"),
+        AgentKind::Reviewer => include_str!("../../agents/reminder/reviewer.md"),
+        AgentKind::Orchestrator => include_str!("../../agents/reminder/orchestrator.md"),
     };
     let text = include_str!("../../agents/reminder/no_outcome.md").trim_end().replace("{next}", next.trim_end());
     text.replace("{task}", task.card.id.as_str())

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use db::{Db, NewRun, Reserved};
+use db::{Db, NewRun, ReservedRun};
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
@@ -49,7 +49,7 @@ impl Context {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status: Status, poke: watch::Receiver<u64>) -> db::Result<()> {
+pub(crate) async fn start(context: &Context, task: &TaskId, phase: AgentKind, status: Status, poke: watch::Receiver<u64>) -> db::Result<()> {
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
@@ -65,8 +65,8 @@ pub(crate) async fn start(context: &Context, task: &TaskId, phase: Phase, status
         status,
         sha: site.as_ref().ok().map(|site| site.sha.clone()),
         worktree_path: site.as_ref().ok().map(|site| site.path.to_string_lossy().into_owned()),
-        run_dirs: context.run_dirs(),
-        port: if phase == Phase::Planner { None } else { port::choose(context.config.port_range, &live) },
+        runs_root: context.run_dirs(),
+        port: if phase == AgentKind::Planner { None } else { port::choose(context.config.port_range, &live) },
     };
     let reserved = match db.reserve_run(wish).await {
         Ok(reserved) => reserved,
@@ -98,7 +98,7 @@ fn checkout_failed(error: CheckoutError) -> (FailureClass, String) {
 }
 
 /// Everything between the reservation and the living process.
-async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &Reserved) -> Prepared<RunDir> {
+async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site, reserved: &ReservedRun) -> Prepared<RunDir> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::lay_out(site).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
@@ -158,10 +158,10 @@ async fn prepare(context: &Context, project: &Project, task: &Task, site: &Site,
 }
 
 /// Coders and planners go on where their last attempt stopped; who judges begins with a fresh mind.
-async fn session(db: &Db, task: &Task, phase: Phase) -> db::Result<Session> {
+async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
     let last = match phase {
-        Phase::Coder | Phase::Planner => db.last_session(&task.card.id, phase).await?,
-        Phase::Reviewer | Phase::Orchestrator => None,
+        AgentKind::Coder | AgentKind::Planner => db.last_session(&task.card.id, phase).await?,
+        AgentKind::Reviewer | AgentKind::Orchestrator => None,
     };
     Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
         Some(id) => Session::Resume(id),
@@ -188,7 +188,7 @@ async fn words(db: &Db, project: &Project, task: &Task, site: &Site, run: &Run, 
 }
 
 /// Who commits, where the repository names nobody: git would refuse otherwise.
-async fn identity(site: &Site, phase: Phase) -> Vec<(&'static str, String)> {
+async fn identity(site: &Site, phase: AgentKind) -> Vec<(&'static str, String)> {
     let git_dir = site.git_dir.clone();
     let found = checkout::blocking(move || repo::Repository::open(&git_dir)?.identity(phase.as_str())).await;
     match found {

@@ -109,11 +109,11 @@ impl Supervisor {
     }
 
     async fn look(&mut self) -> db::Result<Option<Timestamp>> {
-        let state = self.context.db.state().await?;
+        let state = self.context.db.snapshot().await?;
         let Plan { actions, whys, look_again } = plan(&state, &self.context.config, &self.busy, db::now());
         self.poke.send_modify(|count| *count += 1);
         if !whys.is_empty() {
-            self.context.db.set_whys(whys).await?;
+            self.context.db.set_wait_reasons(whys).await?;
         }
         // What is at work goes before what may begin, which asks a program first.
         let (starts, others): (Vec<_>, Vec<_>) = actions.into_iter().partition(|action| matches!(action, Action::Start { .. }));
@@ -132,9 +132,9 @@ impl Supervisor {
         let db = self.context.db.clone();
         match action {
             Action::Resume { reason } => self.resume(reason).await,
-            Action::NeedPerson { task, kind, detail } => db.need_person(&task, kind, &detail).await,
-            Action::MissAssignee { task, name, detail } => db.miss_assignee(&task, &name, &detail).await,
-            Action::MissNobody { task } => db.miss_nobody(&task).await,
+            Action::NeedPerson { task, kind, detail } => db.request_attention(&task, kind, &detail).await,
+            Action::MissAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await,
+            Action::MissNobody { task } => db.clear_unresponsive_assignee(&task).await,
             Action::LookAtBranch { task } => checkout::look_again(&db, &task).await,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await,
             Action::Start { task, phase, status } => {
@@ -189,7 +189,7 @@ impl Supervisor {
                 Ok(true)
             }
             Err(failure) => {
-                let until = db::now().after(failure.reason.longest());
+                let until = db::now().after(failure.reason.max_duration());
                 self.context.db.park(Parking { reason: failure.reason, until, detail: failure.detail }).await?;
                 Ok(false)
             }
@@ -203,7 +203,7 @@ impl Supervisor {
             return self.context.db.resume(reason).await;
         }
         let parkings = self.context.db.parkings().await?;
-        if parkings.iter().any(|parking| parking.reason == reason && !parking.is_over(db::now())) {
+        if parkings.iter().any(|parking| parking.reason == reason && !parking.has_expired(db::now())) {
             Ok(())
         } else {
             self.context.db.resume(reason).await

@@ -80,10 +80,10 @@ pub(crate) async fn adopt(context: &Context, run: &RunId, wake: watch::Receiver<
 }
 
 /// Whether the card left the status in which a run of `phase` found it: the work is done, or somebody moved the card.
-pub(crate) fn card_has_moved(card: &Card, phase: Phase) -> bool {
+pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
     match phase {
-        Phase::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
-        Phase::Planner | Phase::Coder | Phase::Orchestrator => card.status != Status::InProgress,
+        AgentKind::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
+        AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator => card.status != Status::InProgress,
     }
 }
 
@@ -187,10 +187,10 @@ impl<'a> Watcher<'a> {
         let db = &self.context.db;
         match effect {
             Effect::RecordHeartbeat => {
-                db.beat(&self.caller()).await?;
+                db.record_heartbeat(&self.caller()).await?;
             }
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
-            Effect::RecordEcho(id) => db.run_inbox_taken(&self.run.id, &id.to_string()).await?,
+            Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
             Effect::ConfirmService => parking::works(db, ParkReason::ServiceUnreachable).await?,
             Effect::PublishActivity(line) => {
                 // Without a browser nobody listens.
@@ -225,7 +225,7 @@ impl<'a> Watcher<'a> {
             let card = db.card(&self.run.task_id).await?;
             view.card_has_moved = card_has_moved(&card, self.run.phase);
             view.card_is_closed = !card.status.is_open();
-            view.has_asked = db.asked(&self.run.id).await?;
+            view.has_asked = db.has_asked(&self.run.id).await?;
         }
         Ok(Event::StoreRead(view))
     }

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use db::{Caller, Db};
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::evidence::Probe;
-use domain::task::NewTask;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::NewProject;
 use tests::crowd::{Crowd, Door, Tally};
 use tests::relay::Relay;
@@ -64,7 +64,7 @@ async fn through(relay: &Relay, door: Door, store: f64) {
 /// Comments a second of as many writers in a store of their own, in the same folder.
 async fn store(relay: &Relay) -> f64 {
     let db = Db::open(&Config { db_path: relay.place().join("data/alone/board.db"), ..Config::default() }).await.unwrap();
-    let probe = Probe {
+    let probe = RepositoryInfo {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),

@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::Status;
 use domain::wire::{CommentView, TaskView};
 use serde_json::{Value, json};
 use tests::mcp::Ear;
@@ -71,7 +71,7 @@ async fn writes() {
     let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "Talk"})).await.unwrap();
     let task = view.task.card.id;
     // The runner says once why nobody works on the card.
-    relay.until(&project, "the card is judged", |board| board.cards[0].why.is_some()).await;
+    relay.until(&project, "the card is judged", |board| board.cards[0].wait_reason.is_some()).await;
     let mut socket = Socket::open(&relay, &project, None).await.unwrap();
     let mut file = File::create(relay.place().join("data/block")).unwrap();
     let (mut seen, mut answered, mut synced) = (Vec::new(), Vec::new(), Vec::new());
@@ -178,7 +178,8 @@ async fn agents() {
         times.push(began.duration_since(asked).unwrap());
         bridges.push(memory_of_bridge(&relay, &task));
         let _: TaskView = relay.post(&format!("/api/tasks/{task}/cancel"), &json!({"reason": "obsolete"})).await.unwrap();
-        let gone = |board: &domain::board::Board| board.card(&task).is_some_and(|card| card.status == Status::Cancelled && card.run.is_none());
+        let gone =
+            |board: &domain::board::reducer::Board| board.card(&task).is_some_and(|card| card.status == Status::Cancelled && card.run.is_none());
         relay.until(&project, "its agent is gone", gone).await;
     }
     Series::new(times).print("agent: POST start sent → first act of its process");

@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Duration;
 
-use domain::board::Board;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
 use domain::event::Envelope;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::Output;
-use domain::project::Project;
-use domain::run::Run;
+use domain::runs::output::Output;
+use domain::runs::run::Run;
 use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
 use reqwest::{Method, RequestBuilder};
 use serde::Serialize;

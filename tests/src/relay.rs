@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::config::Config;
-use domain::task::{Card, Status};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;

@@ -1,39 +1,39 @@
-//! The frame around every page: what all of them share, and which one is shown.
+//! The frame around every page: shared context, and the choice of the page to show.
 
-use domain::wire::Server;
+use domain::wire::ServerInfo;
 use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::toast::{ToastStack, Toasts};
-use crate::pages::project::ProjectPage;
-use crate::pages::projects::ProjectsPage;
+use crate::pages::board::project::ProjectPage;
+use crate::pages::board::project_list::ProjectsPage;
 use crate::pages::sign_in::SignInPage;
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
-/// What the server says about itself; asked again when something about it changed.
+/// The status that the server reports about itself.
 #[derive(Clone, Copy)]
-pub(crate) struct About {
+pub(crate) struct ServerStatus {
     client: Client,
-    pub(crate) server: RwSignal<Option<Server>>,
+    pub(crate) server: RwSignal<Option<ServerInfo>>,
 }
 
-impl About {
+impl ServerStatus {
     fn provide(client: Client) -> Self {
-        let about = Self { client, server: RwSignal::new(None) };
-        provide_context(about);
-        about
+        let status = Self { client, server: RwSignal::new(None) };
+        provide_context(status);
+        status
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
-    /// Asks again. A failure keeps the old answer: whoever needs the server says that it is gone.
-    pub(crate) fn ask(self) {
+    /// Requests the status again. A failure keeps the last answer, because the connection mark reports a lost server.
+    pub(crate) fn refresh(self) {
         leptos::task::spawn_local(async move {
             if let Ok(server) = self.client.server().await {
-                let _page_was_left = self.server.try_set(Some(server));
+                let _page_closed = self.server.try_set(Some(server));
             }
         });
     }
@@ -44,9 +44,9 @@ pub(crate) fn App() -> impl IntoView {
     Clock::provide();
     let navigation = Navigation::provide();
     let client = Client::provide(Toasts::provide());
-    About::provide(client).ask();
+    ServerStatus::provide(client).refresh();
 
-    // A page stays while only the task within it changes.
+    // The page stays mounted while only the task within it changes.
     let project = Memo::new(move |_| navigation.get().project().cloned());
     let page = move || match project.get() {
         Some(project) => view! { <ProjectPage project=project /> }.into_any(),

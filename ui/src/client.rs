@@ -1,23 +1,18 @@
-//! Every request that the board makes, and what becomes of a refusal.
+//! The HTTP client: requests in the folders of their areas, and one way to report a failure.
 //!
-//! Must not know which requests are sensible when: the server refuses, and its words are shown.
+//! Must not know which request is legal when: the server refuses, and its sentence is shown.
 
-mod room;
+mod board;
+mod runs;
+mod team;
 
-pub(crate) use room::Said;
+pub(crate) use team::MessageFilter;
 
 use std::future::Future;
 
-use domain::agent::PERSON;
-use domain::board::Board;
-use domain::diff::Diff;
-use domain::evidence::Probe;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::Output;
-use domain::project::Project;
-use domain::run::Run;
-use domain::task::NewTask;
-use domain::wire::{Cancel, CommentView, Landed, List, NewProject, Problem, Server, TaskPatch, TaskView, Words};
+use domain::team::agent::HUMAN;
+use domain::wire::{Problem, ServerInfo};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -25,21 +20,20 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use crate::components::badge::among::name_word;
+use crate::components::badge::team::name_label;
 use crate::components::toast::Toasts;
 
-/// Why a request brought nothing.
+/// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
-    /// The server refused and said why.
+    /// The server refused and gave a reason.
     Refused(Box<Problem>),
-    /// The browser carries no valid cookie.
+    /// The browser has no valid session cookie.
     SignedOut,
-    /// The server did not answer, or not in a form that was understood.
+    /// The server did not answer, or its answer could not be read.
     Unreachable(String),
 }
 
-/// What the address of a thing looks like below `/api`.
 fn project_path(project: &ProjectId, rest: &str) -> String {
     format!("/api/projects/{project}{rest}")
 }
@@ -52,7 +46,7 @@ fn run_path(run: &RunId, rest: &str) -> String {
     format!("/api/runs/{run}{rest}")
 }
 
-/// The connection to the server's requests, and what a person is told when one fails.
+/// Sends requests and shows their failures as toasts.
 #[derive(Clone, Copy)]
 pub(crate) struct Client {
     signed_out: RwSignal<bool>,
@@ -66,7 +60,7 @@ impl Client {
         client
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
@@ -75,7 +69,7 @@ impl Client {
         self.signed_out.get()
     }
 
-    /// Carries out a request that a person asked for: `then` gets the answer, a refusal becomes a toast.
+    /// Sends a request: `then` receives the answer, and a refusal becomes a toast.
     pub(crate) fn act<T: 'static>(self, request: impl Future<Output = Result<T, Failure>> + 'static, then: impl FnOnce(T) + 'static) {
         self.watch(request, move |result| {
             if let Ok(answer) = result {
@@ -84,7 +78,7 @@ impl Client {
         });
     }
 
-    /// Like [`Self::act`], and `then` is told about the failure too, for example to enable a button again.
+    /// Like [`Self::act`], but `then` receives the failure too, for example to enable a button again.
     pub(crate) fn watch<T: 'static>(
         self,
         request: impl Future<Output = Result<T, Failure>> + 'static,
@@ -93,111 +87,19 @@ impl Client {
         spawn_local(async move {
             let result = request.await;
             match &result {
-                Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_words(&problem.detail), &problem.hint),
-                Err(Failure::Unreachable(what)) => {
-                    self.toasts.refusal(what, "It is tried again when you repeat it; nothing was changed.");
-                }
+                Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_text(&problem.detail), &problem.hint),
+                Err(Failure::Unreachable(what)) => self.toasts.refusal(what, "Nothing was changed. Try again."),
                 Ok(_) | Err(Failure::SignedOut) => {}
             }
             then(result);
         });
     }
 
-    pub(crate) async fn server(self) -> Result<Server, Failure> {
+    pub(crate) async fn server(self) -> Result<ServerInfo, Failure> {
         self.get("/api/server").await
     }
 
-    pub(crate) async fn projects(self) -> Result<List<Project>, Failure> {
-        self.get("/api/projects").await
-    }
-
-    pub(crate) async fn create_project(self, new: NewProject) -> Result<Project, Failure> {
-        self.send(Method::POST, "/api/projects", &new).await
-    }
-
-    /// What is found at a path that may become a project's repository.
-    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<Probe, Failure> {
-        let mut query = vec![("path", path)];
-        query.extend(base_branch.map(|branch| ("base_branch", branch)));
-        self.finish(Request::get("/api/repository").query(query)).await
-    }
-
-    pub(crate) async fn board(self, project: &ProjectId) -> Result<Board, Failure> {
-        self.get(&project_path(project, "/board")).await
-    }
-
-    pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<TaskView, Failure> {
-        self.send(Method::POST, &project_path(&project, "/tasks"), &new).await
-    }
-
-    pub(crate) async fn approve_plan(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/plan/approve"), &empty()).await
-    }
-
-    /// Sends the plan back to the planner.
-    pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &project_path(&project, "/plan/revise"), &Words { content }).await
-    }
-
-    pub(crate) async fn land(self, project: ProjectId) -> Result<Landed, Failure> {
-        self.send(Method::POST, &project_path(&project, "/land"), &empty()).await
-    }
-
-    pub(crate) async fn task(self, task: TaskId) -> Result<TaskView, Failure> {
-        self.get(&task_path(&task, "")).await
-    }
-
-    pub(crate) async fn patch_task(self, task: TaskId, patch: TaskPatch) -> Result<TaskView, Failure> {
-        self.send(Method::PATCH, &task_path(&task, ""), &patch).await
-    }
-
-    pub(crate) async fn start(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/start"), &empty()).await
-    }
-
-    pub(crate) async fn retry(self, task: TaskId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/retry"), &empty()).await
-    }
-
-    pub(crate) async fn cancel(self, task: TaskId, reason: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/cancel"), &Cancel { reason }).await
-    }
-
-    /// Answers the task's open question.
-    pub(crate) async fn answer(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/answer"), &Words { content }).await
-    }
-
-    pub(crate) async fn comments(self, task: TaskId) -> Result<List<CommentView>, Failure> {
-        self.get(&task_path(&task, "/comments")).await
-    }
-
-    pub(crate) async fn comment(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &task_path(&task, "/comments"), &Words { content }).await
-    }
-
-    pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
-        self.get(&task_path(&task, "/runs")).await
-    }
-
-    pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {
-        self.get(&task_path(&task, "/diff")).await
-    }
-
-    pub(crate) async fn output(self, run: &RunId, offset: u64) -> Result<Output, Failure> {
-        self.get(&run_path(run, &format!("/output?offset={offset}"))).await
-    }
-
-    pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
-    }
-
-    /// Says something to a running agent.
-    pub(crate) async fn message(self, run: RunId, content: String) -> Result<IgnoredAny, Failure> {
-        self.send(Method::POST, &run_path(&run, "/message"), &Words { content }).await
-    }
-
-    /// In the demonstration: kills the server, which a supervisor starts again.
+    /// In the demonstration: kills the server, which a supervisor restarts.
     pub(crate) async fn pull_the_plug(self) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, "/api/demo/pull-the-plug", &empty()).await
     }
@@ -225,9 +127,9 @@ impl Client {
         }
         let text = response.text().await.map_err(unreachable)?;
         if response.ok() {
-            // An answer without a body is read as `null`.
+            // An empty body counts as `null`.
             let body = if text.is_empty() { "null" } else { &text };
-            return serde_json::from_str(body).map_err(|error| Failure::Unreachable(format!("The server's answer was not understood ({error}).")));
+            return serde_json::from_str(body).map_err(|error| Failure::Unreachable(format!("The server's answer could not be read ({error}).")));
         }
         match serde_json::from_str(&text) {
             Ok(problem) => Err(Failure::Refused(Box::new(problem))),
@@ -236,10 +138,10 @@ impl Client {
     }
 }
 
-/// A refusal that names the person speaks to them.
-fn refusal_words(detail: &str) -> String {
+/// The text of a refusal, with `you` in place of the human's name.
+fn refusal_text(detail: &str) -> String {
     match detail.split_once(' ') {
-        Some((PERSON, did)) => format!("{} {did}", name_word(PERSON)),
+        Some((HUMAN, did)) => format!("{} {did}", name_label(HUMAN)),
         _ => detail.to_owned(),
     }
 }
@@ -248,7 +150,7 @@ fn unreachable(error: gloo_net::Error) -> Failure {
     Failure::Unreachable(format!("The server did not answer ({error})."))
 }
 
-/// The body of a request that needs none: the server takes JSON only.
+/// The body of a request without arguments, because the server accepts only JSON.
 fn empty() -> Value {
     Value::Object(serde_json::Map::new())
 }
@@ -256,12 +158,9 @@ fn empty() -> Value {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_refusal_speaks_to_the_person() {
-        assert_eq!(
-            super::refusal_words("human approved TASK-002, so somebody else must verify it"),
-            "you approved TASK-002, so somebody else must verify it"
-        );
-        assert_eq!(super::refusal_words("TASK-002 has no commit"), "TASK-002 has no commit");
-        assert_eq!(super::refusal_words("human"), "human");
+    fn refusal_addresses_the_human_as_you() {
+        assert_eq!(super::refusal_text("human approved TASK-002 and cannot verify it"), "you approved TASK-002 and cannot verify it");
+        assert_eq!(super::refusal_text("TASK-002 has no commit"), "TASK-002 has no commit");
+        assert_eq!(super::refusal_text("human"), "human");
     }
 }

@@ -1,42 +1,45 @@
-//! Dragging a card with a mouse, a pen or a finger. Columns that may take it come from the transition table.
+//! Drag and drop of a card with mouse, pen or touch. The transition table says which columns accept it.
 //!
-//! The card under the pointer is a copy in the browser's top layer, so that no column clips it. Must not move anything itself: the
-//! drop is handed on.
+//! The card under the pointer is a copy in the browser's top layer, because a column would clip it. Must not move a task: it reports the
+//! drop.
 
 use std::time::Duration;
 
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{Card, Status};
-use domain::transition::{Mover, Need, columns};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, PointerEvent};
 
-/// How far the pointer goes, in pixels, before a press becomes a drag.
-const THRESHOLD: f64 = 5.0;
-/// How near to an edge, in pixels, the pointer scrolls the page, and by how much at a time.
-const EDGE: f64 = 56.0;
-const SCROLL: f64 = 14.0;
+/// Pointer distance, in pixels, that turns a press into a drag.
+const DRAG_THRESHOLD: f64 = 5.0;
+/// Distance from an edge, in pixels, at which dragging scrolls the page.
+const SCROLL_MARGIN: f64 = 56.0;
+/// Pixels scrolled for each pointer event near an edge.
+const SCROLL_STEP: f64 = 14.0;
 
-/// A card on its way.
+/// A card while it is dragged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Carried {
+pub(crate) struct DraggedCard {
     pub(crate) task: TaskId,
     pub(crate) from: Status,
-    pub(crate) targets: Vec<(Status, Need)>,
-    /// The column below the pointer, if it takes the card.
+    pub(crate) targets: Vec<(Status, Requirement)>,
+    /// The column below the pointer, if it accepts the card.
     pub(crate) over: Option<Status>,
 }
 
-/// A card that was pressed and may become a drag.
+/// A pressed card, which becomes a drag when the pointer moves.
 struct Press {
-    carried: Carried,
+    dragged: DraggedCard,
     element: HtmlElement,
     pointer: i32,
     at: (f64, f64),
-    /// Where inside of the card it was taken, and the copy that follows the pointer, once the drag began.
+    /// The copy that follows the pointer, once the drag has begun.
     ghost: Option<HtmlElement>,
+    /// The position of the pointer inside the card.
     offset: (f64, f64),
 }
 
@@ -44,14 +47,14 @@ struct Press {
 pub(crate) struct Drag {
     press: StoredValue<Option<Press>, LocalStorage>,
     just_ended: StoredValue<bool>,
-    /// What is being carried; none while nothing moves.
-    pub(crate) carried: RwSignal<Option<Carried>>,
+    /// The dragged card, or none.
+    pub(crate) dragged: RwSignal<Option<DraggedCard>>,
 }
 
 impl Drag {
-    /// Listens to the pointer until the current owner goes. `drop` is told where a card was let go.
-    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Need) + Copy + 'static) -> Self {
-        let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), carried: RwSignal::new(None) };
+    /// Listens to the pointer for as long as the current owner lives. `drop` receives the target of each drop.
+    pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static) -> Self {
+        let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), dragged: RwSignal::new(None) };
         provide_context(drag);
         let listeners = [
             window_event_listener(ev::pointermove, move |event| drag.moved(&event)),
@@ -59,7 +62,7 @@ impl Drag {
             window_event_listener(ev::pointercancel, move |_| drag.end()),
             window_event_listener(ev::blur, move |_| drag.end()),
             window_event_listener(ev::keydown, move |event| {
-                if event.key() == "Escape" && drag.carried.with_untracked(Option::is_some) {
+                if event.key() == "Escape" && drag.dragged.with_untracked(Option::is_some) {
                     event.prevent_default();
                     drag.end();
                 }
@@ -69,16 +72,16 @@ impl Drag {
         drag
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
-    /// Whether a click is the end of a drag rather than a click.
-    pub(crate) fn took_the_click(self) -> bool {
+    /// Whether the next click only ends a drag.
+    pub(crate) fn suppresses_click(self) -> bool {
         self.just_ended.get_value()
     }
 
-    /// A card was pressed. Fingers scroll, so they carry only by the grip.
+    /// Handles a press on a card. Touch drags only by the grip, because elsewhere it scrolls.
     pub(crate) fn pressed(self, event: &PointerEvent, card: &Card, by_grip: bool) {
         if event.button() != 0 || (event.pointer_type() == "touch" && !by_grip) {
             return;
@@ -86,11 +89,11 @@ impl Drag {
         let hit = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let element = hit.and_then(|hit| hit.closest("[data-task]").ok().flatten()).and_then(|card| card.dyn_into::<HtmlElement>().ok());
         let Some(element) = element else { return };
-        let (at, place) = ((f64::from(event.client_x()), f64::from(event.client_y())), element.get_bounding_client_rect());
-        let targets = columns(card.phase, card.status, Mover::Human);
+        let (at, bounds) = ((f64::from(event.client_x()), f64::from(event.client_y())), element.get_bounding_client_rect());
+        let targets = target_columns(card.phase, card.status, Mover::Human);
         self.press.set_value(Some(Press {
-            carried: Carried { task: card.id.clone(), from: card.status, targets, over: None },
-            offset: (at.0 - place.left(), at.1 - place.top()),
+            dragged: DraggedCard { task: card.id.clone(), from: card.status, targets, over: None },
+            offset: (at.0 - bounds.left(), at.1 - bounds.top()),
             element,
             pointer: event.pointer_id(),
             at,
@@ -100,9 +103,9 @@ impl Drag {
 
     fn moved(self, event: &PointerEvent) {
         let at = (f64::from(event.client_x()), f64::from(event.client_y()));
-        let carried = self.press.try_update_value(|press| {
+        let dragged = self.press.try_update_value(|press| {
             let press = press.as_mut().filter(|press| press.pointer == event.pointer_id())?;
-            if press.ghost.is_none() && (at.0 - press.at.0).hypot(at.1 - press.at.1) < THRESHOLD {
+            if press.ghost.is_none() && (at.0 - press.at.0).hypot(at.1 - press.at.1) < DRAG_THRESHOLD {
                 return None;
             }
             if press.ghost.is_none() {
@@ -113,65 +116,65 @@ impl Drag {
                 let _set = ghost.style().set_property("translate", &format!("{x}px {y}px"));
             }
             let below = column_at(at);
-            press.carried.over = below.filter(|below| press.carried.targets.iter().any(|(to, _)| to == below));
-            Some(press.carried.clone())
+            press.dragged.over = below.filter(|below| press.dragged.targets.iter().any(|(to, _)| to == below));
+            Some(press.dragged.clone())
         });
-        if let Some(carried) = carried.flatten() {
+        if let Some(dragged) = dragged.flatten() {
             event.prevent_default();
             scroll_near_edges(at);
-            if self.carried.with_untracked(|known| known.as_ref() != Some(&carried)) {
-                self.carried.set(Some(carried));
+            if self.dragged.with_untracked(|known| known.as_ref() != Some(&dragged)) {
+                self.dragged.set(Some(dragged));
             }
         }
     }
 
-    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Need)) {
-        let ours = self.press.with_value(|press| press.as_ref().is_some_and(|press| press.pointer == event.pointer_id()));
-        let carried = self.carried.get_untracked().filter(|_| ours);
-        if !ours {
+    fn released(self, event: &PointerEvent, drop: impl Fn(TaskId, Status, Requirement)) {
+        let is_same_pointer = self.press.with_value(|press| press.as_ref().is_some_and(|press| press.pointer == event.pointer_id()));
+        let dragged = self.dragged.get_untracked().filter(|_| is_same_pointer);
+        if !is_same_pointer {
             return;
         }
         self.end();
-        let Some(carried) = carried else { return };
-        if let Some((to, needs)) = carried.over.and_then(|over| carried.targets.iter().find(|(to, _)| *to == over).copied()) {
-            drop(carried.task, to, needs);
+        let Some(dragged) = dragged else { return };
+        if let Some((to, needs)) = dragged.over.and_then(|over| dragged.targets.iter().find(|(to, _)| *to == over).copied()) {
+            drop(dragged.task, to, needs);
         }
     }
 
     fn end(self) {
         if let Some(ghost) = self.press.try_update_value(Option::take).flatten().and_then(|press| press.ghost) {
             ghost.remove();
-            // The click that follows the release at once belongs to the drag.
+            // The browser sends a click right after the release.
             self.just_ended.set_value(true);
             set_timeout(
                 move || {
-                    let _page_was_left = self.just_ended.try_set_value(false);
+                    let _page_closed = self.just_ended.try_set_value(false);
                 },
                 Duration::ZERO,
             );
         }
-        if self.carried.with_untracked(Option::is_some) {
-            self.carried.set(None);
+        if self.dragged.with_untracked(Option::is_some) {
+            self.dragged.set(None);
         }
     }
 }
 
-/// A copy of the card that lies above everything and takes no events.
+/// Creates a copy of the card in the top layer that receives no events.
 fn ghost(card: &HtmlElement) -> Option<HtmlElement> {
-    let place = card.get_bounding_client_rect();
+    let bounds = card.get_bounding_client_rect();
     let copy: HtmlElement = card.clone_node_with_deep(true).ok()?.dyn_into().ok()?;
     copy.remove_attribute("data-task").ok()?;
     copy.set_attribute("popover", "manual").ok()?;
     copy.set_attribute("aria-hidden", "true").ok()?;
     copy.class_list().add_1("card-ghost").ok()?;
-    copy.style().set_property("width", &format!("{}px", place.width())).ok()?;
+    copy.style().set_property("width", &format!("{}px", bounds.width())).ok()?;
     document().body()?.append_child(&copy).ok()?;
     copy.show_popover().ok()?;
     Some(copy)
 }
 
 fn column_at((x, y): (f64, f64)) -> Option<Status> {
-    #[expect(clippy::cast_possible_truncation, reason = "coordinates of a window")]
+    #[expect(clippy::cast_possible_truncation, reason = "window coordinates fit into f32")]
     let hit = document().element_from_point(x as f32, y as f32)?;
     hit.closest("[data-status]").ok()??.get_attribute("data-status")?.parse().ok()
 }
@@ -179,8 +182,8 @@ fn column_at((x, y): (f64, f64)) -> Option<Status> {
 fn scroll_near_edges((x, y): (f64, f64)) {
     let extent = |value: Result<leptos::wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
     let by = |at: f64, end: f64| match at {
-        _ if at < EDGE => -SCROLL,
-        _ if at > end - EDGE => SCROLL,
+        _ if at < SCROLL_MARGIN => -SCROLL_STEP,
+        _ if at > end - SCROLL_MARGIN => SCROLL_STEP,
         _ => 0.0,
     };
     let (across, down) = (by(x, extent(window().inner_width())), by(y, extent(window().inner_height())));

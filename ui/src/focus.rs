@@ -1,4 +1,4 @@
-//! Where the keyboard is on the board: walking between cards, and staying with a card that moved to another column.
+//! Keyboard focus on the board: steps between cards, and focus that follows a card to another column.
 
 use domain::id::TaskId;
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use web_sys::{HtmlElement, NodeList};
 
 use crate::components::dialog::focused;
 
-/// A step from the focused card.
+/// The direction of a step from the focused card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Up,
@@ -21,7 +21,7 @@ pub(crate) fn focused_task() -> Option<TaskId> {
     focused()?.closest("[data-task]").ok()??.get_attribute("data-task")?.parse().ok()
 }
 
-/// Puts the focus on a task's card when nothing else has it, after the next drawing: a card that changes its column is drawn anew.
+/// Focuses a task's card after the next frame unless something else has the focus. A card that changes its column gets a new element.
 pub(crate) fn on_card(task: &TaskId) {
     let selector = format!("[data-task={task}] .card-open");
     request_animation_frame(move || {
@@ -32,8 +32,8 @@ pub(crate) fn on_card(task: &TaskId) {
     });
 }
 
-/// Runs `update` and puts the focus back on the card that had it, should the update have drawn that card anew.
-pub(crate) fn kept<T>(update: impl FnOnce() -> T) -> T {
+/// Runs `update` and then restores the focus to its card, because the update may replace the card's element.
+pub(crate) fn preserving_focus<T>(update: impl FnOnce() -> T) -> T {
     let before = focused_task();
     let result = update();
     if let Some(task) = before {
@@ -42,25 +42,25 @@ pub(crate) fn kept<T>(update: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Moves the focus to a neighbouring card: along its column, or to the nearest column that has cards.
+/// Moves the focus to a neighbouring card: within the column, or to the nearest column with cards.
 pub(crate) fn step(step: Step) {
     let columns: Vec<Vec<HtmlElement>> =
         elements(document().query_selector_all("[data-status]")).iter().map(|column| elements(column.query_selector_all(".card-open"))).collect();
     let active = focused();
-    let place = columns.iter().enumerate().find_map(|(column, cards)| {
+    let position = columns.iter().enumerate().find_map(|(column, cards)| {
         cards.iter().position(|card| Some(card) == active.as_ref() || in_same_card(card, active.as_ref())).map(|row| (column, row))
     });
     let sizes: Vec<usize> = columns.iter().map(Vec::len).collect();
-    if let Some((column, row)) = neighbour(&sizes, place, step)
+    if let Some((column, row)) = neighbour(&sizes, position, step)
         && let Some(card) = columns.get(column).and_then(|cards| cards.get(row))
     {
         focus(card);
     }
 }
 
-/// The place a step leads to on a board whose columns hold `sizes` cards; the first card when none has the focus.
-fn neighbour(sizes: &[usize], place: Option<(usize, usize)>, step: Step) -> Option<(usize, usize)> {
-    let Some((column, row)) = place else {
+/// The target of a step on a board whose columns show `sizes` cards: the first card if no card has the focus.
+fn neighbour(sizes: &[usize], position: Option<(usize, usize)>, step: Step) -> Option<(usize, usize)> {
+    let Some((column, row)) = position else {
         return sizes.iter().position(|size| *size > 0).map(|column| (column, 0));
     };
     let across = |next: Option<usize>| next.map(|next| (next, row.min(sizes[next] - 1)));
@@ -83,7 +83,7 @@ fn find(selector: &str) -> Option<HtmlElement> {
 
 fn elements(found: Result<NodeList, JsValue>) -> Vec<HtmlElement> {
     let Ok(found) = found else { return Vec::new() };
-    (0..found.length()).filter_map(|place| found.item(place)?.dyn_into().ok()).collect()
+    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
 }
 
 fn focus(card: &HtmlElement) {

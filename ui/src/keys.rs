@@ -1,4 +1,4 @@
-//! Keys that work anywhere on a page: which key means what, and when a press is meant for something else.
+//! Keyboard shortcuts of a page: the action of each key, and the presses that belong to something else.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::components::dialog::focused;
 use crate::focus::Step;
 use crate::route::Section;
 
-/// What a key press asks for.
+/// The action of a shortcut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     New,
@@ -17,22 +17,22 @@ pub(crate) enum Key {
     Help,
     Move,
     Walk(Step),
-    /// To another part of the project.
+    /// Opens another section of the project.
     Go(Section),
     Close,
 }
 
-/// Every key with what it does, for the help.
+/// Every shortcut with its effect, for the help.
 pub(crate) const HELP: [(&str, &str); 9] = [
-    ("n", "New: a task, or what the page is about"),
+    ("n", "New task, or new item on the current page"),
     ("1 2 3 4 5 6", "Board, team, messages, goals, contracts, handshakes"),
     ("/", "Filter the cards"),
-    ("← ↑ ↓ →", "Walk between cards"),
-    ("j k", "Next and previous card"),
+    ("← ↑ ↓ →", "Go to a neighbouring card"),
+    ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
     ("m", "Move the card"),
-    ("Esc", "Close what is open"),
-    ("?", "This help"),
+    ("Esc", "Close the panel or dialog"),
+    ("?", "Show this help"),
 ];
 
 fn meaning(key: &str) -> Option<Key> {
@@ -50,17 +50,17 @@ fn meaning(key: &str) -> Option<Key> {
     })
 }
 
-/// Tells `act` about the page's keys until the current owner goes.
+/// Passes shortcuts to `act` for as long as the current owner lives.
 pub(crate) fn listen(act: impl Fn(Key) + 'static) {
     let listener = window_event_listener(ev::keydown, move |event| {
         if event.default_prevented() || event.ctrl_key() || event.meta_key() || event.alt_key() || event.is_composing() {
             return;
         }
         let Some(key) = meaning(&event.key()) else { return };
-        if belongs_elsewhere(&event, key) {
+        if is_handled_elsewhere(&event, key) {
             return;
         }
-        if key == Key::Close && left_a_field() {
+        if key == Key::Close && blur_field() {
             return;
         }
         event.prevent_default();
@@ -69,17 +69,17 @@ pub(crate) fn listen(act: impl Fn(Key) + 'static) {
     on_cleanup(move || listener.remove());
 }
 
-/// Takes the focus out of a field, if it is in one: what was typed there is not given up by the same key.
-fn left_a_field() -> bool {
+/// Removes the focus from a field, if it is in one. Escape then keeps the typed text; a second press closes the panel.
+fn blur_field() -> bool {
     let field = focused().filter(|element| element.matches("input, textarea, select").unwrap_or(false));
     field.is_some_and(|field| field.blur().is_ok())
 }
 
-/// Whether the press is typed text, or meant for a dialog, a menu, a list of tabs or a scrolling text.
-fn belongs_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
+/// Whether the press is typed text, or belongs to a dialog, a menu or a scrolling panel.
+fn is_handled_elsewhere(event: &KeyboardEvent, key: Key) -> bool {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return false };
     let within = |selector: &str| target.closest(selector).ok().flatten().is_some();
-    // A dialog has every key, also where a click on its text took the focus out of it.
+    // An open dialog receives every key, even when a click on its text removed the focus from it.
     let has_dialog = document().query_selector("dialog[open]").ok().flatten().is_some();
     if has_dialog || within("[role=menu]") {
         return true;
@@ -96,14 +96,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digit_is_a_part_of_the_project() {
+    fn digit_keys_open_sections() {
         assert_eq!(meaning("1"), Some(Key::Go(Section::Board)));
         assert_eq!(meaning("6"), Some(Key::Go(Section::Handshakes)));
         assert_eq!([meaning("0"), meaning("7"), meaning("F1"), meaning("x")], [None; 4]);
     }
 
     #[test]
-    fn the_help_names_keys_that_mean_something() {
+    fn help_lists_only_working_keys() {
         let arrows = [("←", "ArrowLeft"), ("↑", "ArrowUp"), ("↓", "ArrowDown"), ("→", "ArrowRight"), ("Esc", "Escape")];
         for (keys, _) in HELP {
             for key in keys.split(' ').filter(|key| *key != "Enter") {

@@ -1,6 +1,6 @@
 //! The board: `domain` drawn in the browser.
 //!
-//! It decides nothing. Legal moves come from the transition table, the board from the shared reducer, everything else from the server,
+//! It decides nothing. Legal moves come from the transition table, the cards from the shared reducer and everything else from the server,
 //! whose refusals are shown with their next step.
 
 #![expect(unreachable_pub, reason = "the component macro writes `pub` for its own items")]
@@ -9,20 +9,20 @@ mod app;
 mod client;
 mod components;
 mod drag;
-mod feed;
 mod filter;
 mod focus;
+mod invalidation;
 mod keys;
-mod lines;
+mod live_list;
 mod moves;
-mod news;
 mod pages;
-mod room;
+mod project_data;
 mod route;
 mod socket;
 mod store;
 #[cfg(test)]
 mod testing;
+mod text_diff;
 mod thread;
 mod time;
 

@@ -1,4 +1,4 @@
-//! The board's entry point in the browser. Must not hold anything that a test would want to reach: that is in the library.
+//! The entry point in the browser. Must not contain anything that a test needs, because tests use the library.
 
 fn main() {
     ui::mount();

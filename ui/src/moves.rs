@@ -1,137 +1,139 @@
-//! Moving a card by hand: the menu of legal columns, and the question for what a move needs.
+//! Moves of a card by hand: the menu of legal columns, and the prompt for what a move requires.
 //!
-//! Legal moves and their needs come from the transition table in `domain`; nothing here knows one.
+//! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
+use domain::board::status::{CancelReason, Status};
+use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::task::{CancelReason, Status};
-use domain::transition::{Mover, Need, columns};
 use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::client::Client;
-use crate::components::badge::{cancel_word, status_word};
+use crate::components::badge::{cancel_label, status_label};
 use crate::components::dialog::Dialog;
-use crate::components::form::{Form, Sending, WordsField, given, written};
+use crate::components::form::{Form, Sending, TextArea, has_text, non_empty};
 use crate::components::menu::Menu;
 use crate::components::toast::Toasts;
 use crate::focus::on_card;
 use crate::store::Store;
 
-/// What a person is asked before a move is made.
+/// The prompt before a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
-    Nothing,
-    /// Words, which may be left out when `optional`.
-    Words {
+enum MovePrompt {
+    None,
+    Text {
         label: &'static str,
         optional: bool,
     },
-    /// One of the reasons for giving a task up.
     CancelReason,
-    /// Whether the work is merged.
+    /// A choice between merging the work and closing the task without a merge.
     Merge,
 }
 
-fn ask(to: Status, needs: Need) -> Ask {
+fn prompt_for(to: Status, needs: Requirement) -> MovePrompt {
     match needs {
-        Need::Reason if !to.is_open() => Ask::CancelReason,
-        Need::Reason => Ask::Words { label: "Why does it go back?", optional: false },
-        Need::Comment => Ask::Words { label: "What should change?", optional: false },
-        Need::ChildrenOrReason => Ask::Words { label: "Why is it done? (needed when it created no tasks)", optional: true },
-        Need::Approval => Ask::Merge,
-        Need::Nothing | Need::DependenciesDone | Need::Evidence | Need::Verdict | Need::Merged | Need::Independence => Ask::Nothing,
+        Requirement::Reason if !to.is_open() => MovePrompt::CancelReason,
+        Requirement::Reason => MovePrompt::Text { label: "Reason for reopening", optional: false },
+        Requirement::Comment => MovePrompt::Text { label: "Requested changes", optional: false },
+        Requirement::ChildrenOrReason => MovePrompt::Text { label: "Reason (optional if it created tasks)", optional: true },
+        Requirement::Approval => MovePrompt::Merge,
+        Requirement::Nothing
+        | Requirement::DependenciesDone
+        | Requirement::Evidence
+        | Requirement::Verdict
+        | Requirement::Merged
+        | Requirement::Independence => MovePrompt::None,
     }
 }
 
-/// A move that waits for an answer.
+/// A move whose prompt is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
+struct PendingMove {
     task: TaskId,
     to: Status,
-    ask: Ask,
+    prompt: MovePrompt,
 }
 
-/// What is open: the menu of a card, or the question before a move.
+/// The open move menu or prompt.
 #[derive(Clone, Copy)]
 pub(crate) struct Moves {
     client: Client,
     toasts: Toasts,
     menu: RwSignal<Option<(TaskId, HtmlElement)>, LocalStorage>,
-    wanted: RwSignal<Option<Wanted>>,
-    /// What became of the last move, for those who do not see the board.
-    said: RwSignal<String>,
+    pending: RwSignal<Option<PendingMove>>,
+    /// The result of the last move, for screen readers.
+    announcement: RwSignal<String>,
 }
 
 impl Moves {
     pub(crate) fn provide() -> Self {
         let moves = Self {
-            client: Client::here(),
-            toasts: Toasts::here(),
+            client: Client::from_context(),
+            toasts: Toasts::from_context(),
             menu: RwSignal::new_local(None),
-            wanted: RwSignal::new(None),
-            said: RwSignal::new(String::new()),
+            pending: RwSignal::new(None),
+            announcement: RwSignal::new(String::new()),
         };
         provide_context(moves);
         moves
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
     /// Opens the menu of a task's legal columns beside `anchor`.
-    pub(crate) fn choose(self, task: TaskId, anchor: HtmlElement) {
+    pub(crate) fn open_menu(self, task: TaskId, anchor: HtmlElement) {
         self.menu.set(Some((task, anchor)));
     }
 
-    /// Makes a move, after asking for what it needs.
-    pub(crate) fn request(self, task: TaskId, to: Status, needs: Need) {
-        match ask(to, needs) {
-            Ask::Nothing => self.make(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
-            ask => self.wanted.set(Some(Wanted { task, to, ask })),
+    /// Makes a move, after a prompt if it requires input.
+    pub(crate) fn request(self, task: TaskId, to: Status, needs: Requirement) {
+        match prompt_for(to, needs) {
+            MovePrompt::None => self.send(task, TaskPatch { status: Some(to), ..TaskPatch::default() }),
+            prompt => self.pending.set(Some(PendingMove { task, to, prompt })),
         }
     }
 
-    fn make(self, task: TaskId, patch: TaskPatch) {
+    fn send(self, task: TaskId, patch: TaskPatch) {
         self.client.act(self.client.patch_task(task.clone(), patch), move |view| {
-            let said = format!("{task} is in {} now", status_word(view.task.card.status));
-            let _page_was_left = self.said.try_set(said);
+            let _page_closed = self.announcement.try_set(format!("{task} moved to {}", status_label(view.task.card.status)));
             if let Some(note) = view.note {
-                self.toasts.news(note);
+                self.toasts.success(note);
             }
             on_card(&task);
         });
     }
 }
 
-/// Where the menu and the question appear.
+/// The place of the menu and the prompt in the page.
 #[component]
 pub(crate) fn MoveOutlet() -> impl IntoView {
-    let moves = Moves::here();
+    let moves = Moves::from_context();
     let close_menu = Callback::new(move |()| moves.menu.set(None));
     view! {
         {move || {
             moves.menu.get().map(|(task, anchor)| view! { <MoveMenu task=task anchor=anchor close=close_menu /> })
         }}
-        <p class="visually-hidden" role="status">{move || moves.said.get()}</p>
-        {move || moves.wanted.get().map(|wanted| view! { <MoveQuestion wanted=wanted /> })}
+        <p class="visually-hidden" role="status">{move || moves.announcement.get()}</p>
+        {move || moves.pending.get().map(|pending| view! { <MoveDialog pending=pending /> })}
     }
 }
 
 #[component]
 fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl IntoView {
-    let moves = Moves::here();
-    let targets = Store::here().card_now(&task).map(|card| columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
+    let moves = Moves::from_context();
+    let targets = Store::from_context().card_now(&task).map(|card| target_columns(card.phase, card.status, Mover::Human)).unwrap_or_default();
     let label = if targets.is_empty() { format!("{task} cannot be moved") } else { format!("Move {task} to") };
     let items = targets
         .into_iter()
         .map(|(to, needs)| {
             let task = task.clone();
-            let hint = match ask(to, needs) {
-                Ask::Nothing => "",
-                Ask::Words { .. } | Ask::CancelReason => "asks why",
-                Ask::Merge => "approves",
+            let hint = match prompt_for(to, needs) {
+                MovePrompt::None => "",
+                MovePrompt::Text { .. } | MovePrompt::CancelReason => "asks why",
+                MovePrompt::Merge => "approves",
             };
             let pick = move |_| {
                 close.run(());
@@ -139,7 +141,7 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
             };
             view! {
                 <button type="button" role="menuitem" tabindex="-1" on:click=pick>
-                    {status_word(to)}
+                    {status_label(to)}
                     <small>{hint}</small>
                 </button>
             }
@@ -149,59 +151,58 @@ fn MoveMenu(task: TaskId, anchor: HtmlElement, close: Callback<()>) -> impl Into
 }
 
 #[component]
-fn MoveQuestion(wanted: Wanted) -> impl IntoView {
-    let moves = Moves::here();
-    let Wanted { task, to, ask } = wanted;
-    let words = RwSignal::new(String::new());
+fn MoveDialog(pending: PendingMove) -> impl IntoView {
+    let moves = Moves::from_context();
+    let PendingMove { task, to, prompt } = pending;
+    let text = RwSignal::new(String::new());
     let reason = RwSignal::new(CancelReason::Abandoned);
     let merge = RwSignal::new(true);
-    let ready = Signal::derive(move || match ask {
-        Ask::Words { optional, .. } => optional || written(words),
+    let ready = Signal::derive(move || match prompt {
+        MovePrompt::Text { optional, .. } => optional || has_text(text),
         _ => true,
     });
-    let title = format!("Move {task} to {}", status_word(to));
+    let title = format!("Move {task} to {}", status_label(to));
     let submit = move |()| {
-        let reason = match ask {
-            Ask::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
-            _ => given(words),
+        let reason = match prompt {
+            MovePrompt::CancelReason => Some(reason.get_untracked().as_str().to_owned()),
+            _ => non_empty(text),
         };
-        let patch =
-            TaskPatch { status: Some(to), reason, merge: (ask == Ask::Merge && !merge.get_untracked()).then_some(false), ..TaskPatch::default() };
-        moves.wanted.set(None);
-        moves.make(task.clone(), patch);
+        let merge = (prompt == MovePrompt::Merge && !merge.get_untracked()).then_some(false);
+        moves.pending.set(None);
+        moves.send(task.clone(), TaskPatch { status: Some(to), reason, merge, ..TaskPatch::default() });
     };
-    let body = match ask {
-        Ask::Words { label, .. } => view! { <WordsField id="move-words" label=label value=words autofocus=true /> }.into_any(),
-        Ask::Merge => view! {
-            <div class="choices" role="radiogroup" aria-label="What becomes of the work">
+    let body = match prompt {
+        MovePrompt::Text { label, .. } => view! { <TextArea id="move-text" label=label value=text autofocus=true /> }.into_any(),
+        MovePrompt::Merge => view! {
+            <div class="choices" role="radiogroup" aria-label="What happens to the work">
                 <Choice name="merge" title="Approve and merge" detail="The newest commit joins the merge queue." value=true picked=merge />
-                <Choice name="merge" title="Close without merging" detail="The branch is kept under a rescue name." value=false picked=merge />
+                <Choice name="merge" title="Close without merging" detail="The branch is kept in a rescue ref." value=false picked=merge />
             </div>
         }
         .into_any(),
-        Ask::CancelReason | Ask::Nothing => view! { <CancelReasons picked=reason /> }.into_any(),
+        MovePrompt::CancelReason | MovePrompt::None => view! { <CancelReasons picked=reason /> }.into_any(),
     };
-    let close = Callback::new(move |()| moves.wanted.set(None));
+    let close = Callback::new(move |()| moves.pending.set(None));
     view! {
         <Dialog title=title close=close>
-            <Form verb=format!("Move to {}", status_word(to)) ready=ready sending=Sending::new() submit=submit close=close>
+            <Form verb=format!("Move to {}", status_label(to)) ready=ready sending=Sending::new() submit=submit close=close>
                 {body}
             </Form>
         </Dialog>
     }
 }
 
-/// The reasons for giving a task up, to pick one.
+/// A choice of the reason for cancelling a task.
 #[component]
 pub(crate) fn CancelReasons(picked: RwSignal<CancelReason>) -> impl IntoView {
     let choices = [CancelReason::Abandoned, CancelReason::Failed, CancelReason::Obsolete, CancelReason::Duplicate].map(|reason| {
-        let (title, detail) = cancel_word(reason);
+        let (title, detail) = cancel_label(reason);
         view! { <Choice name="cancel" title=title detail=detail value=reason picked=picked /> }
     });
-    view! { <div class="choices" role="radiogroup" aria-label="Why is it given up?">{choices}</div> }
+    view! { <div class="choices" role="radiogroup" aria-label="Reason for cancelling">{choices}</div> }
 }
 
-/// One of several answers, with a line that says what it means.
+/// One of several options, with a line that explains it.
 #[component]
 pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
     name: &'static str,
@@ -223,20 +224,20 @@ pub(crate) fn Choice<T: Copy + PartialEq + Send + Sync + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use domain::transition::TABLE;
+    use domain::board::transition::TABLE;
 
     use super::*;
 
     #[test]
-    fn a_person_is_asked_exactly_when_the_table_needs_their_words() {
-        let mut asked: Vec<String> = TABLE
+    fn moves_prompt_when_the_table_requires_input() {
+        let mut prompted: Vec<String> = TABLE
             .iter()
-            .filter(|rule| rule.who.contains(&Mover::Human) && ask(rule.to, rule.needs) != Ask::Nothing)
+            .filter(|rule| rule.movers.contains(&Mover::Human) && prompt_for(rule.to, rule.requirement) != MovePrompt::None)
             .map(|rule| format!("{} → {}", rule.from, rule.to))
             .collect();
-        asked.dedup();
+        prompted.dedup();
         assert_eq!(
-            asked,
+            prompted,
             [
                 "in_progress → done",
                 "in_review → done",

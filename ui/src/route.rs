@@ -1,15 +1,15 @@
-//! The address bar: which page an address means, and moving between pages without a reload.
+//! The address bar: the page of an address, and navigation without a reload.
 //!
-//! Must not know what the pages show.
+//! Must not know the content of a page.
 
 use domain::id::{ProjectId, TaskId};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use web_sys::{MouseEvent, UrlSearchParams};
 
-use crate::client::Said;
+use crate::client::MessageFilter;
 
-/// A part of a project with a page of its own.
+/// A section of a project with its own page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Section {
     Board,
@@ -24,7 +24,7 @@ impl Section {
     /// In the order of the tabs and of the keys from 1.
     pub(crate) const ALL: [Self; 6] = [Self::Board, Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes];
 
-    /// Its place in an address; the board has none.
+    /// The path segment in an address, empty for the board.
     const fn path(self) -> &'static str {
         match self {
             Self::Board => "",
@@ -39,8 +39,8 @@ impl Section {
     pub(crate) fn route(self, project: ProjectId) -> Route {
         match self {
             Self::Board => Route::Board { project, task: None },
-            Self::Messages => Route::Messages { project, said: Said::default() },
-            section => Route::Beside { project, section },
+            Self::Messages => Route::Messages { project, filter: MessageFilter::default() },
+            section => Route::ProjectSection { project, section },
         }
     }
 }
@@ -56,13 +56,13 @@ pub(crate) enum Route {
     Plan {
         project: ProjectId,
     },
-    /// What was said, or a part of it.
+    /// The messages, or a filtered part of them.
     Messages {
         project: ProjectId,
-        said: Said,
+        filter: MessageFilter,
     },
     /// Another section beside the board.
-    Beside {
+    ProjectSection {
         project: ProjectId,
         section: Section,
     },
@@ -70,8 +70,8 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// The page at `path`; `asked` knows what stands behind it, by name.
-    pub(crate) fn parse(path: &str, asked: impl Fn(&str) -> Option<String>) -> Self {
+    /// The page at `path`. `parameter` returns a query parameter by name.
+    pub(crate) fn parse(path: &str, parameter: impl Fn(&str) -> Option<String>) -> Self {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let project = |id: &str| id.parse::<ProjectId>();
         match parts.as_slice() {
@@ -79,8 +79,8 @@ impl Route {
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
             ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
-                let task = asked("task").and_then(|task| task.parse().ok());
-                Self::Messages { project, said: Said { task, agent: asked("agent").filter(|name| is_plain(name)) } }
+                let task = parameter("task").and_then(|task| task.parse().ok());
+                Self::Messages { project, filter: MessageFilter { task, agent: parameter("agent").filter(|name| is_name(name)) } }
             }),
             ["projects", id, "tasks", task] => match (project(id), task.parse()) {
                 (Ok(project), Ok(task)) => Self::Board { project, task: Some(task) },
@@ -100,44 +100,46 @@ impl Route {
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
-            Self::Messages { project, said } => {
-                let agent = said.agent.as_ref().map(|agent| format!("agent={agent}"));
-                let task = said.task.as_ref().map(|task| format!("task={task}"));
-                let asked: Vec<String> = agent.into_iter().chain(task).collect();
-                let mark = if asked.is_empty() { "" } else { "?" };
-                format!("/projects/{project}/messages{mark}{}", asked.join("&"))
+            Self::Messages { project, filter } => {
+                let agent = filter.agent.as_ref().map(|agent| format!("agent={agent}"));
+                let task = filter.task.as_ref().map(|task| format!("task={task}"));
+                let query: Vec<String> = agent.into_iter().chain(task).collect();
+                let separator = if query.is_empty() { "" } else { "?" };
+                format!("/projects/{project}/messages{separator}{}", query.join("&"))
             }
-            Self::Beside { project, section } => format!("/projects/{project}/{}", section.path()),
+            Self::ProjectSection { project, section } => format!("/projects/{project}/{}", section.path()),
         }
     }
 
-    /// The project whose page this is.
+    /// The project of the page.
     pub(crate) fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::Beside { project, .. } => Some(project),
+            Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::ProjectSection { project, .. } => {
+                Some(project)
+            }
             Self::Projects | Self::Unknown => None,
         }
     }
 
-    /// The part of the project that this is, if it is one of a project.
+    /// The section of the page, if it belongs to a project.
     pub(crate) fn section(&self) -> Option<Section> {
         match self {
             Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
-            Self::Beside { section, .. } => Some(*section),
+            Self::ProjectSection { section, .. } => Some(*section),
             Self::Projects | Self::Unknown => None,
         }
     }
 
-    /// Which part of what was said is shown.
-    pub(crate) fn said(&self) -> Said {
+    /// The messages to show.
+    pub(crate) fn message_filter(&self) -> MessageFilter {
         match self {
-            Self::Messages { said, .. } => said.clone(),
-            _ => Said::default(),
+            Self::Messages { filter, .. } => filter.clone(),
+            _ => MessageFilter::default(),
         }
     }
 
-    /// The task whose sheet is open.
+    /// The task whose panel is open.
     pub(crate) fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Board { task, .. } => task.as_ref(),
@@ -151,7 +153,7 @@ impl Route {
 pub(crate) struct Navigation(RwSignal<Route>);
 
 impl Navigation {
-    /// Reads the address, follows the browser's back and forward, and makes itself available below the current owner.
+    /// Reads the address, follows the browser's back and forward buttons, and provides itself below the current owner.
     pub(crate) fn provide() -> Self {
         let navigation = Self(RwSignal::new(current()));
         provide_context(navigation);
@@ -160,7 +162,7 @@ impl Navigation {
         navigation
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
@@ -172,19 +174,19 @@ impl Navigation {
         self.0.get_untracked()
     }
 
-    /// Goes to a page and puts it into the browser's history.
+    /// Opens a page and adds it to the browser's history.
     pub(crate) fn go(self, route: Route) {
-        if self.0.with_untracked(|now| *now == route) {
+        if self.0.with_untracked(|current| *current == route) {
             return;
         }
         if let Ok(history) = window().history() {
-            // A refusal (too many calls in a short time) costs the address, not the page.
-            let _address_kept = history.push_state_with_url(&JsValue::NULL, "", Some(&route.path()));
+            // Browsers limit the rate of history changes. The page opens anyway.
+            let _unchanged_address = history.push_state_with_url(&JsValue::NULL, "", Some(&route.path()));
         }
         self.0.set(route);
     }
 
-    /// Follows a link without a reload, unless the person asked for a new tab or window.
+    /// Follows a link without a reload, unless the click asks for a new tab or window.
     pub(crate) fn follow(self, event: &MouseEvent, route: Route) {
         if event.button() == 0 && !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key()) {
             event.prevent_default();
@@ -193,60 +195,60 @@ impl Navigation {
     }
 }
 
-/// Whether a word is made as the names of agents are, so that it stands in an address as it is.
-fn is_plain(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+/// Whether the text consists of the characters of agent names, which need no escaping in an address.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
 }
 
 fn current() -> Route {
     let location = window().location();
-    let asked = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
-    location.pathname().map_or(Route::Unknown, |path| Route::parse(&path, |name| asked.as_ref()?.get(name)))
+    let query = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
+    location.pathname().map_or(Route::Unknown, |path| Route::parse(&path, |name| query.as_ref()?.get(name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// As the browser takes an address apart.
+    /// Splits an address as the browser does.
     fn parse(address: &str) -> Route {
         let (path, search) = address.split_once('?').unwrap_or((address, ""));
-        let asked = |wanted: &str| search.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == wanted);
-        Route::parse(path, |name| asked(name).map(|(_, value)| value.to_owned()))
+        let parameter = |wanted: &str| search.split('&').filter_map(|pair| pair.split_once('=')).find(|(name, _)| *name == wanted);
+        Route::parse(path, |name| parameter(name).map(|(_, value)| value.to_owned()))
     }
 
     #[test]
-    fn every_page_has_an_address_that_leads_back_to_it() {
+    fn every_page_round_trips_through_its_address() {
         let project = ProjectId::new(1);
-        let said = |task: Option<u64>, agent: Option<&str>| Route::Messages {
+        let messages = |task: Option<u64>, agent: Option<&str>| Route::Messages {
             project: project.clone(),
-            said: Said { task: task.map(TaskId::new), agent: agent.map(str::to_owned) },
+            filter: MessageFilter { task: task.map(TaskId::new), agent: agent.map(str::to_owned) },
         };
         let pages = [
             Route::Projects,
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
             Route::Plan { project: project.clone() },
-            said(Some(7), None),
-            said(None, Some("platform/mara-2")),
-            said(Some(7), Some("human")),
+            messages(Some(7), None),
+            messages(None, Some("platform/mara-2")),
+            messages(Some(7), Some("human")),
         ];
         let pages = pages.into_iter().chain(Section::ALL.map(|section| section.route(project.clone())));
         for page in pages {
             assert_eq!(parse(&page.path()), page);
         }
-        assert_eq!(said(Some(7), Some("ben")).path(), "/projects/PROJ-001/messages?agent=ben&task=TASK-007");
+        assert_eq!(messages(Some(7), Some("ben")).path(), "/projects/PROJ-001/messages?agent=ben&task=TASK-007");
     }
 
     #[test]
-    fn what_is_no_name_and_no_task_filters_nothing() {
+    fn invalid_query_parameters_are_ignored() {
         for search in ["agent=", "task=7", "agent=a b", "who=ben", ""] {
-            assert_eq!(parse(&format!("/projects/PROJ-001/messages?{search}")).said(), Said::default(), "{search}");
+            assert_eq!(parse(&format!("/projects/PROJ-001/messages?{search}")).message_filter(), MessageFilter::default(), "{search}");
         }
     }
 
     #[test]
-    fn other_addresses_are_unknown() {
+    fn other_addresses_are_unknown_pages() {
         for path in [
             "/projects",
             "/projects/x",

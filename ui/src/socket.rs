@@ -1,13 +1,12 @@
-//! The live connection: opens it, resumes after the last known event, and heals it when it breaks.
+//! The live connection: opens it, resumes after the last known event, and reconnects when it breaks.
 //!
-//! Must not interpret events; the store does.
+//! Must not interpret events, because the store does.
 
 use std::time::Duration;
 
-use domain::board::Board;
 use domain::event::{Event, Seq};
 use domain::id::ProjectId;
-use domain::wire::Frame;
+use domain::wire::{BoardView, Frame};
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, abortable};
 use gloo_net::websocket::Message;
@@ -16,41 +15,41 @@ use gloo_timers::future::sleep;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::app::About;
+use crate::app::ServerStatus;
 use crate::client::{Client, Failure};
-use crate::focus::kept;
+use crate::focus::preserving_focus;
 use crate::store::Store;
 
-/// What the person is told about the connection.
+/// The state of the connection, as the top bar shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
-    /// Nothing was read yet.
+pub(crate) enum ConnectionState {
+    /// The board is being requested.
     Opening,
-    /// What was missed is coming in.
+    /// Missed events are arriving.
     CatchingUp,
     Live,
-    /// It broke and is tried again.
+    /// The connection broke; retries are under way.
     Lost,
-    /// The project does not exist, or the person has to sign in first.
+    /// The project does not exist, or the browser must sign in first.
     Refused,
 }
 
-/// How long a silent socket may be called catching up: nothing more is to come when the rest belongs to other projects.
-const SETTLED: Duration = Duration::from_millis(400);
+/// Time after which a quiet socket counts as live. The missed events may all belong to other projects.
+const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Keeps `store` up to date with `project` until the current owner goes.
-pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<Link> {
-    let link = RwSignal::new(Link::Opening);
-    let (client, about) = (Client::here(), About::here());
-    let (task, handle) = abortable(run(store, project, link, client, about));
+/// Keeps `store` up to date with `project` for as long as the current owner lives.
+pub(crate) fn follow(store: Store, project: ProjectId) -> RwSignal<ConnectionState> {
+    let link = RwSignal::new(ConnectionState::Opening);
+    let (client, status) = (Client::from_context(), ServerStatus::from_context());
+    let (task, handle) = abortable(run(store, project, link, client, status));
     on_cleanup(move || AbortHandle::abort(&handle));
     spawn_local(async move {
-        let _aborted_when_the_page_is_left = task.await;
+        let _aborted_with_the_page = task.await;
     });
     link
 }
 
-async fn run(store: Store, project: ProjectId, link: RwSignal<Link>, client: Client, about: About) {
+async fn run(store: Store, project: ProjectId, link: RwSignal<ConnectionState>, client: Client, status: ServerStatus) {
     let mut failures = 0;
     loop {
         let place = match store.place() {
@@ -58,74 +57,75 @@ async fn run(store: Store, project: ProjectId, link: RwSignal<Link>, client: Cli
             None => match client.board(&project).await {
                 Ok(board) => load(store, board),
                 Err(Failure::Refused(_) | Failure::SignedOut) => {
-                    link.set(Link::Refused);
+                    link.set(ConnectionState::Refused);
                     return;
                 }
                 Err(Failure::Unreachable(_)) => {
-                    link.set(Link::Lost);
-                    sleep(pause(failures)).await;
+                    link.set(ConnectionState::Lost);
+                    sleep(retry_delay(failures)).await;
                     failures += 1;
                     continue;
                 }
             },
         };
-        match listen(store, &project, place, link, about).await {
+        match listen(store, &project, place, link, status).await {
             End::Resync => {
-                link.set(Link::CatchingUp);
+                link.set(ConnectionState::CatchingUp);
                 if let Ok(board) = client.board(&project).await {
                     load(store, board);
                     failures = 0;
                     continue;
                 }
             }
-            End::Closed { spoke: true } => failures = 0,
-            End::Closed { spoke: false } => {}
+            End::Closed { after_hello: true } => failures = 0,
+            End::Closed { after_hello: false } => {}
         }
-        link.set(Link::Lost);
-        sleep(pause(failures)).await;
+        link.set(ConnectionState::Lost);
+        sleep(retry_delay(failures)).await;
         failures += 1;
-        // A socket does not say why it was refused; a request does.
+        // A refused socket gives no reason, but a refused request does.
         if client.server().await == Err(Failure::SignedOut) {
-            link.set(Link::Refused);
+            link.set(ConnectionState::Refused);
             return;
         }
     }
 }
 
-fn load(store: Store, board: Board) -> (Seq, String) {
-    let place = (board.seq, board.epoch.clone());
-    store.load(board);
+fn load(store: Store, view: BoardView) -> (Seq, String) {
+    let place = (view.board.seq, view.board.epoch.clone());
+    store.load(view);
     place
 }
 
 enum End {
-    /// The board must be read again.
+    /// The client must request the board again.
     Resync,
-    /// `spoke`: whether the server had said hello.
-    Closed { spoke: bool },
+    Closed {
+        after_hello: bool,
+    },
 }
 
 /// Reads one socket to its end.
-async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String), link: RwSignal<Link>, about: About) -> End {
-    let Some(address) = address(project, after, &epoch) else { return End::Closed { spoke: false } };
-    let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { spoke: false } };
+async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String), link: RwSignal<ConnectionState>, status: ServerStatus) -> End {
+    let Some(address) = address(project, after, &epoch) else { return End::Closed { after_hello: false } };
+    let Ok(mut socket) = WebSocket::open(&address) else { return End::Closed { after_hello: false } };
     let mut newest = None;
     while let Some(Ok(message)) = socket.next().await {
         let Message::Text(text) = message else { continue };
-        // A frame of a newer server that is not known here changes nothing that is shown.
+        // A newer server may send frames that this page does not know.
         let Ok(frame) = serde_json::from_str::<Frame>(&text) else { continue };
         match frame {
             Frame::Hello { seq, .. } => {
                 newest = Some(seq);
                 store.wake_logs();
-                link.set(if seq > after { Link::CatchingUp } else { Link::Live });
-                set_timeout(move || settle(link), SETTLED);
+                link.set(if seq > after { ConnectionState::CatchingUp } else { ConnectionState::Live });
+                set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
             }
             Frame::Event { event } => {
                 if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. }) {
-                    about.ask();
+                    status.refresh();
                 }
-                kept(|| store.apply(&event));
+                preserving_focus(|| store.apply(&event));
                 if newest.is_some_and(|newest| event.seq >= newest) {
                     settle(link);
                 }
@@ -134,12 +134,12 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
             Frame::Resync {} => return End::Resync,
         }
     }
-    End::Closed { spoke: newest.is_some() }
+    End::Closed { after_hello: newest.is_some() }
 }
 
-fn settle(link: RwSignal<Link>) {
-    if link.try_get_untracked() == Some(Link::CatchingUp) {
-        link.set(Link::Live);
+fn settle(link: RwSignal<ConnectionState>) {
+    if link.try_get_untracked() == Some(ConnectionState::CatchingUp) {
+        link.set(ConnectionState::Live);
     }
 }
 
@@ -149,8 +149,8 @@ fn address(project: &ProjectId, after: Seq, epoch: &str) -> Option<String> {
     Some(format!("{scheme}://{}/api/ws?project={project}&after={after}&epoch={epoch}", location.host().ok()?))
 }
 
-/// How long to wait before the next try: quick at first, because a restart takes a moment, and at most five seconds.
-fn pause(failures: u32) -> Duration {
+/// The delay before the next attempt. It starts short, because a restart is quick, and grows to five seconds.
+fn retry_delay(failures: u32) -> Duration {
     Duration::from_millis((250 << failures.min(5)).min(5_000))
 }
 
@@ -159,9 +159,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_become_rarer_up_to_a_limit() {
-        let pauses: Vec<u128> = (0..8).map(|failures| pause(failures).as_millis()).collect();
-        assert_eq!(pauses, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
-        assert_eq!(pause(u32::MAX).as_millis(), 5000);
+    fn retry_delay_grows_up_to_a_limit() {
+        let delays: Vec<u128> = (0..8).map(|failures| retry_delay(failures).as_millis()).collect();
+        assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
+        assert_eq!(retry_delay(u32::MAX).as_millis(), 5000);
     }
 }

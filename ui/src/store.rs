@@ -1,30 +1,23 @@
-//! What the browser knows of one project: the board as the shared reducer makes it, cut into signals so that an event draws again
-//! only the card it touched.
+//! The browser's copy of one project: the board of the shared reducer, split into signals so that an event redraws only its card.
 //!
-//! Must not talk to the server; `socket` feeds it.
+//! Must not talk to the server: `socket` passes events in, and pages of finished cards come from the columns.
 
 use std::collections::HashMap;
 
-use domain::board::{Board, Touched};
-use domain::event::{Envelope, Seq};
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
+use domain::event::{Envelope, Event, Seq};
 use domain::id::{RunId, TaskId};
-use domain::project::Project;
-use domain::task::{Card, Status};
+use domain::wire::{BoardView, CardPage, FinishedCards};
 use leptos::prelude::*;
 
-use crate::news::{Topic, outdated};
+use crate::invalidation::{ListKind, stale_lists};
 
-/// Sums over all cards.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    pub(crate) cards: usize,
-    pub(crate) done: usize,
-    /// Coders' tasks whose work is in the project branch.
-    pub(crate) merged: usize,
-    pub(crate) running: usize,
-    pub(crate) needs_you: usize,
-    pub(crate) cost_micro_usd: i64,
-}
+mod totals;
+
+pub(crate) use totals::Totals;
 
 /// One project's board in signals.
 #[derive(Clone, Copy)]
@@ -33,97 +26,105 @@ pub(crate) struct Store {
     cards: StoredValue<HashMap<TaskId, ArcRwSignal<Card>>>,
     columns: StoredValue<Vec<(Status, RwSignal<Vec<TaskId>>)>>,
     activity: StoredValue<HashMap<RunId, ArcRwSignal<String>>>,
-    /// Counts up when a list beside the board has become old.
-    news: StoredValue<Vec<(Topic, RwSignal<u32>)>>,
-    /// The project, once the board was read.
+    /// A counter for each list, which grows when the list becomes stale.
+    revisions: StoredValue<Vec<(ListKind, RwSignal<u32>)>>,
+    /// The finished cards that are not loaded.
+    unloaded: RwSignal<FinishedCards>,
+    /// The project, once the board is loaded.
     pub(crate) project: RwSignal<Option<Project>>,
-    /// The tasks of a plan that waits for approval.
+    /// The tasks of a plan that awaits approval.
     pub(crate) plan: RwSignal<Vec<TaskId>>,
     pub(crate) totals: RwSignal<Totals>,
-    /// Told whenever any card changed.
-    revision: Trigger,
+    /// Notified whenever any card changes.
+    any_card: Trigger,
 }
 
 impl Store {
-    /// An empty store that lives as long as the current owner, available to everything below it.
+    /// Creates an empty store and makes it available below the current owner.
     pub(crate) fn provide() -> Self {
         let store = Self {
             board: StoredValue::new(None),
             cards: StoredValue::new(HashMap::new()),
             columns: StoredValue::new(Status::ALL.iter().map(|status| (*status, RwSignal::new(Vec::new()))).collect()),
             activity: StoredValue::new(HashMap::new()),
-            news: StoredValue::new(Topic::ALL.map(|topic| (topic, RwSignal::new(0))).to_vec()),
+            revisions: StoredValue::new(ListKind::ALL.map(|kind| (kind, RwSignal::new(0))).to_vec()),
+            unloaded: RwSignal::new(FinishedCards::default()),
             project: RwSignal::new(None),
             plan: RwSignal::new(Vec::new()),
             totals: RwSignal::new(Totals::default()),
-            revision: Trigger::new(),
+            any_card: Trigger::new(),
         };
         provide_context(store);
         store
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
-    /// Where the known log ends, to ask for what comes after.
+    /// The last known event, to resume after it.
     pub(crate) fn place(self) -> Option<(Seq, String)> {
         self.board.with_value(|board| board.as_ref().map(|board| (board.seq, board.epoch.clone())))
     }
 
-    /// Takes a board as it was read from the server, in place of the known one.
-    pub(crate) fn load(self, board: Board) {
+    /// Replaces the board with one from the server.
+    pub(crate) fn load(self, view: BoardView) {
+        let BoardView { board, finished } = view;
         self.cards.update_value(|cards| {
             cards.retain(|id, _| board.card(id).is_some());
             for card in &board.cards {
                 set_card(cards, card);
             }
         });
+        set_if_changed(self.unloaded, finished.without(&board));
         self.project.set(Some(board.project.clone()));
         self.board.set_value(Some(board));
-        self.derive();
-        // What happened before is in no event that will come.
-        self.tell(&Topic::ALL);
+        self.derive(Status::ALL);
+        // The board says nothing about events that came before it.
+        self.invalidate(&ListKind::ALL);
     }
 
-    /// Takes in one event.
+    /// Applies one event.
     pub(crate) fn apply(self, envelope: &Envelope) {
-        let is_news = |board: &Board| envelope.seq > board.seq && envelope.project_id.as_ref() == Some(&board.project.id);
-        let news = self.board.with_value(|board| board.as_ref().is_some_and(is_news));
-        let touched = self.board.try_update_value(|board| board.as_mut().map(|board| board.apply(envelope))).flatten();
-        if news {
-            self.tell(outdated(&envelope.event));
+        let is_new = |board: &Board| envelope.seq > board.seq && envelope.project_id.as_ref() == Some(&board.project.id);
+        if self.board.with_value(|board| board.as_ref().is_some_and(is_new)) {
+            self.invalidate(stale_lists(&envelope.event));
         }
-        let Some(touched) = touched.filter(|touched| *touched != Touched::Nothing) else { return };
+        let before = envelope.task_id.as_ref().and_then(|task| self.card_now(task));
+        let touched = self.board.try_update_value(|board| board.as_mut().map(|board| board.apply(envelope))).flatten();
+        let Some(touched) = touched.filter(|touched| *touched != BoardChange::None) else { return };
         if let Some(project) = envelope.project.clone() {
             self.project.set(Some(project));
         }
-        if let Touched::Card(id) = touched {
-            let card = self.board.with_value(|board| board.as_ref().and_then(|board| board.card(&id).cloned()));
-            if let Some(card) = card {
-                self.cards.update_value(|cards| set_card(cards, &card));
+        if let (BoardChange::Card(_), Some(card)) = (touched, &envelope.card) {
+            self.cards.update_value(|cards| set_card(cards, card));
+            if before.is_none() {
+                self.take_from_unloaded(card, &envelope.event);
             }
-            self.derive();
+            if changes_goal(before.as_ref(), card) {
+                self.invalidate(&[ListKind::Goals]);
+            }
+            self.derive(&stale_columns(before.as_ref(), card));
         }
     }
 
-    /// What counts up when the lists of a topic have become old; 0 as long as there is no board.
-    pub(crate) fn news(self, topic: Topic) -> RwSignal<u32> {
-        self.news.with_value(|news| news.iter().find(|(known, _)| *known == topic).map(|(_, signal)| *signal)).unwrap_or_default()
+    /// A counter that grows when the lists of this kind become stale; 0 before the board is loaded.
+    pub(crate) fn revision_of(self, kind: ListKind) -> RwSignal<u32> {
+        self.revisions.with_value(|revisions| revisions.iter().find(|(known, _)| *known == kind).map(|(_, signal)| *signal)).unwrap_or_default()
     }
 
-    /// Has every list read again: what was asked while nobody answered may have failed.
-    pub(crate) fn read_again(self) {
-        self.tell(&Topic::ALL);
+    /// Marks every list as stale, because requests may have failed while the server was away.
+    pub(crate) fn refetch_all(self) {
+        self.invalidate(&ListKind::ALL);
     }
 
-    fn tell(self, topics: &[Topic]) {
-        for topic in topics {
-            self.news(*topic).update(|count| *count = count.wrapping_add(1));
+    fn invalidate(self, kinds: &[ListKind]) {
+        for kind in kinds {
+            self.revision_of(*kind).update(|count| *count = count.wrapping_add(1));
         }
     }
 
-    /// Has open logs read what they may have missed without a connection.
+    /// Makes open logs read the entries that they may have missed without a connection.
     pub(crate) fn wake_logs(self) {
         let lines: Vec<_> = self.activity.with_value(|activity| activity.values().cloned().collect());
         for line in lines {
@@ -131,12 +132,12 @@ impl Store {
         }
     }
 
-    /// Takes in the last line of a running agent.
+    /// Stores the last output line of a running agent.
     pub(crate) fn note_activity(self, run: RunId, line: String) {
         self.activity_of(&run).set(line);
     }
 
-    /// The last activity line of a run; empty before the first. Every frame notifies, also with the same line.
+    /// The last output line of a run, empty before the first.
     pub(crate) fn activity_of(self, run: &RunId) -> ArcRwSignal<String> {
         let known = self.activity.with_value(|activity| activity.get(run).cloned());
         known.unwrap_or_else(|| {
@@ -148,29 +149,68 @@ impl Store {
         })
     }
 
-    /// The card of a task, if the project has it.
+    /// The card of a task, if it is loaded.
     pub(crate) fn card(self, id: &TaskId) -> Option<ArcRwSignal<Card>> {
         self.cards.with_value(|cards| cards.get(id).cloned())
     }
 
-    /// The card as it is now, without following it.
+    /// The current card, without tracking it.
     pub(crate) fn card_now(self, id: &TaskId) -> Option<Card> {
         self.card(id).map(|card| card.get_untracked())
     }
 
-    /// The tasks of a column, in order.
+    /// The loaded tasks of a column, in order.
     pub(crate) fn column(self, status: Status) -> RwSignal<Vec<TaskId>> {
         self.columns.with_value(|columns| columns.iter().find(|(known, _)| *known == status).map(|(_, ids)| *ids)).unwrap_or_default()
     }
 
-    /// Every card, in the order of the ids, without following them.
-    pub(crate) fn cards_now(self) -> Vec<Card> {
-        self.with_cards(<[Card]>::to_vec)
+    /// The number of cards in a column that are not loaded.
+    pub(crate) fn unloaded_count(self, status: Status) -> usize {
+        self.unloaded.with(|unloaded| unloaded.column(status).map_or(0, |column| usize::try_from(column.total).unwrap_or(usize::MAX)))
     }
 
-    /// Reads every card, in the order of the ids, and follows all of them.
+    /// The cursor of the next page of a column, or none if all cards are loaded.
+    pub(crate) fn next_page(self, status: Status) -> Option<String> {
+        self.unloaded.with(|unloaded| unloaded.column(status).and_then(|column| column.next.clone()))
+    }
+
+    /// Adds the page of finished cards that was requested with the cursor `before`. A board that was loaded meanwhile has another cursor and
+    /// drops the page.
+    pub(crate) fn add_page(self, status: Status, before: &str, page: CardPage) {
+        if untrack(|| self.next_page(status)).as_deref() != Some(before) {
+            return;
+        }
+        self.add_cards(page.items);
+        self.unloaded.update(|unloaded| {
+            if let Some(column) = unloaded.column_mut(status) {
+                column.advance(page.next);
+            }
+        });
+        self.derive(&[status]);
+    }
+
+    /// Adds cards that the first answer left out.
+    pub(crate) fn add_cards(self, cards: Vec<Card>) {
+        let added = self.board.try_update_value(|board| board.as_mut().map(|board| board.add(cards))).flatten().unwrap_or_default();
+        self.cards.update_value(|cards| added.iter().for_each(|card| set_card(cards, card)));
+        self.unloaded.update(|unloaded| {
+            for card in &added {
+                if let Some(column) = unloaded.column_mut(card.status) {
+                    column.subtract(card);
+                }
+            }
+        });
+        self.derive(&added.iter().map(|card| card.status).collect::<Vec<_>>());
+    }
+
+    /// The first `limit` loaded cards that `accepts`, in the order of ids, without tracking them.
+    pub(crate) fn cards_where(self, accepts: impl FnMut(&&Card) -> bool, limit: usize) -> Vec<Card> {
+        self.with_cards(|cards| cards.iter().filter(accepts).take(limit).cloned().collect())
+    }
+
+    /// Reads every loaded card, in the order of ids, and tracks all of them.
     pub(crate) fn follow_cards<T>(self, read: impl FnOnce(&[Card]) -> T) -> T {
-        self.revision.track();
+        self.any_card.track();
         self.with_cards(read)
     }
 
@@ -178,21 +218,52 @@ impl Store {
         self.board.with_value(|board| read(board.as_ref().map(|board| board.cards.as_slice()).unwrap_or_default()))
     }
 
-    /// Sets the signals that depend on several cards, and only those that changed.
-    fn derive(self) {
-        let ids = |cards: Vec<&Card>| cards.into_iter().map(|card| card.id.clone()).collect::<Vec<_>>();
-        self.revision.notify();
-        self.board.with_value(|board| {
-            let Some(board) = board else { return };
-            self.columns.with_value(|columns| {
-                for (status, column) in columns {
-                    set_if_changed(*column, ids(board.column(*status)));
-                }
-            });
-            set_if_changed(self.plan, ids(board.plan()));
-            set_if_changed(self.totals, totals(&board.cards));
+    /// Removes a card from the unloaded ones when an event delivers it: a finished card, unless it is new, or one that leaves its column.
+    fn take_from_unloaded(self, card: &Card, event: &Event) {
+        let previous = match event {
+            Event::TaskCreated {} => return,
+            Event::TaskMoved { from, .. } => *from,
+            _ => card.status,
+        };
+        self.unloaded.update(|unloaded| {
+            if let Some(column) = unloaded.column_mut(previous) {
+                column.subtract(&Card { status: previous, ..card.clone() });
+            }
         });
     }
+
+    /// Updates the signals that depend on several cards: the given columns, the plan and the totals.
+    fn derive(self, columns: &[Status]) {
+        let ids = |cards: Vec<&Card>| cards.into_iter().map(|card| card.id.clone()).collect::<Vec<_>>();
+        self.any_card.notify();
+        self.board.with_value(|board| {
+            let Some(board) = board else { return };
+            for status in columns {
+                set_if_changed(self.column(*status), ids(board.column(*status)));
+            }
+            set_if_changed(self.plan, ids(board.plan()));
+            let totals = self.unloaded.with_untracked(|unloaded| Totals::of(&board.cards, unloaded));
+            set_if_changed(self.totals, totals);
+        });
+    }
+}
+
+/// The columns whose order an event can change.
+fn stale_columns(before: Option<&Card>, card: &Card) -> Vec<Status> {
+    match before {
+        None => vec![card.status],
+        Some(before) if before.status != card.status => vec![before.status, card.status],
+        // Finished columns are sorted by their last change.
+        Some(before) if before.priority != card.priority || !card.status.is_open() => vec![card.status],
+        Some(_) => Vec::new(),
+    }
+}
+
+/// Whether the change of a card affects the progress of a goal.
+fn changes_goal(before: Option<&Card>, card: &Card) -> bool {
+    let part = |card: &Card| (card.goal_id.clone(), card.status, card.cancel_reason, card.contributors.verified_by.is_some());
+    let has_goal = card.goal_id.is_some() || before.is_some_and(|before| before.goal_id.is_some());
+    has_goal && before.map(part) != Some(part(card))
 }
 
 fn set_card(cards: &mut HashMap<TaskId, ArcRwSignal<Card>>, card: &Card) {
@@ -208,17 +279,6 @@ fn set_card(cards: &mut HashMap<TaskId, ArcRwSignal<Card>>, card: &Card) {
 fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
     if signal.with_untracked(|known| *known != value) {
         signal.set(value);
-    }
-}
-
-fn totals(cards: &[Card]) -> Totals {
-    Totals {
-        cards: cards.iter().filter(|card| card.status.is_open() || card.satisfies_dependents()).count(),
-        done: cards.iter().filter(|card| card.satisfies_dependents()).count(),
-        merged: cards.iter().filter(|card| card.is_merged()).count(),
-        running: cards.iter().filter(|card| card.run.is_some()).count(),
-        needs_you: cards.iter().filter(|card| card.attention.is_some()).count(),
-        cost_micro_usd: cards.iter().map(|card| card.cost_micro_usd).sum(),
     }
 }
 

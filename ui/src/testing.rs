@@ -1,18 +1,24 @@
-//! Cards and agents for tests. Must not be part of the board.
+//! Cards, boards and agents for tests. Must not be part of the product.
 
-use domain::agent::{Agent, Health, Role};
+use domain::board::card::{Card, Contributors};
+use domain::board::project::{PlanApproval, Project, ProjectStatus};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Hands, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
 use domain::time::Timestamp;
+use domain::wire::{BoardView, FinishedCards};
 
-/// A coder's card about which nothing else is known.
+/// A coder's card with empty optional fields.
 pub(crate) fn card(number: u64, status: Status) -> Card {
     Card {
         id: TaskId::new(number),
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status,
         held_by: None,
         attention: None,
@@ -21,7 +27,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: Hands::default(),
+        contributors: Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -34,7 +40,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
     }
 }
 
-/// A verified builder from outside who was never heard of.
+/// A trusted external builder without any heartbeat.
 pub(crate) fn agent(name: &str) -> Agent {
     Agent {
         project_id: ProjectId::new(1),
@@ -54,4 +60,24 @@ pub(crate) fn agent(name: &str) -> Agent {
         last_inbox_check: None,
         left_at: None,
     }
+}
+
+/// The board of a project with these cards.
+pub(crate) fn board(cards: Vec<Card>) -> BoardView {
+    let project = Project {
+        id: ProjectId::new(1),
+        title: "Project".to_owned(),
+        description: None,
+        status: ProjectStatus::Active,
+        repo_path: String::new(),
+        git_dir: String::new(),
+        base_branch: "main".to_owned(),
+        integration_branch: "vibe-relay/PROJ-001".to_owned(),
+        integration_head: None,
+        landed_sha: None,
+        plan_approval: PlanApproval::Auto,
+        created_at: Timestamp::from_milliseconds(0),
+        updated_at: Timestamp::from_milliseconds(0),
+    };
+    BoardView { board: Board { project, cards, seq: 10, epoch: "e".to_owned() }, finished: FinishedCards::default() }
 }

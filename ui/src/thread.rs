@@ -1,42 +1,42 @@
-//! Messages as a person reads them: in threads, and notices apart from what somebody wrote. Pure; must not know where messages come from.
+//! Groups messages into threads and tells notices from written messages. Pure; must not know where messages come from.
 
-use domain::agent::{PERSON, RUNNER};
 use domain::id::TaskId;
-use domain::message::Message;
+use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::message::Message;
 use domain::time::Timestamp;
 use domain::wire::MessageView;
 
-/// What keeps messages together: a task, or else the message that the others reply to.
+/// The identity of a thread: its task, or else its first message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(crate) enum ThreadKey {
     Task(TaskId),
     Chain(i64),
 }
 
-/// What was said once: to one, to all, or, where a gate tells it, to several by a row each.
+/// One message as written: to one recipient, to all, or as a notice with one row for each recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
-    /// The first of its rows.
+pub(crate) struct ThreadEntry {
+    /// The first of the rows.
     pub(crate) view: MessageView,
-    /// All of its rows, in their order.
+    /// The ids of all rows, in order.
     ids: Vec<i64>,
     pub(crate) to: Vec<String>,
-    /// Those of them who were not given it yet.
-    pub(crate) waiting: Vec<String>,
+    /// Recipients that have not read it.
+    pub(crate) unread_by: Vec<String>,
 }
 
-impl Told {
-    fn by(view: &MessageView) -> Self {
-        let mut told = Self { view: view.clone(), ids: Vec::new(), to: Vec::new(), waiting: Vec::new() };
-        told.add(&view.message);
-        told
+impl ThreadEntry {
+    fn new(view: &MessageView) -> Self {
+        let mut entry = Self { view: view.clone(), ids: Vec::new(), to: Vec::new(), unread_by: Vec::new() };
+        entry.add(&view.message);
+        entry
     }
 
     fn add(&mut self, row: &Message) {
         self.ids.push(row.id);
         self.to.push(row.to_agent.clone());
         if !row.read {
-            self.waiting.push(row.to_agent.clone());
+            self.unread_by.push(row.to_agent.clone());
         }
     }
 
@@ -44,11 +44,11 @@ impl Told {
         self.view.message.id
     }
 
-    /// Whether there is one to reply to: the runner reads nothing, and what the person told several has no one recipient.
+    /// Whether a reply has exactly one recipient. The runner reads no messages.
     pub(crate) fn is_answerable(&self) -> bool {
         match self.view.message.from_agent.as_str() {
             RUNNER => false,
-            PERSON => self.to.len() == 1,
+            HUMAN => self.to.len() == 1,
             _ => true,
         }
     }
@@ -56,112 +56,112 @@ impl Told {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Thread {
-    pub(crate) key: Key,
+    pub(crate) key: ThreadKey,
     /// Oldest first.
-    pub(crate) told: Vec<Told>,
+    pub(crate) entries: Vec<ThreadEntry>,
 }
 
 impl Thread {
-    /// What was told after the first `hidden`, each with what it answers, where that does not stand right above it.
-    pub(crate) fn shown(&self, hidden: usize) -> Vec<(Told, Option<Message>)> {
-        let before = std::iter::once(None).chain(self.told.iter().map(Some));
-        let find = |id| self.told.iter().find(|told| told.ids.contains(&id)).map(|told| told.view.message.clone());
-        let answered = |told: &Told, before: Option<&Told>| {
-            told.view.message.reply_to.filter(|id| before.is_none_or(|before| !before.ids.contains(id))).and_then(find)
+    /// The entries after the first `hidden`, each with the message that it answers unless that is the entry above.
+    pub(crate) fn shown(&self, hidden: usize) -> Vec<(ThreadEntry, Option<Message>)> {
+        let above = std::iter::once(None).chain(self.entries.iter().map(Some));
+        let find = |id| self.entries.iter().find(|entry| entry.ids.contains(&id)).map(|entry| entry.view.message.clone());
+        let answered = |entry: &ThreadEntry, above: Option<&ThreadEntry>| {
+            entry.view.message.reply_to.filter(|id| above.is_none_or(|above| !above.ids.contains(id))).and_then(find)
         };
-        self.told.iter().zip(before).skip(hidden).map(|(told, before)| (told.clone(), answered(told, before))).collect()
+        self.entries.iter().zip(above).skip(hidden).map(|(entry, above)| (entry.clone(), answered(entry, above))).collect()
     }
 }
 
-/// The threads of `messages`, which are in the order of their ids: the one that somebody wrote to last comes last.
+/// The threads of `messages`, which are sorted by id. The thread with the newest message comes last.
 pub(crate) fn threads(messages: &[MessageView]) -> Vec<Thread> {
     let mut threads: Vec<Thread> = Vec::new();
     let mut above: Option<&Message> = None;
     for view in messages {
         let same = above.is_some_and(|above| is_same(above, &view.message));
         above = Some(&view.message);
-        // The row right before it is the last of the last thread.
-        if same && let Some(told) = threads.last_mut().and_then(|thread| thread.told.last_mut()) {
-            told.add(&view.message);
+        // The previous row is the last entry of the last thread.
+        if same && let Some(entry) = threads.last_mut().and_then(|thread| thread.entries.last_mut()) {
+            entry.add(&view.message);
             continue;
         }
         let key = key(&view.message, messages);
-        // Taken out and put to the end: the newest thread is the last.
+        // Moving the thread to the end keeps the newest one last.
         let mut thread = match threads.iter().position(|thread| thread.key == key) {
             Some(place) => threads.remove(place),
-            None => Thread { key, told: Vec::new() },
+            None => Thread { key, entries: Vec::new() },
         };
-        thread.told.push(Told::by(view));
+        thread.entries.push(ThreadEntry::new(view));
         threads.push(thread);
     }
     threads
 }
 
-/// Whether two rows tell the same to different agents.
+/// Whether two rows are one message to different recipients.
 fn is_same(one: &Message, other: &Message) -> bool {
-    let what = |message: &Message| (message.task_id.clone(), message.reply_to);
-    mark(one) == mark(other) && one.content == other.content && what(one) == what(other)
+    let context = |message: &Message| (message.task_id.clone(), message.reply_to);
+    fingerprint(one) == fingerprint(other) && one.content == other.content && context(one) == context(other)
 }
 
-/// What tells the threads apart, in their order.
-pub(crate) fn keys(threads: &[Thread]) -> Vec<Key> {
+/// The keys of the threads, in order.
+pub(crate) fn keys(threads: &[Thread]) -> Vec<ThreadKey> {
     threads.iter().map(|thread| thread.key.clone()).collect()
 }
 
-fn key(message: &Message, all: &[MessageView]) -> Key {
+fn key(message: &Message, all: &[MessageView]) -> ThreadKey {
     if let Some(task) = &message.task_id {
-        return Key::Task(task.clone());
+        return ThreadKey::Task(task.clone());
     }
     let mut first = first_row(message, all);
-    // A reply is younger than what it answers, so this ends.
+    // The loop ends because a reply has a higher id than its original.
     while let Some(earlier) = first.reply_to.and_then(|id| find(all, id)).filter(|earlier| earlier.id < first.id) {
         first = first_row(earlier, all);
     }
-    Key::Chain(first.reply_to.unwrap_or(first.id))
+    ThreadKey::Chain(first.reply_to.unwrap_or(first.id))
 }
 
-/// The first of the rows that tell the same as `message`; they stand next to each other.
+/// The first row of the same message. Rows of one message are adjacent.
 fn first_row<'a>(message: &'a Message, all: &'a [MessageView]) -> &'a Message {
-    let place = all.partition_point(|view| view.message.id < message.id);
-    all[..place].iter().rev().map(|view| &view.message).take_while(|earlier| is_same(earlier, message)).last().unwrap_or(message)
+    let index = all.partition_point(|view| view.message.id < message.id);
+    all[..index].iter().rev().map(|view| &view.message).take_while(|earlier| is_same(earlier, message)).last().unwrap_or(message)
 }
 
-/// One of the messages, which are in the order of their ids.
+/// The message with this id. `all` is sorted by id.
 fn find(all: &[MessageView], id: i64) -> Option<&Message> {
-    all.binary_search_by_key(&id, |view| view.message.id).ok().map(|place| &all[place].message)
+    all.binary_search_by_key(&id, |view| view.message.id).ok().map(|index| &all[index].message)
 }
 
-/// By what a message is known as new: a copy is a row of its own, of the same sender and moment as what it copies.
-pub(crate) type Mark = (String, Timestamp);
+/// The identity of a message across its copies, which are rows with the same sender and time.
+pub(crate) type MessageFingerprint = (String, Timestamp);
 
-pub(crate) fn mark(message: &Message) -> Mark {
+pub(crate) fn fingerprint(message: &Message) -> MessageFingerprint {
     (message.from_agent.clone(), message.timestamp)
 }
 
-/// The word and the rest of a notice, which begins like `[REVIEW]` or `[HANDSHAKE #1]`; none when somebody just wrote.
+/// The tag and the text of a notice such as `[REVIEW] …` or `[HANDSHAKE #1] …`. None for a written message.
 pub(crate) fn notice(content: &str) -> Option<(&str, &str)> {
-    const LONGEST: usize = 24;
-    let (word, rest) = content.strip_prefix('[')?.split_once(']')?;
-    let capitals = word.chars().take_while(char::is_ascii_uppercase).count();
-    (capitals >= 3 && word.len() <= LONGEST && !rest.trim().is_empty()).then(|| (word, rest.trim_start()))
+    const MAX_TAG_BYTES: usize = 24;
+    let (tag, rest) = content.strip_prefix('[')?.split_once(']')?;
+    let capitals = tag.chars().take_while(char::is_ascii_uppercase).count();
+    (capitals >= 3 && tag.len() <= MAX_TAG_BYTES && !rest.trim().is_empty()).then(|| (tag, rest.trim_start()))
 }
 
-/// The HTML of a notice without its word, which is shown apart; none where the word does not stand at its beginning.
-pub(crate) fn without_word(html: &str, word: &str) -> Option<String> {
-    let rest = html.strip_prefix("<p>[")?.strip_prefix(word)?.strip_prefix(']')?;
+/// The HTML of a notice without its tag. None if the HTML does not begin with the tag.
+pub(crate) fn strip_tag(html: &str, tag: &str) -> Option<String> {
+    let rest = html.strip_prefix("<p>[")?.strip_prefix(tag)?.strip_prefix(']')?;
     Some(format!("<p>{}", rest.trim_start()))
 }
 
-/// What is known with a page of the newest messages. `full`: whether there is more before the page, so that a gap would stay unseen; then
-/// what was known is forgotten.
-pub(crate) fn merged(known: &[MessageView], page: Vec<MessageView>, full: bool) -> Vec<MessageView> {
+/// Merges a page of the newest messages into the known ones. `has_earlier` says that messages precede the page. If the page then leaves a
+/// gap, the known messages are dropped.
+pub(crate) fn merge(known: &[MessageView], page: Vec<MessageView>, has_earlier: bool) -> Vec<MessageView> {
     let id = |view: &MessageView| view.message.id;
     let gap = match (known.last(), page.first()) {
-        (Some(last), Some(first)) => full && id(first) > id(last),
+        (Some(last), Some(first)) => has_earlier && id(first) > id(last),
         _ => false,
     };
     let mut all = if gap { Vec::new() } else { known.to_vec() };
-    // The page is newer: it says what has been read meanwhile.
+    // Rows of the page are newer: they may be marked as read.
     all.retain(|view| page.binary_search_by_key(&id(view), id).is_err());
     all.extend(page);
     all.sort_by_key(id);

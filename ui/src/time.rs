@@ -1,25 +1,25 @@
-//! Spans, points in time and amounts as a person reads them, and the clock that makes them move.
+//! Times, durations and amounts in readable form, and the clock that updates them.
 //!
-//! The only file that asks the browser what time it is.
+//! The only file that reads the browser's clock.
 
 use std::time::Duration;
 
 use domain::time::Timestamp;
 use leptos::prelude::*;
 
-/// What time it is, to the second. Only what reads it is drawn again when it moves.
+/// The current time, to the second.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock(RwSignal<Timestamp>);
 
 impl Clock {
-    /// Starts the clock and makes it available to everything below the current owner.
+    /// Starts the clock and makes it available below the current owner.
     pub(crate) fn provide() {
         let clock = Self(RwSignal::new(now()));
         provide_context(clock);
         set_interval(move || clock.0.set(now()), Duration::from_secs(1));
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
@@ -27,10 +27,10 @@ impl Clock {
         span(self.0.get().since(since))
     }
 
-    /// How long it is until a time; nothing once it passed.
+    /// The time left until `then`, or none if it has passed.
     pub(crate) fn until(self, then: Timestamp) -> Option<String> {
         let left = then.since(self.0.get());
-        (!left.is_zero()).then(|| format!("tried again in {}", span(left)))
+        (!left.is_zero()).then(|| format!("retries in {}", span(left)))
     }
 
     pub(crate) fn ago(self, then: Timestamp) -> String {
@@ -39,7 +39,7 @@ impl Clock {
 }
 
 pub(crate) fn now() -> Timestamp {
-    #[expect(clippy::cast_possible_truncation, reason = "milliseconds of this era fit, and the fraction is not wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "current times fit into i64, and the fraction is not needed")]
     Timestamp::from_milliseconds(js_sys::Date::now() as i64)
 }
 
@@ -67,7 +67,7 @@ fn ago(span: Duration) -> String {
     }
 }
 
-/// An amount in millionths of a US dollar: `$0.42`, `<$0.01`; nothing for nothing.
+/// An amount in millionths of a US dollar, such as `$0.42` or `<$0.01`. None for zero.
 pub(crate) fn money(micro_usd: i64) -> Option<String> {
     match micro_usd {
         ..=0 => None,
@@ -93,27 +93,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_keep_two_units() {
+    fn spans_have_two_units() {
         let spans = [0, 59, 60, 187, 3599, 3600, 7500, 86399, 86400, 273_600];
         let words: Vec<String> = spans.iter().map(|seconds| span(Duration::from_secs(*seconds))).collect();
         assert_eq!(words, ["0s", "59s", "1m 00s", "3m 07s", "59m 59s", "1h 00m", "2h 05m", "23h 59m", "1d 0h", "3d 4h"]);
     }
 
     #[test]
-    fn the_past_is_rough() {
+    fn past_times_are_rounded() {
         let words: Vec<String> = [3, 50, 3599, 3600, 86400, 200_000].iter().map(|s| ago(Duration::from_secs(*s))).collect();
         assert_eq!(words, ["just now", "1 min ago", "59 min ago", "1 h ago", "yesterday", "2 days ago"]);
     }
 
     #[test]
-    fn money_is_rounded_to_cents_and_silent_about_nothing() {
+    fn money_is_rounded_to_cents_and_zero_is_hidden() {
         let words: Vec<_> = [0, 1, 4_999, 5_000, 14_999, 15_000, 1_234_567].map(money).into();
         let words: Vec<_> = words.iter().map(|word| word.as_deref().unwrap_or("")).collect();
         assert_eq!(words, ["", "<$0.01", "<$0.01", "$0.01", "$0.01", "$0.02", "$1.23"]);
     }
 
     #[test]
-    fn tokens_are_short() {
+    fn token_counts_are_abbreviated() {
         assert_eq!([0, 999, 1_000, 12_345, 999_999, 1_250_000].map(tokens), ["0", "999", "1.0k", "12.3k", "999.9k", "1.2M"]);
     }
 }

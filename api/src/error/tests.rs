@@ -1,11 +1,12 @@
 //! Every refusal has its status, and nothing of the inside leaks.
 
 use axum::body::to_bytes;
-use domain::agent::Role;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::transition::Mover;
 use domain::id::{GoalId, RunId};
-use domain::stage::Stage;
-use domain::task::{Phase, Status};
-use domain::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use super::*;
 
@@ -14,50 +15,50 @@ fn refusals() -> Vec<Refusal> {
     let task = TaskId::new(1);
     let run = RunId::new(1);
     vec![
-        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::Backlog, to: Status::Done, who: Mover::Human },
+        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::Backlog, to: Status::Done, who: Mover::Human },
         Refusal::not_found("task", &task),
         Refusal::invalid("title", "it is empty", "Say something."),
         Refusal::StaleRun { run: run.clone() },
-        Refusal::NotYourRole { phase: Phase::Coder, action: "create tasks".into(), hint: "Leave it.".into() },
-        Refusal::NotYourTask { task: task.clone(), own: TaskId::new(2) },
-        Refusal::NotYou { own: "coder".into(), claimed: "human".into() },
+        Refusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".into(), hint: "Leave it.".into() },
+        Refusal::WrongTask { task: task.clone(), own: TaskId::new(2) },
+        Refusal::WrongIdentity { own: "coder".into(), claimed: "human".into() },
         Refusal::NotClean { task: task.clone(), count: 1, paths: vec!["a".into()] },
         Refusal::NoCommits { task: task.clone(), base: "main".into() },
         Refusal::EmptyDiff { task: task.clone() },
         Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
         Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
         Refusal::EmptyPlan { task: task.clone() },
-        Refusal::OwnWork { task: task.clone() },
+        Refusal::SelfReview { task: task.clone() },
         Refusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() },
         Refusal::NothingToApprove { task: task.clone() },
-        Refusal::DependenciesOpen { task: task.clone(), open: vec![TaskId::new(2)] },
-        Refusal::DependencyCircle { circle: vec![task.clone(), task.clone()] },
+        Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(2)] },
+        Refusal::DependencyCycle { circle: vec![task.clone(), task.clone()] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
-        Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
+        Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
         Refusal::NoQuestion { task: task.clone() },
-        Refusal::NoPlanWaiting,
+        Refusal::NoPendingPlan,
         Refusal::NothingToLand { detail: "nothing was merged".into() },
         Refusal::Repository { code: "not-a-repository", detail: "no".into(), hint: "yes".into() },
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".into() },
         Refusal::NotRegistered,
-        Refusal::Left { agent: "mara".into() },
+        Refusal::AgentLeft { agent: "mara".into() },
         Refusal::UnknownAgent { name: "mira".into(), nearest: vec!["mara".into()] },
         Refusal::AmbiguousAgent { name: "mara".into(), candidates: vec!["a/mara".into(), "b/mara".into()] },
-        Refusal::DeadAgent { name: "mara".into(), since: None },
+        Refusal::AgentUnresponsive { name: "mara".into(), since: None },
         Refusal::NameTaken { name: "mara".into() },
-        Refusal::Unread { count: 1 },
+        Refusal::UnreadMessages { count: 1 },
         Refusal::LeadOnly { agent: "mara".into(), action: "assigning".into() },
-        Refusal::Unverified { agent: "mara".into(), action: "approving".into() },
+        Refusal::Untrusted { agent: "mara".into(), action: "approving".into() },
         Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing in".into() },
         Refusal::IllegalStage { task: task.clone(), from: Stage::Ready, to: Stage::Review, agent: "mara".into(), next: vec![Stage::InProgress] },
         Refusal::HatConflict { agent: "mara".into(), hat: Role::Tester, worn: Role::Builder, task: task.clone() },
         Refusal::NotIndependent { task: task.clone(), agent: "mara".into(), part: "built", action: "verify" },
-        Refusal::AcknowledgedBefore { handshake: 1, agent: "mara".into() },
-        Refusal::NotAsked { handshake: 1, agent: "mara".into() },
-        Refusal::GoalOpen { goal: GoalId::new(1), open: vec![task] },
-        Refusal::NoMinion { agent: "mara".into(), problem: "three work".into() },
+        Refusal::AlreadyAcknowledged { handshake: 1, agent: "mara".into() },
+        Refusal::NotATarget { handshake: 1, agent: "mara".into() },
+        Refusal::GoalUnfinished { goal: GoalId::new(1), open: vec![task] },
+        Refusal::MinionLimit { agent: "mara".into(), problem: "three work".into() },
     ]
 }
 

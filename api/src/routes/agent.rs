@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::agent::{Agent, PERSON, Registration, resolve};
 use domain::id::ProjectId;
-use domain::wire::{List, NewToken, RemoveAgent, Token};
+use domain::team::agent::{Agent, HUMAN, Registration, resolve};
+use domain::wire::{CreatedToken, List, NewToken, RemoveAgent};
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody};
@@ -24,21 +24,25 @@ pub(crate) async fn list(State(state): State<AppState>, Id(project): Id<ProjectI
 /// Make an agent with a token of its own
 ///
 /// The token is in this answer alone. An earlier token of the same name is worth nothing from then on.
-#[utoipa::path(post, path = "/api/projects/{id}/tokens", params(("id" = ProjectId, Path)), request_body = NewToken, responses((status = 201, body = Token)))]
-pub(crate) async fn token(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(new): Body<NewToken>) -> Result<(StatusCode, Json<Token>)> {
+#[utoipa::path(post, path = "/api/projects/{id}/tokens", params(("id" = ProjectId, Path)), request_body = NewToken, responses((status = 201, body = CreatedToken)))]
+pub(crate) async fn token(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewToken>,
+) -> Result<(StatusCode, Json<CreatedToken>)> {
     let who = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
-    let token = state.db.make_agent_token(&Caller::Human, &project, who).await?;
+    let token = state.db.create_agent_token(&Caller::Human, &project, who).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
-    Ok((StatusCode::CREATED, Json(Token { token, connect })))
+    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect })))
 }
 
 /// Make the token with which agents join a project under names of their own
 ///
 /// The token is in this answer alone. The earlier one lets nobody in any more; whoever joined with it stays.
-#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = Token)))]
-pub(crate) async fn room_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<Token>)> {
-    let token = state.db.make_room_token(&Caller::Human, &project).await?;
-    Ok((StatusCode::CREATED, Json(Token { token, connect: through_bridge(&state.config.db_path) })))
+#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
+pub(crate) async fn room_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<CreatedToken>)> {
+    let token = state.db.create_invite_token(&Caller::Human, &project).await?;
+    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect: through_bridge(&state.config.db_path) })))
 }
 
 /// A room's token is for the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room
@@ -60,7 +64,7 @@ pub(crate) async fn remove(State(state): State<AppState>, Id(project): Id<Projec
     state.db.project(&project).await?;
     let there = state.db.agents(&project).await?;
     let names: Vec<&str> = there.iter().filter(|agent| agent.left_at.is_none()).map(|agent| agent.name.as_str()).collect();
-    let name = resolve(&who.name, PERSON, &names)?;
+    let name = resolve(&who.name, HUMAN, &names)?;
     state.db.deregister(&Caller::Human, &project, name).await?;
     Ok(Json(state.db.agent(&project, name).await?))
 }

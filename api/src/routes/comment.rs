@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::comment::Comment;
+use domain::board::comment::Comment;
 use domain::id::TaskId;
-use domain::wire::{CommentView, List, Words};
+use domain::wire::{CommentView, List, TextBody};
 
 use crate::error::Result;
 use crate::extract::{Body, Id};
@@ -21,8 +21,12 @@ pub(crate) async fn list(State(state): State<AppState>, Id(id): Id<TaskId>) -> R
 }
 
 /// Add to a task's thread
-#[utoipa::path(post, path = "/api/tasks/{id}/comments", params(("id" = TaskId, Path)), request_body = Words, responses((status = 201, body = CommentView)))]
-pub(crate) async fn create(State(state): State<AppState>, Id(id): Id<TaskId>, Body(words): Body<Words>) -> Result<(StatusCode, Json<CommentView>)> {
+#[utoipa::path(post, path = "/api/tasks/{id}/comments", params(("id" = TaskId, Path)), request_body = TextBody, responses((status = 201, body = CommentView)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Id(id): Id<TaskId>,
+    Body(words): Body<TextBody>,
+) -> Result<(StatusCode, Json<CommentView>)> {
     let comment = state.db.add_comment(&Caller::Human, &id, &words.content, None).await?;
     Ok((StatusCode::CREATED, Json(view(comment))))
 }

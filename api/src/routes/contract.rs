@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::contract::{Contract, ContractVersion, NewContract};
 use domain::id::ProjectId;
+use domain::team::contract::{Contract, ContractVersion, NewContract};
 use domain::wire::List;
 
 use crate::error::Result;

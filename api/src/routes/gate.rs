@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::task::Status;
 use domain::wire::{Assign, Notes, RejectVerification, TaskView};
 use tokio::task::spawn_blocking;
 
@@ -30,8 +30,8 @@ pub(crate) async fn assign(State(state): State<AppState>, Id(id): Id<TaskId>, Bo
 #[utoipa::path(post, path = "/api/tasks/{id}/approve", params(("id" = TaskId, Path)), request_body = Notes, responses((status = 200, body = TaskView)))]
 pub(crate) async fn approve(State(state): State<AppState>, Id(id): Id<TaskId>, Body(notes): Body<Notes>) -> Result<Json<TaskView>> {
     let before = state.db.task(&id).await?;
-    let look = state.db.look(&Caller::Human, &id, Status::Done).await?;
-    let found = spawn_blocking(move || repo::look(&look)).await??;
+    let look = state.db.required_evidence(&Caller::Human, &id, Status::Done).await?;
+    let found = spawn_blocking(move || repo::collect_evidence(&look)).await??;
     let after = state.db.approve_task(&Caller::Human, &id, notes.notes.as_deref(), found).await?;
     let note = what_else(&before, Status::Done, &after);
     view(&state.db, after, note).await

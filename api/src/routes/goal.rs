@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::goal::{Goal, NewGoal};
+use domain::board::goal::{Goal, NewGoal};
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::wire::{LinkGoal, List, Notes, TaskView};
 

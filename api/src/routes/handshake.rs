@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::handshake::Handshake;
 use domain::id::ProjectId;
+use domain::team::handshake::Handshake;
 use domain::wire::{List, NewHandshake};
 
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub(crate) async fn create(
     Id(project): Id<ProjectId>,
     Body(new): Body<NewHandshake>,
 ) -> Result<(StatusCode, Json<Handshake>)> {
-    let handshake = state.db.begin_handshake(&Caller::Human, &project, &new.message, new.agents).await?;
+    let handshake = state.db.initiate_handshake(&Caller::Human, &project, &new.message, new.agents).await?;
     Ok((StatusCode::CREATED, Json(handshake)))
 }
 

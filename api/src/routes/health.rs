@@ -1,10 +1,10 @@
 //! Whether the server answers. Needs no token, so it tells nothing else.
 
 use axum::Json;
-use domain::wire::Health;
+use domain::wire::HealthResponse;
 
 /// Whether the server is up
-#[utoipa::path(get, path = "/api/health", responses((status = 200, body = Health)))]
-pub(crate) async fn health() -> Json<Health> {
-    Json(Health { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
+#[utoipa::path(get, path = "/api/health", responses((status = 200, body = HealthResponse)))]
+pub(crate) async fn health() -> Json<HealthResponse> {
+    Json(HealthResponse { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use axum::Json;
 use axum::extract::State;
 use db::{Caller, Db};
-use domain::evidence::Sha;
+use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::project::Project;
 use domain::refusal::Refusal;
-use domain::wire::Landed;
+use domain::runs::evidence::Sha;
+use domain::wire::LandingResult;
 use repo::{LandOutcome, RepoError, Repository};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
@@ -28,13 +28,13 @@ const NAMED: usize = 5;
 const COUNTED: usize = 10_000;
 
 /// Bring the project branch to the base branch
-#[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = Landed)))]
-pub(crate) async fn land(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<Landed>> {
+#[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = LandingResult)))]
+pub(crate) async fn land(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<LandingResult>> {
     // On a task of its own: a client that hangs up must not leave a landing that nobody wrote down.
     Ok(Json(tokio::spawn(land_and_record(state.db, id)).await??))
 }
 
-async fn land_and_record(db: Db, id: ProjectId) -> Result<Landed> {
+async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
     let _one = ONE_AT_A_TIME.lock().await;
     let project = db.project(&id).await?;
     let merged = db.board(&id).await?.cards.iter().any(|card| card.satisfies_dependents() && card.approved_sha.is_some());
@@ -42,12 +42,12 @@ async fn land_and_record(db: Db, id: ProjectId) -> Result<Landed> {
     if landing.landed.commits == 0 && (landing.known || !merged) {
         return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());
     }
-    db.project_landed(&Caller::Human, &id, &landing.tip).await?;
+    db.record_landing(&Caller::Human, &id, &landing.tip).await?;
     Ok(landing.landed)
 }
 
 struct Landing {
-    landed: Landed,
+    landed: LandingResult,
     /// Where the project branch was.
     tip: Sha,
     /// Whether that tip is recorded as landed already.
@@ -72,7 +72,7 @@ fn bring(project: &Project) -> Result<Landing> {
     let commits = u32::try_from(repository.log(&base, &tip, COUNTED)?.len()).unwrap_or(u32::MAX);
     let identity = repository.identity("land")?;
     let message = format!("Land {branch}: {}\n\nProject: {}\n", project.title, project.id);
-    let landed = |sha, commits, detail| Landed { base_branch: base_branch.clone(), sha, commits, detail };
+    let landed = |sha, commits, detail| LandingResult { base_branch: base_branch.clone(), sha, commits, detail };
     let landed = match repository.land(branch, base_branch, Path::new(&project.repo_path), &message, &identity)? {
         LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was moved forward to {branch}")),
         LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::{Caller, Db, HistoryQuery};
-use domain::agent::{ALL, PERSON, RUNNER, resolve};
 use domain::id::{ProjectId, TaskId};
-use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
+use domain::team::agent::{EVERYONE, HUMAN, RUNNER, resolve};
+use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
 use domain::wire::{List, MessageView, ReadInbox};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -68,8 +68,8 @@ fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
 /// Whom the person means: somebody who takes or took part.
 async fn meant(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
     let agents = db.agents(project).await?;
-    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([PERSON, RUNNER, ALL]).collect();
-    Ok(resolve(given, PERSON, &names)?.to_owned())
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();
+    Ok(resolve(given, HUMAN, &names)?.to_owned())
 }
 
 /// Write to an agent, or to all
@@ -86,7 +86,7 @@ pub(crate) async fn create(
 #[utoipa::path(get, path = "/api/projects/{id}/inbox", params(("id" = ProjectId, Path)), responses((status = 200, body = Unread)))]
 pub(crate) async fn inbox(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<Unread>> {
     state.db.project(&project).await?;
-    Ok(Json(state.db.unread(&project, PERSON).await?))
+    Ok(Json(state.db.unread(&project, HUMAN).await?))
 }
 
 /// What waits for the person: it counts as given from then on, and as read once it is confirmed

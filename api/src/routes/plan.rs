@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use db::Caller;
+use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::project::Project;
-use domain::wire::Words;
+use domain::wire::TextBody;
 
 use crate::error::Result;
 use crate::extract::{Body, Id, NoBody};
@@ -18,7 +18,7 @@ pub(crate) async fn approve(State(state): State<AppState>, Id(id): Id<ProjectId>
 }
 
 /// Send the plan back to its planner with words
-#[utoipa::path(post, path = "/api/projects/{id}/plan/revise", params(("id" = ProjectId, Path)), request_body = Words, responses((status = 200, body = Project)))]
-pub(crate) async fn revise(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(words): Body<Words>) -> Result<Json<Project>> {
+#[utoipa::path(post, path = "/api/projects/{id}/plan/revise", params(("id" = ProjectId, Path)), request_body = TextBody, responses((status = 200, body = Project)))]
+pub(crate) async fn revise(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(words): Body<TextBody>) -> Result<Json<Project>> {
     Ok(Json(state.db.revise_plan(&Caller::Human, &id, &words.content).await?))
 }

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
-use domain::board::Board;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
 use domain::id::ProjectId;
-use domain::project::Project;
 use domain::wire::{List, NewProject, ProjectPatch};
 
 use crate::error::Result;

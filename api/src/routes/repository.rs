@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
-use domain::evidence::Probe;
 use domain::refusal::Refusal;
+use domain::runs::evidence::RepositoryInfo;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
@@ -26,13 +26,13 @@ pub(crate) struct Wanted {
 }
 
 /// What is at a path: branches, uncommitted files, and what commits will be signed with
-#[utoipa::path(get, path = "/api/repository", params(Wanted), responses((status = 200, body = Probe)))]
-pub(crate) async fn show(State(state): State<AppState>, Parameters(wanted): Parameters<Wanted>) -> Result<Json<Probe>> {
+#[utoipa::path(get, path = "/api/repository", params(Wanted), responses((status = 200, body = RepositoryInfo)))]
+pub(crate) async fn show(State(state): State<AppState>, Parameters(wanted): Parameters<Wanted>) -> Result<Json<RepositoryInfo>> {
     Ok(Json(probe(&state, wanted).await?))
 }
 
 /// Looks at the repository that is `wanted`, or at the configuration's.
-pub(crate) async fn probe(state: &AppState, wanted: Wanted) -> Result<Probe> {
+pub(crate) async fn probe(state: &AppState, wanted: Wanted) -> Result<RepositoryInfo> {
     let given = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let (path, base_branch) = match given(&wanted.path) {
         Some(path) => (absolute(&path)?, given(&wanted.base_branch)),

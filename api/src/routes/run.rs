@@ -8,9 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use db::Caller;
 use domain::id::{RunId, TaskId};
-use domain::output::{Output, TRANSCRIPT_FILE};
-use domain::run::Run;
-use domain::wire::{List, Words};
+use domain::runs::output::{Output, TRANSCRIPT_FILE};
+use domain::runs::run::Run;
+use domain::wire::{List, TextBody};
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
@@ -63,8 +63,8 @@ pub(crate) async fn stop(State(state): State<AppState>, Id(id): Id<RunId>, _: No
 }
 
 /// Say something to a running agent
-#[utoipa::path(post, path = "/api/runs/{id}/message", params(("id" = RunId, Path)), request_body = Words, responses((status = 200, body = Run)))]
-pub(crate) async fn message(State(state): State<AppState>, Id(id): Id<RunId>, Body(words): Body<Words>) -> Result<Json<Run>> {
+#[utoipa::path(post, path = "/api/runs/{id}/message", params(("id" = RunId, Path)), request_body = TextBody, responses((status = 200, body = Run)))]
+pub(crate) async fn message(State(state): State<AppState>, Id(id): Id<RunId>, Body(words): Body<TextBody>) -> Result<Json<Run>> {
     state.db.message_run(&Caller::Human, &id, &words.content).await?;
     Ok(Json(state.db.run(&id).await?))
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use domain::wire::{Demo, Server};
+use domain::wire::{DemoInfo, ServerInfo};
 use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 
@@ -11,14 +11,14 @@ use crate::routes::Document;
 use crate::state::AppState;
 
 /// Version, what keeps agents from starting, and the demonstration
-#[utoipa::path(get, path = "/api/server", responses((status = 200, body = Server)))]
-pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<Server>> {
-    Ok(Json(Server {
+#[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerInfo)))]
+pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<ServerInfo>> {
+    Ok(Json(ServerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         epoch: state.db.epoch().to_owned(),
         repo_path: state.config.repo_path.as_ref().map(|path| path.display().to_string()),
         parked: state.db.parkings().await?,
-        demo: state.demo.as_ref().map(|demo| Demo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
+        demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))
 }
 

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use db::Caller;
 use domain::id::ProjectId;
-use domain::spawn::{Minion, SpawnPolicy};
+use domain::team::minion::{Minion, SpawnPolicy};
 use domain::wire::{List, SetSpawnPolicy};
 
 use crate::error::Result;

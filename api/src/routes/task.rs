@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use db::{Caller, Db, Move};
-use domain::diff::Diff;
-use domain::evidence::Found;
+use db::{Caller, Db, MoveRequest};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::task::{NewTask, Status, Task};
+use domain::runs::diff::Diff;
+use domain::runs::evidence::EvidenceResult;
 use domain::wire::{Cancel, TaskPatch, TaskView};
 use repo::{DiffLimits, Repository};
 use tokio::task::spawn_blocking;
@@ -47,9 +48,9 @@ pub(crate) async fn change(State(state): State<AppState>, Id(id): Id<TaskId>, Bo
     }
     let before = state.db.edit_task(&Caller::Human, &id, patch).await?;
     let Some(to) = to else { return view(&state.db, before, None).await };
-    let wish = Move { to, reason, merge: merge.unwrap_or(true) };
-    let look = state.db.look(&Caller::Human, &id, to).await?;
-    let found = spawn_blocking(move || repo::look(&look)).await??;
+    let wish = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
+    let look = state.db.required_evidence(&Caller::Human, &id, to).await?;
+    let found = spawn_blocking(move || repo::collect_evidence(&look)).await??;
     let after = state.db.move_task(&Caller::Human, &id, wish, found).await?;
     let note = what_else(&before, to, &after);
     view(&state.db, after, note).await
@@ -76,8 +77,8 @@ pub(crate) async fn stop(State(state): State<AppState>, Id(id): Id<TaskId>, _: N
 /// Give a task up
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", params(("id" = TaskId, Path)), request_body = Cancel, responses((status = 200, body = TaskView)))]
 pub(crate) async fn cancel(State(state): State<AppState>, Id(id): Id<TaskId>, Body(cancel): Body<Cancel>) -> Result<Json<TaskView>> {
-    let wish = Move { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
-    view(&state.db, state.db.move_task(&Caller::Human, &id, wish, Found::Nothing).await?, None).await
+    let wish = MoveRequest { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
+    view(&state.db, state.db.move_task(&Caller::Human, &id, wish, EvidenceResult::Nothing).await?, None).await
 }
 
 /// What a task's branch changes; after the merge, what it changed

@@ -3,8 +3,9 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use db::Caller;
-use domain::agent::Role;
-use domain::task::{Phase, Status};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use super::bench::{Bench, HOST, TOKEN};
 use crate::{Access, ROUTES, Route};
@@ -131,9 +132,9 @@ fn body(method: &str, path: &str) -> &'static str {
 async fn strangers(bench: &Bench) -> Vec<String> {
     let project = bench.project().await;
     let task = bench.task(&project).await;
-    let (run, _) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let (run, _) = bench.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
     let (agent, _) = bench.agent(&project, "mara", &[Role::Lead]).await;
-    let room = bench.state.db.make_room_token(&Caller::Human, &project).await.unwrap();
+    let room = bench.state.db.create_invite_token(&Caller::Human, &project).await.unwrap();
     vec![run.token, agent, room]
 }
 

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use db::{Caller, Db, Move, NewRun, Reserved, RunEnd};
-use domain::agent::{Registration, Role};
+use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
 use domain::config::{Config, Durability};
-use domain::evidence::Found;
-use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::{NewTask, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::EndClass;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::NewProject;
-use repo::testing::Sample;
+use repo::testing::TestRepository;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::broadcast;
@@ -28,7 +31,7 @@ pub(super) const TOKEN: &str = "the-persons-token";
 
 pub(super) struct Bench {
     pub(super) state: AppState,
-    pub(super) sample: Sample,
+    pub(super) sample: TestRepository,
     pub(super) folder: TempDir,
     router: Router,
 }
@@ -70,7 +73,7 @@ impl Bench {
         };
         change(&mut state);
         let router = router(state.clone(), Router::new());
-        Self { state, sample: Sample::new(), folder, router }
+        Self { state, sample: TestRepository::new(), folder, router }
     }
 
     /// Sends a request as it is.
@@ -118,14 +121,15 @@ impl Bench {
     /// An agent that the person lets in, with its token.
     pub(super) async fn agent(&self, project: &ProjectId, name: &str, roles: &[Role]) -> (String, Caller) {
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        let token = self.state.db.make_agent_token(&Caller::Human, project, who).await.unwrap();
+        let token = self.state.db.create_agent_token(&Caller::Human, project, who).await.unwrap();
         let caller = self.state.db.caller(&token).await.unwrap().unwrap();
         (token, caller)
     }
 
     /// A run of `task` that stands in `status`, with what its agent calls itself.
-    pub(super) async fn run(&self, task: &TaskId, phase: Phase, status: Status) -> (Reserved, Caller) {
-        let new = NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, run_dirs: self.folder.path().join("runs"), port: None };
+    pub(super) async fn run(&self, task: &TaskId, phase: AgentKind, status: Status) -> (ReservedRun, Caller) {
+        let new =
+            NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, runs_root: self.folder.path().join("runs"), port: None };
         let reserved = self.state.db.reserve_run(new).await.unwrap();
         let caller = self.state.db.caller(&reserved.token).await.unwrap().unwrap();
         (reserved, caller)
@@ -145,11 +149,11 @@ impl Bench {
         repository.ensure_project_branch(&target, "main").unwrap();
         let head = self.sample.commit_on(&branch, &[(file, Some(content))], "work");
         let db = &self.state.db;
-        db.checkout_planned(&task, &branch, "/nowhere").await.unwrap();
-        db.move_task(&Caller::Human, &task, Move::to(Status::InProgress), Found::Nothing).await.unwrap();
-        db.move_task(&Caller::Human, &task, Move::to(Status::Done), Found::Head(head.clone())).await.unwrap();
+        db.record_checkout(&task, &branch, "/nowhere").await.unwrap();
+        db.move_task(&Caller::Human, &task, MoveRequest::to(Status::InProgress), EvidenceResult::Nothing).await.unwrap();
+        db.move_task(&Caller::Human, &task, MoveRequest::to(Status::Done), EvidenceResult::Head(head.clone())).await.unwrap();
         repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
         let tip = repository.ref_sha(&target).unwrap().unwrap();
-        db.merged(&task, &head, &target, &tip).await.unwrap();
+        db.record_merge(&task, &head, &target, &tip).await.unwrap();
     }
 }

@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use axum::http::StatusCode;
-use db::Move;
-use domain::evidence::Found;
+use db::MoveRequest;
+use domain::board::status::Status;
+use domain::board::task::NewSubtask;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{NewSubtask, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 use serde_json::{Value, json};
 
 use super::bench::{Answer, Bench};
@@ -44,10 +46,10 @@ impl Story {
 
     /// The planner makes one task and is done.
     async fn plan(&self, title: &str) -> TaskId {
-        let (run, planner) = self.bench.run(&TaskId::new(1), Phase::Planner, Status::InProgress).await;
+        let (run, planner) = self.bench.run(&TaskId::new(1), AgentKind::Planner, Status::InProgress).await;
         let part = NewSubtask { title: title.into(), description: None, phase: None, depends_on: Vec::new() };
         let made = self.bench.state.db.create_subtasks(&planner, &TaskId::new(1), vec![part]).await.unwrap();
-        self.bench.state.db.move_task(&planner, &TaskId::new(1), Move::to(Status::Done), Found::Nothing).await.unwrap();
+        self.bench.state.db.move_task(&planner, &TaskId::new(1), MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
         self.bench.end(&run.run.id).await;
         made[0].card.id.clone()
     }
@@ -132,7 +134,7 @@ async fn run_and_diff(story: &mut Story) {
     let task = TaskId::new(4);
     let none = story.act("get", "/api/tasks/{id}/diff", "TASK-004", Value::Null, StatusCode::NOT_FOUND).await;
     assert_eq!(none["code"], "no-diff");
-    let (reserved, coder) = story.bench.run(&task, Phase::Coder, Status::Backlog).await;
+    let (reserved, coder) = story.bench.run(&task, AgentKind::Coder, Status::Backlog).await;
     let run = reserved.run.id.clone();
     assert_eq!(story.get("/api/tasks/{id}/runs", "TASK-004").await["items"][0]["id"], run.as_str());
     assert_eq!(story.get("/api/runs/{id}", run.as_str()).await["phase"], "coder");
@@ -155,7 +157,7 @@ async fn run_and_diff(story: &mut Story) {
     let repository = story.bench.sample.repository();
     repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap();
     let head = story.bench.sample.commit_on("vr/TASK-004/work", &[("footer.html", Some("<footer>"))], "Add a footer");
-    story.bench.state.db.checkout_planned(&task, "vr/TASK-004/work", "/nowhere").await.unwrap();
+    story.bench.state.db.record_checkout(&task, "vr/TASK-004/work", "/nowhere").await.unwrap();
     let open = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!((open["files"][0]["path"].as_str(), open["head"].as_str()), (Some("footer.html"), Some(head.as_str())));
 
@@ -175,7 +177,7 @@ async fn run_and_diff(story: &mut Story) {
         )
         .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
-    story.bench.state.db.merged(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
+    story.bench.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
     story.bench.state.db.checkout_removed(&task, None).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
@@ -265,8 +267,8 @@ async fn without_the_demonstration_there_is_none() {
 async fn a_persons_move_stops_the_agent_and_says_so() {
     let bench = Bench::new().await;
     let task = bench.task(&bench.project().await).await;
-    let (_, agent) = bench.run(&task.card.id, Phase::Coder, Status::Backlog).await;
+    let (_, agent) = bench.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
     let moved = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "backlog"}"#).await.json();
     assert_eq!((moved["status"].as_str(), moved["note"].as_str()), (Some("backlog"), Some("its agent is being stopped")));
-    assert!(bench.state.db.admit_reader(&agent).await.is_err());
+    assert!(bench.state.db.require_active_reader(&agent).await.is_err());
 }

@@ -1,13 +1,15 @@
 //! What goes wrong among agents and the person: each with its status, its code and the next legal step, and nothing is changed by it.
 
 use axum::http::header;
-use db::{Caller, Move};
-use domain::agent::Role;
-use domain::evidence::{Evidence, Found};
+use db::{Caller, MoveRequest};
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
-use domain::stage::Stage;
-use domain::task::{Phase, Status, Submission, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::bench::Bench;
@@ -41,7 +43,7 @@ async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
     let db = &bench.state.db;
     db.assign_task(&Caller::Human, &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
     let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
-    db.update_task(&mara, &task, begin, Found::Nothing).await.unwrap();
+    db.update_task(&mara, &task, begin, EvidenceResult::Nothing).await.unwrap();
     db.submit_for_review(&mara, &task, Submission { summary: "Done.".into(), files_changed: None, test_results: None }).await.unwrap();
     (project, mara, task)
 }
@@ -50,12 +52,12 @@ async fn handed_in(bench: &Bench) -> (ProjectId, Caller, TaskId) {
 async fn in_review(bench: &Bench) -> (ProjectId, TaskId, String) {
     let project = bench.project().await;
     let task = bench.task(&project).await.card.id;
-    let (reserved, coder) = bench.run(&task, Phase::Coder, Status::Backlog).await;
+    let (reserved, coder) = bench.run(&task, AgentKind::Coder, Status::Backlog).await;
     let head = bench.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
     let db = &bench.state.db;
-    db.checkout_planned(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
+    db.record_checkout(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
     let evidence = Evidence { head: head.clone(), base: "main".into(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
-    db.move_task(&coder, &task, Move::to(Status::InReview), Found::Evidence(evidence)).await.unwrap();
+    db.move_task(&coder, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await.unwrap();
     bench.end(&reserved.run.id).await;
     (project, task, head)
 }
@@ -157,7 +159,7 @@ async fn whoever_approved_does_not_verify() {
         ],
     )
     .await;
-    assert_eq!(bench.state.db.task(&task).await.unwrap().card.hands.verified_by, None);
+    assert_eq!(bench.state.db.task(&task).await.unwrap().card.contributors.verified_by, None);
 }
 
 #[tokio::test]
@@ -181,10 +183,10 @@ async fn a_move_that_stays_in_done_verifies_what_others_built_and_approved() {
     let (db, target) = (&bench.state.db, format!("vibe-relay/{project}"));
     let repository = bench.sample.repository();
     repository.ensure_project_branch(&target, "main").unwrap();
-    db.approve_task(&lena, &task, None, Found::Head(head.clone())).await.unwrap();
+    db.approve_task(&lena, &task, None, EvidenceResult::Head(head.clone())).await.unwrap();
     repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
     let tip = repository.ref_sha(&target).unwrap().unwrap();
-    db.merged(&task, &head, &target, &tip).await.unwrap();
+    db.record_merge(&task, &head, &target, &tip).await.unwrap();
     let verified = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "done"}"#).await.json();
     assert_eq!((verified["verified_by"].as_str(), &verified["note"]), (Some("human"), &Value::Null), "{verified}");
 }
@@ -248,9 +250,9 @@ async fn handshakes_contracts_and_minions_are_bounded() {
     let (_, lena) = bench.agent(&project, "lena", &[Role::Lead]).await;
     bench.agent(&project, "mara", &[Role::Builder]).await;
     let db = &bench.state.db;
-    let asked = db.begin_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
+    let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
     db.acknowledge(&Caller::Human, asked.id).await.unwrap();
-    db.begin_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
+    db.initiate_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
     let (contracts, policies) = ("/projects/PROJ-001/contracts", "/projects/PROJ-001/spawn-policies");
     all_refused(
         &bench,

@@ -7,7 +7,7 @@ use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::wire::{Landed, NewProject, TaskView, Words};
+use domain::wire::{LandingResult, NewProject, TaskView, TextBody};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -89,7 +89,7 @@ impl Player {
         let Some(question) = view.question else { return Ok(()) };
         let content = question.default.or_else(|| question.options.first().cloned()).unwrap_or_else(|| "Decide yourself.".to_owned());
         let path = format!("/api/tasks/{}/answer", card.id);
-        match self.client.post::<TaskView>(&path, &Words { content }).await {
+        match self.client.post::<TaskView>(&path, &TextBody { content }).await {
             // The person was faster.
             Ok(_) | Err(CliError::Problem { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -97,8 +97,8 @@ impl Player {
     }
 
     async fn land(&self, board: &Board) -> Result<String, CliError> {
-        let landed: Landed = self.client.post(&format!("/api/projects/{}/land", self.project), &json!({})).await?;
-        let tasks = board.cards.iter().filter(|card| card.phase == Phase::Coder && card.status == Status::Done).count();
+        let landed: LandingResult = self.client.post(&format!("/api/projects/{}/land", self.project), &json!({})).await?;
+        let tasks = board.cards.iter().filter(|card| card.phase == AgentKind::Coder && card.status == Status::Done).count();
         let runs: u32 = board.cards.iter().map(|card| card.runs).sum();
         Ok(format!(
             "{tasks} tasks done in {runs} runs, {} commits landed on {} at {}, after {:.0} s.",

@@ -27,7 +27,7 @@ pub struct Scenario {
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// `Phase:` of the agent's `<issue>` block.
-    pub phase: Phase,
+    pub phase: AgentKind,
     /// Text that the task's title contains.
     pub title: Option<String>,
     /// How often this session was prompted, this prompt included: 1 is the first attempt, 2 the work after a send-back or an answer.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api::{AppState, SignIn};
-use db::{Caller, Db, RoomCaller};
+use db::{Caller, Db, InviteCaller};
 use domain::config::{Config, Durability};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
-use repo::testing::Sample;
+use repo::testing::TestRepository;
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -50,7 +50,7 @@ impl Board {
     }
 
     /// A project on a repository; the common `.git` folder of that.
-    async fn project(&self, sample: &Sample, title: &str) -> String {
+    async fn project(&self, sample: &TestRepository, title: &str) -> String {
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject { title: title.to_owned(), ..NewProject::default() };
         self.db.create_project(&Caller::Human, new, probe).await.unwrap().git_dir
@@ -64,23 +64,23 @@ fn mara(project: Option<&str>) -> Token {
 
 #[tokio::test]
 async fn the_token_opens_the_project_under_the_agents_name() {
-    let (board, sample) = (Board::new().await, Sample::new());
+    let (board, sample) = (Board::new().await, TestRepository::new());
     board.project(&sample, "One").await;
     let (project, made) = make(&board.client, mara(None), None).await.unwrap();
     assert!(made.connect.contains("--transport http") && made.connect.contains("$TOKEN") && !made.connect.contains(&made.token));
     let Some(Caller::Agent(caller)) = board.db.caller(&made.token).await.unwrap() else { panic!("no agent's token") };
     assert_eq!((caller.project_id, caller.name.as_str()), (project.clone(), "platform/mara"));
     let agent = board.db.agent(&project, "platform/mara").await.unwrap();
-    assert_eq!((agent.roles, agent.verified), (vec![Role::Builder, Role::Pen], true));
+    assert_eq!((agent.roles, agent.trusted), (vec![Role::Builder, Role::Pen], true));
 
     let (_, room) = make(&board.client, Token::Room { project: None }, None).await.unwrap();
     assert!(room.connect.contains("VIBE_RELAY_DB=") && room.connect.ends_with("board.db -- vibe-relay mcp"));
-    assert_eq!(board.db.caller(&room.token).await.unwrap(), Some(Caller::Room(RoomCaller { project_id: project, call_id: None })));
+    assert_eq!(board.db.caller(&room.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
 }
 
 #[tokio::test]
 async fn the_project_is_the_one_named_or_the_one_of_this_folder() {
-    let (board, here, there) = (Board::new().await, Sample::new(), Sample::new());
+    let (board, here, there) = (Board::new().await, TestRepository::new(), TestRepository::new());
     assert!(matches!(make(&board.client, mara(None), None).await, Err(CliError::NoProject)));
     let git_dir = board.project(&here, "Here").await;
     let elsewhere = board.project(&there, "There").await;

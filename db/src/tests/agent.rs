@@ -1,9 +1,10 @@
 //! Agents: how they join, whose a name is, and how they go.
 
-use domain::agent::{Health, Registration, Role};
 use domain::event::Event;
 use domain::refusal::Refusal;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::{Health, Registration};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
@@ -18,22 +19,25 @@ async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
         description: Some("Looks twice".to_owned()),
         team: Some("platform".to_owned()),
     };
-    let token = store.db.make_agent_token(&Caller::Human, &store.project, new.clone()).await.unwrap();
+    let token = store.db.create_agent_token(&Caller::Human, &store.project, new.clone()).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     assert_eq!((mara.name().as_deref(), mara.project(), mara.run()), (Some("platform/mara"), Some(&store.project), None));
     assert_eq!((mara.actor().to_string(), mara.mover()), ("platform/mara".to_owned(), None));
     let agent = store.db.agent(&store.project, "platform/mara").await.unwrap();
-    assert_eq!((agent.roles.as_slice(), agent.verified, agent.leads(), agent.health), (&[Role::Lead, Role::Tester][..], true, true, Health::Unknown));
+    assert_eq!(
+        (agent.roles.as_slice(), agent.trusted, agent.is_lead(), agent.health),
+        (&[Role::Lead, Role::Tester][..], true, true, Health::Unknown)
+    );
     assert_eq!((agent.team.as_deref(), agent.description.as_deref(), agent.left_at), (Some("platform"), Some("Looks twice"), None));
     assert_eq!(store.db.agents(&store.project).await.unwrap(), [agent]);
     for other in [&mara, &Caller::Runner, &store.room()] {
-        assert_eq!(code(store.db.make_agent_token(other, &store.project, new.clone()).await), "human-only");
-        assert_eq!(code(store.db.make_room_token(other, &store.project).await), "human-only");
+        assert_eq!(code(store.db.create_agent_token(other, &store.project, new.clone()).await), "human-only");
+        assert_eq!(code(store.db.create_invite_token(other, &store.project).await), "human-only");
     }
     for bad in ["", "a b", "all", "human", "runner", "coder-TASK-001"] {
-        assert_eq!(code(store.db.make_agent_token(&Caller::Human, &store.project, named(bad, &[])).await), "invalid", "{bad}");
+        assert_eq!(code(store.db.create_agent_token(&Caller::Human, &store.project, named(bad, &[])).await), "invalid", "{bad}");
     }
-    assert_eq!(code(store.db.make_room_token(&Caller::Human, &"PROJ-404".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.create_invite_token(&Caller::Human, &"PROJ-404".parse().unwrap()).await), "not-found");
     assert_eq!(code(store.db.agent(&store.project, "ole").await), "not-found");
     store.check_fold().await;
 }
@@ -42,8 +46,8 @@ async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
 async fn a_room_token_opens_nothing_but_registering() {
     let store = Store::board().await;
     let (old, token) = (
-        store.db.make_room_token(&Caller::Human, &store.project).await.unwrap(),
-        store.db.make_room_token(&Caller::Human, &store.project).await.unwrap(),
+        store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
+        store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
     );
     assert_eq!(store.db.caller(&old).await.unwrap(), None, "the earlier one lets nobody in any more");
     let room = store.db.caller(&token).await.unwrap().unwrap();
@@ -57,7 +61,7 @@ async fn a_room_token_opens_nothing_but_registering() {
     assert_eq!(store.dump().await, before);
 
     let joined = store.db.register(&room, &store.project, named("ole", &[Role::Coder]), None).await.unwrap();
-    assert_eq!((joined.agent.name.as_str(), joined.agent.verified, joined.agent.leads()), ("ole", false, false));
+    assert_eq!((joined.agent.name.as_str(), joined.agent.trusted, joined.agent.is_lead()), ("ole", false, false));
     assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Unknown), "not heard of under its name yet");
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
     assert_eq!(ole.name().as_deref(), Some("ole"));
@@ -90,7 +94,7 @@ async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_ou
     let told = store.db.register(&lead, &store.project, say(Some("Leads"), &[Role::Tester]), None).await.unwrap();
     assert_eq!((told.token, told.agent.roles), (None, vec![Role::Lead, Role::Tester]), "the lead stays with whoever has it");
     let kept = store.db.register(&lead, &store.project, say(None, &[]), None).await.unwrap().agent;
-    assert_eq!((kept.roles, kept.description.as_deref(), kept.verified), (vec![Role::Lead, Role::Tester], Some("Leads"), true));
+    assert_eq!((kept.roles, kept.description.as_deref(), kept.trusted), (vec![Role::Lead, Role::Tester], Some("Leads"), true));
     for (claimed, team, read) in [
         ("ole", None, "ole"),
         ("mara", Some("other"), "other/mara"),
@@ -101,7 +105,7 @@ async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_ou
     ] {
         let who = Registration { team: team.map(str::to_owned), ..named(claimed, &[]) };
         let refused = refusal(store.db.register(&lead, &store.project, who, None).await);
-        assert_eq!(refused, Refusal::NotYou { own: "platform/mara".to_owned(), claimed: read.to_owned() });
+        assert_eq!(refused, Refusal::WrongIdentity { own: "platform/mara".to_owned(), claimed: read.to_owned() });
     }
     let repeated = call(&lead, "1");
     let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
@@ -135,8 +139,8 @@ async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
 
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
-    assert_eq!(refusal(store.say(&ole, "ida", "Still me").await), Refusal::Left { agent: "ole".to_owned() });
-    assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), Refusal::Left { agent: "ole".to_owned() });
+    assert_eq!(refusal(store.say(&ole, "ida", "Still me").await), Refusal::AgentLeft { agent: "ole".to_owned() });
+    assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), Refusal::AgentLeft { agent: "ole".to_owned() });
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     store.say(&ole, "ida", "Back").await.unwrap();
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
@@ -171,20 +175,20 @@ async fn of_those_who_register_one_name_at_once_one_gets_it() {
 async fn a_run_takes_part_from_its_start_and_keeps_its_inbox_from_one_to_the_next() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let first = store.agent(&task, Phase::Coder).await;
+    let first = store.agent(&task, AgentKind::Coder).await;
     let agent = store.db.agent(&store.project, "coder-TASK-001").await.unwrap();
-    assert_eq!((agent.roles, agent.verified, agent.run_id.as_ref()), (vec![Role::Coder], true, Some(&first.run)));
+    assert_eq!((agent.roles, agent.trusted, agent.run_id.as_ref()), (vec![Role::Coder], true, Some(&first.run)));
     assert_eq!((agent.task_id, agent.description.as_deref()), (Some(task.clone()), Some("One")));
     let ole = store.guest("ole").await;
     store.say(&ole, "coder-TASK-001", "Mind the gap").await.unwrap();
-    store.end(&first.run, domain::failure::EndClass::Failed, None).await;
+    store.end(&first.run, domain::runs::failure::EndClass::Failed, None).await;
     store.say(&ole, "all", "Hello").await.unwrap();
 
-    let second = store.agent(&task, Phase::Coder).await;
+    let second = store.agent(&task, AgentKind::Coder).await;
     let who = Registration { description: Some("Again".to_owned()), ..named("coder-TASK-001", &[]) };
     store.db.register(&second.caller, &store.project, who, None).await.unwrap();
     let agent = store.db.agent(&store.project, "coder-TASK-001").await.unwrap();
-    assert_eq!((agent.unread, agent.run_id.as_ref(), agent.verified), (2, Some(&second.run), true));
+    assert_eq!((agent.unread, agent.run_id.as_ref(), agent.trusted), (2, Some(&second.run), true));
     assert_eq!(store.hears(&second.caller).await, ["Mind the gap", "Hello"]);
     assert_eq!(code(store.db.deregister(&first.caller, &store.project, "coder-TASK-001").await), "stale-run");
     assert_eq!(code(store.db.check_inbox(&first.caller, &store.project, None).await), "stale-run");
@@ -218,7 +222,7 @@ async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
     // Who left by itself comes back with its token; whom others took out needs a new one.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
     for by in [&Caller::Human, &lead] {
-        let token = store.db.make_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
+        let token = store.db.create_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
         store.db.deregister(by, project, "ida").await.unwrap();
         assert_eq!(store.db.caller(&token).await.unwrap(), None, "{by:?}");
     }

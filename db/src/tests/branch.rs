@@ -1,8 +1,8 @@
 //! The project branch by the record: where it was left, what the person is asked about it, and what they take.
 
-use domain::attention::AttentionKind;
-use domain::evidence::Sha;
-use domain::task::Status;
+use domain::board::attention::AttentionKind;
+use domain::board::status::Status;
+use domain::runs::evidence::Sha;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, head};
@@ -16,7 +16,7 @@ async fn it_is_recorded_only_from_where_it_was_known_to_be() {
     let store = Store::board().await;
     let moved = async |from: Option<&str>, to| {
         let from = from.map(sha);
-        store.db.project_branch_moved(&store.project, "branch", from.as_ref(), &sha(to)).await.unwrap();
+        store.db.record_branch_tip(&store.project, "branch", from.as_ref(), &sha(to)).await.unwrap();
         store.project().await.integration_head
     };
     assert_eq!(moved(None, "one").await.as_deref(), Some("one"));
@@ -35,7 +35,7 @@ async fn the_record_knows_what_is_approved_and_not_merged() {
     store.in_review("Not approved").await;
     store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
     assert_eq!(record().await.approved, ["head"]);
-    store.db.merged(&task, "head", "branch", "merge").await.unwrap();
+    store.db.record_merge(&task, "head", "branch", "merge").await.unwrap();
     let record = record().await;
     assert_eq!((record.approved.len(), record.project), (0, store.project().await));
     assert_eq!(code(store.db.branch_record(&"PROJ-009".parse().unwrap()).await), "not-found");
@@ -45,15 +45,15 @@ async fn the_record_knows_what_is_approved_and_not_merged() {
 async fn the_person_is_asked_on_one_card_and_takes_what_it_named() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
-    store.db.project_branch_moved(&store.project, "branch", None, &sha("left")).await.unwrap();
+    store.db.record_branch_tip(&store.project, "branch", None, &sha("left")).await.unwrap();
     let seq = store.db.latest();
-    store.db.ask_about_tip(&one, &sha("tip"), "Commits").await.unwrap();
-    store.db.ask_about_tip(&two, &sha("tip"), "Commits").await.unwrap();
-    store.db.ask_about_tip(&one, &sha("newer"), "More commits").await.unwrap();
+    store.db.request_branch_decision(&one, &sha("tip"), "Commits").await.unwrap();
+    store.db.request_branch_decision(&two, &sha("tip"), "Commits").await.unwrap();
+    store.db.request_branch_decision(&one, &sha("newer"), "More commits").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["task_needs_you"]);
     let attention = store.card(&one).await.attention.unwrap();
     assert_eq!((attention.kind, attention.tip.as_deref()), (AttentionKind::Repository, Some("tip")));
-    let accepted = async || store.db.branch_record(&store.project).await.unwrap().accepted;
+    let accepted = async || store.db.branch_record(&store.project).await.unwrap().accepted_tip;
     assert_eq!(accepted().await, None);
 
     // A card that asks nothing takes nothing.
@@ -61,7 +61,7 @@ async fn the_person_is_asked_on_one_card_and_takes_what_it_named() {
     assert_eq!(accepted().await, None);
     store.db.retry_task(&Caller::Human, &one).await.unwrap();
     assert_eq!((store.card(&one).await.attention, accepted().await), (None, Some(sha("tip"))));
-    store.db.project_branch_moved(&store.project, "branch", Some(&sha("left")), &sha("tip")).await.unwrap();
+    store.db.record_branch_tip(&store.project, "branch", Some(&sha("left")), &sha("tip")).await.unwrap();
     assert_eq!(accepted().await, None, "it is recorded now");
     store.check_fold().await;
 }
@@ -70,21 +70,21 @@ async fn the_person_is_asked_on_one_card_and_takes_what_it_named() {
 async fn nothing_else_that_needs_the_person_takes_a_tip() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    store.db.ask_about_tip(&task, &sha("tip"), "Commits").await.unwrap();
-    store.db.tip_is_ours(&task).await.unwrap();
+    store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
+    store.db.clear_branch_decision(&task).await.unwrap();
     assert_eq!(store.card(&task).await.attention, None);
-    store.db.need_person(&task, AttentionKind::Repository, "It could not be merged").await.unwrap();
-    store.db.tip_is_ours(&task).await.unwrap();
-    store.db.ask_about_tip(&task, &sha("tip"), "Commits").await.unwrap();
+    store.db.request_attention(&task, AttentionKind::Repository, "It could not be merged").await.unwrap();
+    store.db.clear_branch_decision(&task).await.unwrap();
+    store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!((attention.detail.as_str(), attention.tip), ("It could not be merged", None), "what is asked first stays");
     store.db.retry_task(&Caller::Human, &task).await.unwrap();
-    assert_eq!(store.db.branch_record(&store.project).await.unwrap().accepted, None);
+    assert_eq!(store.db.branch_record(&store.project).await.unwrap().accepted_tip, None);
     store.cancel(&task, "obsolete").await;
-    store.db.ask_about_tip(&task, &sha("tip"), "Commits").await.unwrap();
+    store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
     assert_eq!(store.card(&task).await.attention, None, "a finished card needs no branch");
     let nowhere = "TASK-404".parse().unwrap();
-    assert_eq!(code(store.db.ask_about_tip(&nowhere, &sha("tip"), "x").await), "not-found");
-    assert_eq!(code(store.db.tip_is_ours(&nowhere).await), "not-found");
+    assert_eq!(code(store.db.request_branch_decision(&nowhere, &sha("tip"), "x").await), "not-found");
+    assert_eq!(code(store.db.clear_branch_decision(&nowhere).await), "not-found");
     store.check_fold().await;
 }

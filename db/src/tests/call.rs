@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use domain::agent::Role;
-use domain::contract::{ContractType, NewContract};
-use domain::evidence::Found;
-use domain::project::PlanApproval;
-use domain::spawn::MinionStatus;
-use domain::task::{Phase, Status};
+use domain::board::project::PlanApproval;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 
 use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};
@@ -16,9 +17,9 @@ use crate::tests::team::{call, message};
 #[tokio::test]
 async fn every_write_of_an_agent_is_carried_out_once_a_call() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let planning = store.agent(&planner, Phase::Planner).await;
+    let planning = store.agent(&planner, AgentKind::Planner).await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
 
     let comment = store.db.add_comment(&coder.call("1"), &task, "said", None).await.unwrap();
     let single = store.db.create_task(&planning.call("1"), &store.project, new_task("Single")).await.unwrap();
@@ -32,7 +33,7 @@ async fn every_write_of_an_agent_is_carried_out_once_a_call() {
     assert_eq!(store.db.create_task(&planning.call("1"), &store.project, new_task("Single")).await.unwrap(), single);
     assert_eq!(store.db.create_subtasks(&planning.call("2"), &planner, parts(&["A", "B"])).await.unwrap(), many);
     assert_eq!(store.db.ask(&planning.call("3"), "Which?", Vec::new(), None).await.unwrap(), asked);
-    assert_eq!(store.move_with(&coder.call("2"), &task, Status::InReview, None, Found::Nothing).await.unwrap(), moved);
+    assert_eq!(store.move_with(&coder.call("2"), &task, Status::InReview, None, EvidenceResult::Nothing).await.unwrap(), moved);
     assert_eq!(store.dump().await, before);
 
     // The answer outlives the run; a new call does not.
@@ -50,7 +51,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
     let (by_lead, by_ole) = (|id: &str| call(&lead, id), |id: &str| call(&ole, id));
 
     let sent = db.send(&by_lead("1"), project, message("ole", "Hello")).await.unwrap();
-    let handshake = db.begin_handshake(&by_lead("2"), project, "The plan", Vec::new()).await.unwrap();
+    let handshake = db.initiate_handshake(&by_lead("2"), project, "The plan", Vec::new()).await.unwrap();
     let acknowledged = db.acknowledge(&by_ole("2"), handshake.id).await.unwrap();
     let declared = db.declare_contract(&by_ole("3"), project, contract("fn save()")).await.unwrap();
     let policy = db.set_spawn_policy(&by_lead("3"), project, "global", true, 1).await.unwrap();
@@ -60,7 +61,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
 
     let before = store.dump().await;
     assert_eq!(db.send(&by_lead("1"), project, message("ole", "Hello again")).await.unwrap(), sent);
-    assert_eq!(db.begin_handshake(&by_lead("2"), project, "Another", Vec::new()).await.unwrap(), handshake);
+    assert_eq!(db.initiate_handshake(&by_lead("2"), project, "Another", Vec::new()).await.unwrap(), handshake);
     assert_eq!(db.acknowledge(&by_ole("2"), handshake.id).await.unwrap(), acknowledged);
     assert_eq!(db.declare_contract(&by_ole("3"), project, contract("fn save(u8)")).await.unwrap(), declared);
     assert_eq!(db.set_spawn_policy(&by_lead("3"), project, "global", false, 2).await.unwrap(), policy);
@@ -74,7 +75,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
 async fn call_ids_belong_to_their_run_and_their_request() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
-    let (first, second) = (store.agent(&one, Phase::Coder).await, store.agent(&two, Phase::Coder).await);
+    let (first, second) = (store.agent(&one, AgentKind::Coder).await, store.agent(&two, AgentKind::Coder).await);
     store.db.add_comment(&first.call("1"), &one, "one", None).await.unwrap();
     store.db.add_comment(&second.call("1"), &two, "two", None).await.unwrap();
     assert_eq!(store.db.comments(&two).await.unwrap()[0].content, "two");
@@ -88,8 +89,8 @@ async fn call_ids_belong_to_their_run_and_their_request() {
 async fn a_refused_call_may_be_repeated_when_it_is_mended() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
-    assert_eq!(code(store.move_with(&coder.call("1"), &task, Status::InReview, None, Found::Nothing).await), "no-commits");
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    assert_eq!(code(store.move_with(&coder.call("1"), &task, Status::InReview, None, EvidenceResult::Nothing).await), "no-commits");
     store.move_with(&coder.call("1"), &task, Status::InReview, None, evidence()).await.unwrap();
 }
 
@@ -97,7 +98,7 @@ async fn a_refused_call_may_be_repeated_when_it_is_mended() {
 async fn the_same_call_sent_at_once_has_one_effect() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let sending: Vec<_> = (0..20)
         .map(|_| {
             let (db, caller, task) = (store.db.clone(), coder.call("1"), task.clone());
@@ -116,7 +117,7 @@ async fn the_same_call_sent_at_once_has_one_effect() {
 async fn answers_are_kept_for_a_day() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     for id in ["old", "young"] {
         store.db.add_comment(&coder.call(id), &task, id, None).await.unwrap();
     }

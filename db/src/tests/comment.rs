@@ -1,9 +1,9 @@
 //! Comments: who may say what where.
 
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::project::PlanApproval;
 use domain::event::Event;
-use domain::project::PlanApproval;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
@@ -12,7 +12,7 @@ use crate::tests::store::{Store, code, refusal};
 async fn the_thread_keeps_order_role_and_bytes() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let seq = store.db.latest();
     store.db.add_comment(&Caller::Human, &task, " keep\r\nme ", None).await.unwrap();
     store.db.add_comment(&coder.caller, &task, "done", Some(AuthorRole::Coder)).await.unwrap();
@@ -32,8 +32,8 @@ async fn the_thread_keeps_order_role_and_bytes() {
 async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let (own, other) = (store.task("Own").await, store.task("Other").await);
-    let coder = store.agent(&own, Phase::Coder).await;
-    let planning = store.agent(&planner, Phase::Planner).await;
+    let coder = store.agent(&own, AgentKind::Coder).await;
+    let planning = store.agent(&planner, AgentKind::Planner).await;
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
     let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;

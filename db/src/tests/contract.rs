@@ -1,8 +1,8 @@
 //! Contracts: one promise a name and type, and every version of it.
 
-use domain::agent::Role;
-use domain::contract::{Contract, ContractType, NewContract};
 use domain::event::Event;
+use domain::team::contract::{Contract, ContractType, NewContract};
+use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::tests::store::{Store, code};

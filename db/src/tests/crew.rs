@@ -1,10 +1,11 @@
 //! Agents from outside, as the tests of gates, goals and hats begin with them.
 
-use domain::agent::Role;
-use domain::evidence::Found;
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::task::{NewTask, Submission, Task, TaskUpdate};
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::{Card, NewTask, Submission, Task, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, new_task};
 use crate::{Caller, Result};
@@ -40,7 +41,7 @@ pub(super) async fn hand_in(store: &Store, task: &TaskId, by: &Caller) {
 pub(super) async fn completed(store: &Store, title: &str, crew: &Crew) -> TaskId {
     let task = assigned(store, title, "ben").await;
     hand_in(store, &task, &crew.ben).await;
-    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     task
 }
 
@@ -53,12 +54,12 @@ pub(super) async fn stage(store: &Store, caller: &Caller, task: &TaskId, stage: 
 }
 
 pub(super) async fn update(store: &Store, caller: &Caller, task: &TaskId, update: TaskUpdate) -> Result<Task> {
-    store.db.update_task(caller, task, update, Found::Nothing).await
+    store.db.update_task(caller, task, update, EvidenceResult::Nothing).await
 }
 
 pub(super) fn hands(card: &Card) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
-    let hands = &card.hands;
+    let hands = &card.contributors;
     format!("{} / {} / {} / {}", name(&hands.assigned_to), hands.built_by.join("+"), name(&hands.approved_by), name(&hands.verified_by))
 }
 

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::attention::AttentionKind;
-use domain::contract::{ContractType, NewContract};
+use domain::board::attention::AttentionKind;
+use domain::board::goal::NewGoal;
+use domain::board::project::PlanApproval;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::evidence::Found;
-use domain::failure::{EndClass, FailureClass};
-use domain::goal::NewGoal;
 use domain::id::TaskId;
-use domain::park::{ParkReason, Parking};
-use domain::project::PlanApproval;
-use domain::run::Usage;
-use domain::spawn::MinionStatus;
-use domain::task::{HeldBy, Phase, Status};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Usage;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use domain::wire::{ProjectPatch, TaskPatch};
 
 use crate::Caller;
@@ -27,7 +28,7 @@ async fn team(store: &Store) {
     let (db, project) = (&store.db, &store.project);
     let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
     db.set_status(&ole, project, "Here").await.unwrap();
-    let handshake = db.begin_handshake(&lead, project, "The plan", vec!["ole".to_owned()]).await.unwrap().id;
+    let handshake = db.initiate_handshake(&lead, project, "The plan", vec!["ole".to_owned()]).await.unwrap().id;
     store.inbox(&ole).await;
     db.acknowledge(&ole, handshake).await.unwrap();
     let new = NewContract { name: "save".to_owned(), kind: ContractType::Function, spec: "fn save()".to_owned() };
@@ -62,10 +63,10 @@ async fn story() -> Store {
     db.approve_plan(human, &store.project).await.unwrap();
     let (page, style) = (&tasks[0], &tasks[1]);
 
-    db.set_whys(vec![(style.clone(), Some(Why::NoFreeSlot { most: 1 }))]).await.unwrap();
-    let coder = store.agent(page, Phase::Coder).await;
+    db.set_wait_reasons(vec![(style.clone(), Some(WaitReason::NoFreeSlot { limit: 1 }))]).await.unwrap();
+    let coder = store.agent(page, AgentKind::Coder).await;
     db.run_usage(&coder.run, Usage { cost_micro_usd: 1, ..Usage::default() }).await.unwrap();
-    db.nudge(&coder.run).await.unwrap();
+    db.mark_reminded(&coder.run).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
     db.ask(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
@@ -79,18 +80,18 @@ async fn story() -> Store {
     db.resume(ParkReason::RateLimited).await.unwrap();
     store.work(page).await;
     store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();
-    db.void_approval(page, "old").await.unwrap();
+    db.revoke_approval(page, "old").await.unwrap();
     store.review_and_merge(page).await;
     db.checkout_removed(page, Some("refs/rescue".to_owned())).await.unwrap();
     db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
-    db.need_person(style, AttentionKind::Checks, "red").await.unwrap();
+    db.request_attention(style, AttentionKind::ChecksFailed, "red").await.unwrap();
     store.cancel(style, "obsolete").await;
     let round = db.board(&store.project).await.unwrap().cards.last().unwrap().id.clone();
-    let orchestrator = store.agent(&round, Phase::Orchestrator).await;
+    let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
     store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
-    db.project_landed(human, &store.project, "merge").await.unwrap();
-    store.move_with(human, page, Status::InProgress, Some("One thing more"), Found::Nothing).await.unwrap();
+    db.record_landing(human, &store.project, "merge").await.unwrap();
+    store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
     gates(&store).await;
     store
@@ -120,7 +121,7 @@ async fn numbers_have_no_gaps_and_pages_no_seams() {
         paged.extend(page);
     }
     assert_eq!(paged, all);
-    assert_eq!((store.db.behind(0), store.db.behind(seq)), (seq, 0));
+    assert_eq!((store.db.lag(0), store.db.lag(seq)), (seq, 0));
 }
 
 #[tokio::test]
@@ -141,7 +142,7 @@ async fn the_last_event_about_a_card_carries_it() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
-    store.agent(&task, Phase::Coder).await;
+    store.agent(&task, AgentKind::Coder).await;
     let told = store.db.events_after(seq, None, 3).await.unwrap();
     assert_eq!(told.iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>(), ["task_moved", "agent_registered", "run_started"]);
     assert_eq!((told[0].card.as_ref(), told[1].card.as_ref(), told[1].project.as_ref()), (None, None, None));
@@ -177,6 +178,6 @@ async fn the_format_on_disk_is_this() {
     let row: String = sqlx::query_scalar(sql).bind(seq).fetch_one(&store.db.readers).await.unwrap();
     insta::assert_snapshot!(row, @r#"
     3 PROJ-001 TASK-001 NULL human task_held
-    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"why":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":1,"updated_at":1}}
+    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":1,"updated_at":1}}
     "#);
 }

@@ -1,10 +1,11 @@
 //! Fencing: a run that is no longer current writes nothing.
 
-use domain::evidence::Found;
-use domain::failure::EndClass;
+use domain::board::project::PlanApproval;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::EndClass;
 
 use crate::Caller;
 use crate::tests::crew::crew;
@@ -21,7 +22,7 @@ async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str)
         for to in Status::ALL {
             assert_eq!(code(store.move_with(caller, task, *to, Some("obsolete"), evidence()).await), "stale-run", "{what}");
         }
-        assert_eq!(code(store.db.admit_reader(caller).await), "stale-run", "{what}");
+        assert_eq!(code(store.db.require_active_reader(caller).await), "stale-run", "{what}");
     }
     assert_eq!(store.dump().await, before, "{what}");
 }
@@ -31,7 +32,7 @@ async fn every_step_of_a_person_fences_the_run() {
     for to in [Status::InReview, Status::Backlog, Status::Cancelled, Status::Done] {
         let store = Store::board().await;
         let task = store.task("One").await;
-        let agent = store.agent(&task, Phase::Coder).await;
+        let agent = store.agent(&task, AgentKind::Coder).await;
         let seq = store.db.latest();
         store.move_with(&Caller::Human, &task, to, Some("obsolete"), evidence()).await.unwrap();
         assert_eq!(store.kinds_since(seq).await[..2], ["run_stop_requested", "task_moved"], "{to}");
@@ -39,7 +40,7 @@ async fn every_step_of_a_person_fences_the_run() {
         writes_nothing(&store, &agent, &task, to.as_str()).await;
         let status = store.status(&task).await;
         if status.is_open() {
-            assert_eq!(code(store.reserve(&task, Phase::Coder, "base").await.map(|_| ())), "run-ending");
+            assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await.map(|_| ())), "run-ending");
         }
         store.end(&agent.run, EndClass::Stopped, None).await;
         assert_eq!(store.status(&task).await, status);
@@ -52,7 +53,7 @@ async fn stopping_fences_the_run_and_keeps_the_card() {
     let store = Store::board().await;
     for by_run in [false, true] {
         let task = store.task("One").await;
-        let agent = store.agent(&task, Phase::Coder).await;
+        let agent = store.agent(&task, AgentKind::Coder).await;
         if by_run {
             store.db.stop_run(&Caller::Human, &agent.run).await.unwrap();
         } else {
@@ -72,10 +73,10 @@ async fn stopping_fences_the_run_and_keeps_the_card() {
 async fn an_ended_run_and_its_successor_are_told_apart() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let first = store.agent(&task, Phase::Coder).await;
+    let first = store.agent(&task, AgentKind::Coder).await;
     store.finish(&first).await;
     writes_nothing(&store, &first, &task, "end").await;
-    let second = store.agent(&task, Phase::Coder).await;
+    let second = store.agent(&task, AgentKind::Coder).await;
     writes_nothing(&store, &first, &task, "a newer run").await;
     store.db.add_comment(&second.caller, &task, "x", None).await.unwrap();
     assert_eq!(code(store.db.stop_run(&Caller::Human, &first.run).await), "no-live-run");
@@ -88,13 +89,13 @@ async fn an_orchestrator_that_gives_up_a_task_stops_its_agent_and_not_itself() {
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
     let round = store.db.board(&store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
-    let orchestrator = store.agent(&round, Phase::Orchestrator).await;
+    let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
     let task = store.task("Superfluous").await;
-    let coder = store.agent(&task, Phase::Coder).await;
-    store.move_with(&orchestrator.caller, &task, Status::Cancelled, Some("obsolete"), Found::Nothing).await.unwrap();
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    store.move_with(&orchestrator.caller, &task, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
     assert!(store.card(&task).await.run.unwrap().stopping);
     writes_nothing(&store, &coder, &task, "cancelled by the orchestrator").await;
-    store.move_with(&orchestrator.caller, &round, Status::Cancelled, Some("obsolete"), Found::Nothing).await.unwrap();
+    store.move_with(&orchestrator.caller, &round, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
     assert!(!store.card(&round).await.run.unwrap().stopping);
     store.db.add_comment(&orchestrator.caller, &round, "That was all.", None).await.unwrap();
     store.check_fold().await;
@@ -103,7 +104,7 @@ async fn an_orchestrator_that_gives_up_a_task_stops_its_agent_and_not_itself() {
 #[tokio::test]
 async fn a_finished_cards_process_can_still_be_stopped() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
     store.move_to(&agent.caller, &planner, Status::Done).await.unwrap();
     store.db.stop_run(&Caller::Human, &agent.run).await.unwrap();
@@ -118,14 +119,14 @@ async fn the_decision_of_a_lead_or_a_verifier_fences_the_run_of_another() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
-    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     store.db.reject_task(&crew.lena, &task, "Not so").await.unwrap();
     assert!(store.card(&task).await.run.unwrap().stopping);
     writes_nothing(&store, &reviewer, &task, "sent back by a lead").await;
     store.end(&reviewer.run, EndClass::Stopped, None).await;
 
     store.work(&task).await;
-    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await.unwrap();
     store.merge(&task).await;
     assert!(!store.card(&task).await.run.unwrap().stopping, "its own move and the runner's stop no run");

@@ -1,23 +1,25 @@
 //! The board is the fold of the log, whatever happens: long random histories of people, runner and agents, legal and illegal.
 
-use domain::agent::Role;
-use domain::attention::AttentionKind;
-use domain::board::Board;
-use domain::evidence::{Evidence, Found};
-use domain::failure::{EndClass, FailureClass};
+use domain::board::attention::AttentionKind;
+use domain::board::project::PlanApproval;
+use domain::board::reducer::Board;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::NewTask;
+use domain::board::transition::{Mover, rule};
+use domain::board::wait_reason::WaitReason;
 use domain::id::{RunId, TaskId};
-use domain::project::PlanApproval;
-use domain::run::Usage;
-use domain::task::{HeldBy, NewTask, Phase, Status};
-use domain::transition::{Mover, rule};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::run::Usage;
+use domain::team::role::Role;
 use domain::wire::TaskPatch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::tests::store::{Store, clean, head, new_task, parts};
 use crate::tests::team::{message, named};
-use crate::{Caller, Error, Move, NewRun, Result, RunEnd};
+use crate::{Caller, Error, MoveRequest, NewRun, Result, RunEnd};
 
 const HISTORIES: u64 = 12;
 const STEPS: u32 = 120;
@@ -49,15 +51,15 @@ impl World {
         RunId::new(self.dice.random_range(last.saturating_sub(3)..=last).max(1))
     }
 
-    fn found(&mut self) -> Found {
+    fn found(&mut self) -> EvidenceResult {
         let dirty = Evidence { dirty_count: 1, ..clean() };
         let empty = Evidence { diff_empty: true, ..clean() };
         self.pick(&[
-            Found::Nothing,
-            Found::Evidence(clean()),
-            Found::Evidence(clean()),
-            Found::Evidence(dirty),
-            Found::Evidence(empty),
+            EvidenceResult::Nothing,
+            EvidenceResult::Evidence(clean()),
+            EvidenceResult::Evidence(clean()),
+            EvidenceResult::Evidence(dirty),
+            EvidenceResult::Evidence(empty),
             head("head"),
             head("head"),
             head("newer"),
@@ -68,7 +70,7 @@ impl World {
     async fn wander(&mut self, caller: Caller, task: TaskId) -> Result<()> {
         let (to, found) = (self.pick(Status::ALL), self.found());
         let reason = self.pick(&[None, Some("obsolete".to_owned()), Some("failed".to_owned()), Some("Because".to_owned())]);
-        let wish = Move { to, reason, merge: self.dice.random() };
+        let wish = MoveRequest { to, reason, merge: self.dice.random() };
         let card = self.store.card(&task).await;
         let mover = caller.mover();
         let aim = if mover == Some(Mover::Reviewer) && to == Status::Done { Status::InReview } else { to };
@@ -109,10 +111,10 @@ impl World {
             22 => db.answer(&caller, &task, "This").await.map(|_| ()),
             23 => db.approve_plan(&caller, &project).await.map(|_| ()),
             24 => db.revise_plan(&caller, &project, "Other").await.map(|_| ()),
-            25 => db.merge_failed(&task, "head", "It conflicts").await.map(|_| ()),
-            26 => db.void_approval(&task, "newer").await,
-            27 => db.set_whys(vec![(task, Some(Why::Held { by: HeldBy::Human })), (other, None)]).await,
-            28 => db.need_person(&task, AttentionKind::Checks, "red").await,
+            25 => db.record_merge_failure(&task, "head", "It conflicts").await.map(|_| ()),
+            26 => db.revoke_approval(&task, "newer").await,
+            27 => db.set_wait_reasons(vec![(task, Some(WaitReason::Held { by: HeldBy::Human })), (other, None)]).await,
+            28 => db.request_attention(&task, AttentionKind::ChecksFailed, "red").await,
             29 => {
                 let usage = Usage { cost_micro_usd: self.dice.random_range(0..3), ..Usage::default() };
                 db.run_usage(&run, usage).await
@@ -120,7 +122,7 @@ impl World {
             30..35 => self.talk(caller).await,
             _ => {
                 let sha = self.dice.random_range(0..1000).to_string();
-                db.merged(&task, "head", "vibe-relay/PROJ-001", &sha).await.map(|_| ())
+                db.record_merge(&task, "head", "vibe-relay/PROJ-001", &sha).await.map(|_| ())
             }
         }
     }
@@ -139,20 +141,20 @@ impl World {
                 Ok(())
             }
             5 => {
-                let token = db.make_agent_token(&Caller::Human, &project, named("ann", &[Role::Lead])).await?;
+                let token = db.create_agent_token(&Caller::Human, &project, named("ann", &[Role::Lead])).await?;
                 self.callers.extend(db.caller(&token).await?);
                 Ok(())
             }
-            6 => db.begin_handshake(&caller, &project, "The plan", Vec::new()).await.map(|_| ()),
+            6 => db.initiate_handshake(&caller, &project, "The plan", Vec::new()).await.map(|_| ()),
             _ => db.acknowledge(&caller, self.dice.random_range(1..4)).await.map(|_| ()),
         }
     }
 
     async fn start(&mut self, task: TaskId) -> Result<()> {
         let card = self.store.card(&task).await;
-        let phase = if card.status == Status::InReview { Phase::Reviewer } else { card.phase };
+        let phase = if card.status == Status::InReview { AgentKind::Reviewer } else { card.phase };
         let (sha, run_dirs) = (Some("head".to_owned()), "runs".into());
-        let new = NewRun { task, phase, status: card.status, sha, worktree_path: None, run_dirs, port: None };
+        let new = NewRun { task, phase, status: card.status, sha, worktree_path: None, runs_root: run_dirs, port: None };
         let reserved = self.store.db.reserve_run(new).await?;
         let caller = self.store.db.caller(&reserved.token).await?;
         self.callers.extend(caller);
@@ -169,7 +171,7 @@ fn check(board: &Board, seed: u64) {
         assert!(card.held_by.is_none() || card.status.is_open(), "{what}");
         assert!(
             card.status != Status::Done
-                || card.run.as_ref().is_none_or(|run| run.phase != Phase::Reviewer || run.stopping || card.approved_sha.is_some()),
+                || card.run.as_ref().is_none_or(|run| run.phase != AgentKind::Reviewer || run.stopping || card.approved_sha.is_some()),
             "{what}"
         );
     }

@@ -1,9 +1,10 @@
 //! Gates: handed in, approved or sent back, verified or sent back again; what is stored and who is told.
 
-use domain::agent::Role;
-use domain::evidence::Found;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Status, Submission, TaskUpdate};
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, Status};
+use domain::board::task::{Submission, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::Caller;
@@ -21,12 +22,12 @@ async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
     insta::assert_snapshot!(handed_in.result.unwrap(), @r#"{"summary":"It is there","files":"a.rs, b.rs","test_results":"12 passed"}"#);
     store.db.reject_task(&crew.lena, &task, "The title is missing").await.unwrap();
     store.db.submit_for_review(&crew.ben, &task, submission("With a title")).await.unwrap();
-    let approved = store.db.approve_task(&crew.lena, &task, Some("Well done"), Found::Nothing).await.unwrap();
-    assert_eq!((approved.card.status, approved.card.hands.approved_by.as_deref()), (Status::Done, Some("lena")));
+    let approved = store.db.approve_task(&crew.lena, &task, Some("Well done"), EvidenceResult::Nothing).await.unwrap();
+    assert_eq!((approved.card.status, approved.card.contributors.approved_by.as_deref()), (Status::Done, Some("lena")));
     assert!(approved.completed_at.is_some());
     store.db.verify_task(&crew.tess, &task, Some("I clicked on it")).await.unwrap();
     let back = store.db.reject_verification(&crew.tess, &task, "It fell over").await.unwrap();
-    assert_eq!((back.card.status, back.card.hands.verified_by, back.completed_at, back.verified_at), (Status::InProgress, None, None, None));
+    assert_eq!((back.card.status, back.card.contributors.verified_by, back.completed_at, back.verified_at), (Status::InProgress, None, None, None));
     insta::assert_snapshot!(told(&store, "ben").await.join("\n"), @r"
     human: [ASSIGNED] TASK-001: A page
     lena: [REWORK] TASK-001: A page
@@ -70,12 +71,12 @@ async fn a_task_with_a_branch_is_approved_at_its_tip_and_merged_by_the_runner() 
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
     store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
-    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "nothing-to-approve");
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "nothing-to-approve");
     let card = store.db.approve_task(&crew.lena, &task, None, head("head")).await.unwrap().card;
-    assert_eq!((card.status, Stage::of(&card), card.hands.approved_by.as_deref()), (Status::InReview, Stage::Approved, Some("lena")));
+    assert_eq!((card.status, Stage::of(&card), card.contributors.approved_by.as_deref()), (Status::InReview, Stage::Approved, Some("lena")));
     store.merge(&task).await;
     let card = store.card(&task).await;
-    assert_eq!((card.status, card.hands.approved_by.as_deref()), (Status::Done, Some("lena")));
+    assert_eq!((card.status, card.contributors.approved_by.as_deref()), (Status::Done, Some("lena")));
     assert_eq!(told(&store, "ben").await[1..], ["lena: [APPROVED] TASK-001: One", "runner: [MERGED] TASK-001: One"]);
     assert_eq!(code(store.db.verify_task(&crew.ben, &task, None).await), "not-independent");
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
@@ -98,12 +99,12 @@ async fn what_failed_is_given_out_again_by_a_lead_only() {
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::Assigned).await), "lead-only");
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::InProgress).await), "illegal-stage");
     let again = stage(&store, &crew.lena, &task, Stage::Assigned).await.unwrap().card;
-    assert_eq!((Stage::of(&again), again.hands.assigned_to.as_deref(), again.held_by), (Stage::Assigned, Some("ben"), None));
+    assert_eq!((Stage::of(&again), again.contributors.assigned_to.as_deref(), again.held_by), (Stage::Assigned, Some("ben"), None));
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     stage(&store, &crew.ben, &task, Stage::Failed).await.unwrap();
     let to = TaskUpdate { stage: Some(Stage::Assigned), assigned_to: Some("tess".to_owned()), result: None };
-    assert_eq!(update(&store, &Caller::Human, &task, to).await.unwrap().card.hands.assigned_to.as_deref(), Some("tess"));
-    assert_eq!(store.card(&task).await.hands.built_by, ["ben"]);
+    assert_eq!(update(&store, &Caller::Human, &task, to).await.unwrap().card.contributors.assigned_to.as_deref(), Some("tess"));
+    assert_eq!(store.card(&task).await.contributors.built_by, ["ben"]);
     store.cancel(&task, "obsolete").await;
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Assigned).await), "illegal-stage");
     store.check_fold().await;
@@ -125,7 +126,7 @@ async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
     assert_eq!(code(update(&store, &crew.ben, &task, TaskUpdate::default()).await), "invalid");
     assert_eq!(code(store.db.submit_for_review(&crew.tess, &task, submission("Mine")).await), "not-assignee");
     assert_eq!(code(store.db.submit_for_review(&crew.lena, &task, submission("Mine")).await), "not-assignee");
-    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "illegal-stage");
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "illegal-stage");
     assert_eq!(code(store.db.reject_task(&crew.lena, &task, "No").await), "illegal-stage");
     assert_eq!(code(store.db.verify_task(&crew.tess, &task, None).await), "illegal-stage");
     assert_eq!(code(store.db.reject_verification(&crew.tess, &task, "No").await), "illegal-stage");
@@ -140,12 +141,12 @@ async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
     assert_eq!(store.dump().await, before);
     store.db.submit_for_review(&crew.ben, &task, submission("Now")).await.unwrap();
     assert_eq!(code(store.db.submit_for_review(&crew.ben, &task, submission("Again")).await), "illegal-stage");
-    assert_eq!(code(store.db.approve_task(&crew.tess, &task, None, Found::Nothing).await), "lead-only");
+    assert_eq!(code(store.db.approve_task(&crew.tess, &task, None, EvidenceResult::Nothing).await), "lead-only");
     assert_eq!(code(store.db.reject_task(&crew.ben, &task, "Not so fast").await), "lead-only");
     assert_eq!(code(store.db.reject_task(&crew.lena, &task, " ").await), "invalid");
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::InProgress).await), "comment-needed");
-    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
-    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "illegal-stage");
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "illegal-stage");
     assert_eq!(code(store.db.reject_verification(&crew.tess, &task, "").await), "invalid");
     assert_eq!(code(stage(&store, &crew.tess, &task, Stage::InProgress).await), "reason-needed");
 }
@@ -174,9 +175,9 @@ async fn whoever_is_not_vouched_for_does_an_assignees_work_and_no_more() {
     let rob = store.guest("rob").await;
     let task = assigned(&store, "One", "rob").await;
     hand_in(&store, &task, &rob).await;
-    assert_eq!(code(store.db.approve_task(&rob, &task, None, Found::Nothing).await), "unverified");
+    assert_eq!(code(store.db.approve_task(&rob, &task, None, EvidenceResult::Nothing).await), "unverified");
     assert_eq!(code(store.db.reject_task(&rob, &task, "I forgot something").await), "unverified");
-    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(code(store.db.verify_task(&rob, &task, None).await), "unverified");
     let other = completed(&store, "Two", &crew).await;
     assert_eq!(code(store.db.verify_task(&rob, &other, None).await), "unverified");
@@ -203,7 +204,7 @@ async fn what_an_assignee_did_is_not_approved_by_merging_a_branch_from_before() 
     let crew = crew(&store).await;
     for by_person in [false, true] {
         let task = store.in_review("One").await;
-        store.move_with(&Caller::Human, &task, Status::InProgress, Some("Differently"), Found::Nothing).await.unwrap();
+        store.move_with(&Caller::Human, &task, Status::InProgress, Some("Differently"), EvidenceResult::Nothing).await.unwrap();
         store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await.unwrap();
         store.db.submit_for_review(&crew.ben, &task, submission("In my own checkout")).await.unwrap();
         let queued = store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await;

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::board::Board;
-use domain::evidence::Found;
-use domain::goal::NewGoal;
-use domain::hat::conflict;
+use domain::board::card::Card;
+use domain::board::goal::NewGoal;
+use domain::board::reducer::Board;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::{NewTask, TaskUpdate};
 use domain::id::GoalId;
-use domain::stage::Stage;
-use domain::task::{Card, NewTask, Phase, Status, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::hat::hats_conflict;
+use domain::team::role::Role;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::tests::crew::submission;
 use crate::tests::store::{Store, evidence, head, new_task};
-use crate::{Caller, Error, Move, Result};
+use crate::{Caller, Error, MoveRequest, Result};
 
 const HISTORIES: u64 = 6;
 const STEPS: u32 = 300;
@@ -47,17 +50,17 @@ impl World {
         let card = self.pick(&cards);
         let task = card.id;
         // The assignee often, so that work gets somewhere.
-        let assignee = self.callers.iter().find(|caller| caller.name().is_some() && caller.name() == card.hands.assigned_to).cloned();
+        let assignee = self.callers.iter().find(|caller| caller.name().is_some() && caller.name() == card.contributors.assigned_to).cloned();
         let caller = match assignee.filter(|_| self.dice.random_range(0..3) == 0) {
             Some(assignee) => assignee,
             None => self.pick(&self.callers.clone()),
         };
         let (name, hat, goal) = (self.name(), self.hat(), self.pick(&self.goals.clone()));
-        let found = self.pick(&[Found::Nothing, Found::Nothing, evidence(), head("head")]);
+        let found = self.pick(&[EvidenceResult::Nothing, EvidenceResult::Nothing, evidence(), head("head")]);
         // Mostly what comes next, by whomever.
         let next = match card.status {
             _ if self.dice.random_range(0..3) == 0 => self.dice.random_range(0..24),
-            Status::Backlog if card.hands.assigned_to.is_none() => 19,
+            Status::Backlog if card.contributors.assigned_to.is_none() => 19,
             Status::Backlog => 2,
             Status::InProgress => 8,
             Status::InReview => 10,
@@ -94,7 +97,7 @@ impl World {
             16 => db.reject_verification(&caller, &task, "No").await.map(drop),
             17..19 => {
                 let to = self.pick(Status::ALL);
-                let wish = Move { to, reason: Some("failed".to_owned()), merge: self.dice.random() };
+                let wish = MoveRequest { to, reason: Some("failed".to_owned()), merge: self.dice.random() };
                 db.move_task(&caller, &task, wish, found).await.map(drop)
             }
             19 => db.assign_task(&caller, &task, self.dice.random::<bool>().then_some(name), hat).await.map(drop),
@@ -104,8 +107,8 @@ impl World {
             _ => {
                 // Now and then our own coder takes what nobody has.
                 db.start_task(&Caller::Human, &task).await?;
-                let reserved = self.store.reserve(&task, Phase::Coder, "base").await?;
-                self.store.end(&reserved.run.id, domain::failure::EndClass::Stopped, None).await;
+                let reserved = self.store.reserve(&task, AgentKind::Coder, "base").await?;
+                self.store.end(&reserved.run.id, domain::runs::failure::EndClass::Stopped, None).await;
                 Ok(())
             }
         }
@@ -116,7 +119,8 @@ impl World {
     }
 
     async fn approvals(&self) -> BTreeSet<(String, String)> {
-        let all = sqlx::query_as("SELECT task_id, agent_name FROM hands WHERE part = 'approved'").fetch_all(&self.store.db.readers).await.unwrap();
+        let all =
+            sqlx::query_as("SELECT task_id, agent_name FROM contributions WHERE kind = 'approved'").fetch_all(&self.store.db.readers).await.unwrap();
         all.into_iter().collect()
     }
 
@@ -127,22 +131,22 @@ impl World {
         for (task, approver) in approvals.difference(approved_before) {
             let card = before.iter().find(|card| card.id.as_str() == task).unwrap();
             // The person may approve what they built; nobody else may.
-            assert!(approver == "human" || !card.hands.built_by.contains(approver), "{what}: {approver} approved {card:?}");
+            assert!(approver == "human" || !card.contributors.built_by.contains(approver), "{what}: {approver} approved {card:?}");
         }
         for card in self.cards().await {
-            let Some(verifier) = &card.hands.verified_by else { continue };
+            let Some(verifier) = &card.contributors.verified_by else { continue };
             assert_eq!(card.status, Status::Done, "{what}");
-            assert!(!card.hands.built_by.contains(verifier), "{what}: {card:?}");
+            assert!(!card.contributors.built_by.contains(verifier), "{what}: {card:?}");
             assert!(!approvals.contains(&(card.id.to_string(), verifier.clone())), "{what}: {card:?}");
             assert!(verifier != "rob", "{what}: nobody vouches for rob");
         }
         let hats = db.hats(project).await.unwrap();
         for one in &hats {
-            let clash = hats.iter().find(|other| other.agent_name == one.agent_name && conflict(one.role_hat, other.role_hat));
+            let clash = hats.iter().find(|other| other.agent_name == one.agent_name && hats_conflict(one.role_hat, other.role_hat));
             assert_eq!(clash, None, "{what}: {one:?}");
         }
         for goal in db.goals(project).await.unwrap() {
-            assert_eq!(goal.status.follows(goal.progress), goal.status, "{what}: {goal:?}");
+            assert_eq!(goal.status.after_progress(goal.progress), goal.status, "{what}: {goal:?}");
         }
     }
 }

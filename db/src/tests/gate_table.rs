@@ -1,16 +1,16 @@
 //! Who may make a task which stage: the whole product of stages and callers against a list written by hand.
 
-use domain::attention::{Attention, AttentionKind};
-use domain::evidence::Found;
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::stage::Stage;
+use domain::board::task::TaskUpdate;
+use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::stage::Stage;
-use domain::task::TaskUpdate;
-use domain::why::Why;
+use domain::runs::evidence::EvidenceResult;
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::crew::crew;
 use crate::tests::store::{Store, evidence, new_task, refusal};
-use crate::tx::Quiet;
 use crate::{Caller, Error};
 
 /// What each may make a task of a stage: the assignee, a lead, somebody else who is vouched for, somebody who is not, the person.
@@ -45,13 +45,13 @@ const ASKED: [(&str, Stage); 6] =
 
 /// Puts a task into a stage, where no legal way leads to.
 async fn force(store: &Store, task: &TaskId, stage: Stage) {
-    let (task, stalled) = (task.clone(), serde_json::to_string(&Attention::new(AttentionKind::Stalled, "")).unwrap());
-    let blocked = serde_json::to_string(&Why::BlockedBy { tasks: vec![TaskId::new(9)] }).unwrap();
+    let (task, stalled) = (task.clone(), serde_json::to_string(&Attention::new(AttentionKind::ReviewLimit, "")).unwrap());
+    let blocked = serde_json::to_string(&WaitReason::BlockedBy { tasks: vec![TaskId::new(9)] }).unwrap();
     let set = match stage {
         Stage::Pending => "status = 'backlog', held_by = 'human'".to_owned(),
         Stage::Assigned => "status = 'backlog'".to_owned(),
         Stage::Ready => "status = 'backlog', assigned_to = NULL".to_owned(),
-        Stage::Blocked => format!("status = 'backlog', why = '{blocked}'"),
+        Stage::Blocked => format!("status = 'backlog', wait_reason = '{blocked}'"),
         Stage::InProgress => "status = 'in_progress'".to_owned(),
         Stage::Review => "status = 'in_review'".to_owned(),
         Stage::Approved => "status = 'in_review', approved_sha = 'head'".to_owned(),
@@ -65,10 +65,10 @@ async fn force(store: &Store, task: &TaskId, stage: Stage) {
     };
     let work = store.db.write(move |tx| {
         Box::pin(async move {
-            tx.quiet(Quiet::NothingChanged);
-            let nothing = "phase = 'coder', held_by = NULL, why = NULL, attention = NULL, cancel_reason = NULL, approved_sha = NULL,
+            tx.skip_event(NoEventReason::NothingChanged);
+            let nothing = "phase = 'coder', held_by = NULL, wait_reason = NULL, attention = NULL, cancel_reason = NULL, approved_sha = NULL,
                            assigned_to = 'ben', verified_by = NULL";
-            sqlx::query("DELETE FROM hands").execute(&mut tx.connection).await?;
+            sqlx::query("DELETE FROM contributions").execute(&mut tx.connection).await?;
             sqlx::query("DELETE FROM hats").execute(&mut tx.connection).await?;
             for set in [nothing, &set] {
                 let sql = format!("UPDATE tasks SET {set} WHERE id = $1");
@@ -93,7 +93,7 @@ async fn who_may_make_which_stage_is_exactly_the_hand_written_list() {
                 force(&store, &task, *stage).await;
                 assert_eq!(Stage::of(&store.card(&task).await), *stage);
                 let before = store.dump().await;
-                let found = if to == Stage::Review { evidence() } else { Found::Nothing };
+                let found = if to == Stage::Review { evidence() } else { EvidenceResult::Nothing };
                 // Words for every move that needs some, and somebody new for the one that needs that.
                 let assigned_to = (to == Stage::Assigned).then(|| "tess".to_owned());
                 let update = TaskUpdate { stage: Some(to), assigned_to, result: judged(to, *stage).then(|| "Because".to_owned()) };
@@ -146,7 +146,7 @@ async fn each_refusal_says_whose_it_is() {
     let says = async |caller: &Caller, from: Stage, to: Stage| {
         force(&store, &task, from).await;
         let update = TaskUpdate { stage: Some(to), ..TaskUpdate::default() };
-        refusal(store.db.update_task(caller, &task, update, Found::Nothing).await).to_string()
+        refusal(store.db.update_task(caller, &task, update, EvidenceResult::Nothing).await).to_string()
     };
     let told = [
         says(&crew.lena, Stage::Assigned, Stage::InProgress).await,

@@ -1,12 +1,13 @@
 //! Goals: they follow their tasks forwards and back, and a lead signs them off.
 
+use domain::board::goal::{Goal, GoalStatus, NewGoal};
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::task::NewTask;
 use domain::event::Event;
-use domain::evidence::Found;
-use domain::goal::{Goal, GoalStatus, NewGoal};
 use domain::id::{GoalId, TaskId};
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{NewTask, Phase};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, hand_in, stage, told};
@@ -47,7 +48,7 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
     let seq = store.db.latest();
     for task in [&one, &two] {
         hand_in(&store, task, &crew.ben).await;
-        store.db.approve_task(&crew.lena, task, None, Found::Nothing).await.unwrap();
+        store.db.approve_task(&crew.lena, task, None, EvidenceResult::Nothing).await.unwrap();
     }
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let half = store.db.goal(&goal).await.unwrap();
@@ -56,7 +57,7 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
     store.db.reject_verification(&crew.tess, &one, "It broke").await.unwrap();
     assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active", "GOAL-001 active -> pending_verify", "GOAL-001 pending_verify -> active"]);
     hand_in_again(&store, &one, &crew.ben).await;
-    store.db.approve_task(&crew.lena, &one, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &one, None, EvidenceResult::Nothing).await.unwrap();
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let signed = store.db.verify_goal(&crew.lena, &goal, Some("Shown to Ann")).await.unwrap();
     assert_eq!((signed.status, signed.verified_by.as_deref(), signed.notes.as_deref()), (GoalStatus::Verified, Some("lena"), Some("Shown to Ann")));
@@ -153,7 +154,7 @@ async fn a_goal_becomes_active_when_the_runner_begins_one_of_its_tasks() {
     let task = store.task("One").await;
     link(&store, &task, &goal).await;
     let seq = store.db.latest();
-    store.agent(&task, Phase::Coder).await;
+    store.agent(&task, AgentKind::Coder).await;
     assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active"]);
     assert!(store.kinds_since(0).await.contains(&"goal_created"));
     assert_eq!(store.db.goal(&goal).await.unwrap().creator, "human");
@@ -182,7 +183,7 @@ async fn what_nobody_verifies_is_put_under_no_goal() {
         let refused = refusal(store.db.link_task(&Caller::Human, task, Some(&goal)).await);
         assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that come of it."));
     }
-    let plan = NewTask { phase: Some(Phase::Planner), goal_id: Some(goal.clone()), ..new_task("Plan") };
+    let plan = NewTask { phase: Some(AgentKind::Planner), goal_id: Some(goal.clone()), ..new_task("Plan") };
     assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, plan).await), "invalid");
     link(&store, &children[0], &goal).await;
 }
@@ -198,7 +199,7 @@ async fn the_person_is_told_where_no_lead_listens_any_more() {
     assert_eq!(told(&store, "human").await, Vec::<String>::new(), "a lead listens");
     store.silence("lena").await;
     hand_in(&store, &one, &crew.ben).await;
-    store.db.approve_task(&Caller::Human, &one, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&Caller::Human, &one, None, EvidenceResult::Nothing).await.unwrap();
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let person = told(&store, "human").await;
     assert_eq!(person[0], "ben: [REVIEW] TASK-001: One");

@@ -1,11 +1,13 @@
 //! Three pairs of eyes: whoever built a task neither approves nor verifies it, whoever approved it does not verify it, on any path.
 
-use domain::agent::Role;
-use domain::evidence::Found;
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::TaskUpdate;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{Phase, Status, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, hand_in, hands, stage, update};
@@ -17,7 +19,7 @@ async fn every_path(store: &Store, caller: &Caller, task: &TaskId) -> [&'static 
     [
         code(store.db.verify_task(caller, task, None).await),
         code(update(store, caller, task, words(Stage::Verified)).await),
-        code(store.move_with(caller, task, Status::Done, None, Found::Nothing).await),
+        code(store.move_with(caller, task, Status::Done, None, EvidenceResult::Nothing).await),
         code(store.db.reject_verification(caller, task, "Not so").await),
         code(update(store, caller, task, words(Stage::InProgress)).await),
     ]
@@ -34,7 +36,7 @@ async fn the_builder_and_the_approver_are_refused_on_every_path() {
     let before = store.dump().await;
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);
     assert_eq!(every_path(&store, &crew.lena, &task).await, REFUSED);
-    assert_eq!(code(store.move_with(&crew.ben, &task, Status::InProgress, Some("Mine"), Found::Nothing).await), "not-independent");
+    assert_eq!(code(store.move_with(&crew.ben, &task, Status::InProgress, Some("Mine"), EvidenceResult::Nothing).await), "not-independent");
     assert_eq!(store.dump().await, before);
     let refused = refusal(store.db.verify_task(&crew.ben, &task, None).await);
     assert_eq!(refused.to_string(), "ben built TASK-001, so somebody else must verify it");
@@ -56,7 +58,7 @@ async fn an_approval_by_any_path_keeps_the_approver_from_verifying() {
     let by_move = assigned(&store, "Two", "ben").await;
     hand_in(&store, &by_move, &crew.ben).await;
     store.move_to(&crew.lena, &by_move, Status::Done).await.unwrap();
-    assert_eq!(store.card(&by_move).await.hands.approved_by.as_deref(), Some("lena"));
+    assert_eq!(store.card(&by_move).await.contributors.approved_by.as_deref(), Some("lena"));
     assert_eq!(every_path(&store, &crew.lena, &by_move).await, REFUSED);
 }
 
@@ -66,16 +68,16 @@ async fn the_person_who_approved_or_built_does_not_verify() {
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
     hand_in(&store, &task, &crew.ben).await;
-    store.db.approve_task(&Caller::Human, &task, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&Caller::Human, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "not-independent");
     assert_eq!(code(stage(&store, &Caller::Human, &task, Stage::Verified).await), "not-independent");
     assert_eq!(code(store.move_to(&Caller::Human, &task, Status::Done).await), "not-independent");
     assert_eq!(code(store.db.reject_verification(&Caller::Human, &task, "No").await), "not-independent");
     // They may still take back what they approved, as a move.
-    store.move_with(&Caller::Human, &task, Status::InProgress, Some("After all not"), Found::Nothing).await.unwrap();
+    store.move_with(&Caller::Human, &task, Status::InProgress, Some("After all not"), EvidenceResult::Nothing).await.unwrap();
 
     let other = completed(&store, "Two", &crew).await;
-    assert_eq!(store.db.verify_task(&Caller::Human, &other, None).await.unwrap().card.hands.verified_by.as_deref(), Some("human"));
+    assert_eq!(store.db.verify_task(&Caller::Human, &other, None).await.unwrap().card.contributors.verified_by.as_deref(), Some("human"));
 }
 
 #[tokio::test]
@@ -88,7 +90,7 @@ async fn a_builder_remains_one_when_the_task_is_given_to_somebody_else() {
     let to = TaskUpdate { assigned_to: Some("cleo".to_owned()), ..TaskUpdate::default() };
     update(&store, &crew.lena, &task, to).await.unwrap();
     store.db.submit_for_review(&cleo, &task, super::crew::submission("I finished it")).await.unwrap();
-    store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(hands(&store.card(&task).await), "cleo / ben+cleo / lena / -");
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);
     assert_eq!(every_path(&store, &cleo, &task).await, REFUSED);
@@ -101,12 +103,12 @@ async fn a_lead_does_not_approve_what_it_built() {
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "lena").await;
     hand_in(&store, &task, &crew.lena).await;
-    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "not-independent");
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "not-independent");
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Completed).await), "not-independent");
     assert_eq!(code(store.move_to(&crew.lena, &task, Status::Done).await), "not-independent");
     // Nor after it was given to somebody else.
     store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
-    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, Found::Nothing).await), "not-independent");
+    assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "not-independent");
 }
 
 #[tokio::test]
@@ -117,11 +119,11 @@ async fn the_pipelines_own_agents_keep_the_rule() {
     store.complete(task).await;
     assert_eq!(hands(&store.card(task).await), "- / coder-TASK-002 / reviewer-TASK-002 / -");
     let round = store.db.board(&store.project).await.unwrap().cards.pop().unwrap().id;
-    let orchestrator = store.agent(&round, Phase::Orchestrator).await.caller;
+    let orchestrator = store.agent(&round, AgentKind::Orchestrator).await.caller;
     let verified = store.db.verify_task(&orchestrator, task, Some("I tried it")).await.unwrap();
     assert_eq!(hands(&verified.card), "- / coder-TASK-002 / reviewer-TASK-002 / orchestrator-TASK-003");
     let back = store.db.reject_verification(&orchestrator, task, "It broke since").await.unwrap().card;
-    assert_eq!((back.status, back.hands.verified_by), (Status::InProgress, None));
+    assert_eq!((back.status, back.contributors.verified_by), (Status::InProgress, None));
     // Only finished work of others is an orchestrator's to judge so.
     assert_eq!(code(stage(&store, &orchestrator, task, Stage::Completed).await), "illegal-stage");
     assert_eq!(code(store.db.approve_task(&orchestrator, task, None, head("head")).await), "illegal-stage");
@@ -131,12 +133,12 @@ async fn the_pipelines_own_agents_keep_the_rule() {
 async fn a_reviewer_that_built_the_task_under_the_same_name_is_refused() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
-    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     let lent = task.clone();
     let work = store.db.write(move |tx| {
         Box::pin(async move {
-            tx.quiet(crate::tx::Quiet::NothingChanged);
-            crate::hand::lend(tx, &lent, "reviewer-TASK-001", crate::hand::Part::Built).await
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
+            crate::team::contribution::record(tx, &lent, "reviewer-TASK-001", crate::team::contribution::Contribution::Built).await
         })
     });
     work.await.unwrap();
@@ -155,7 +157,7 @@ async fn strangers_and_agents_of_other_projects_judge_nothing() {
     let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
     let eve = other.member("eve", &[Role::Lead]).await;
     assert_eq!(code(other.db.verify_task(&eve, &task, None).await), "not-found");
-    assert_eq!(code(other.db.approve_task(&eve, &task, None, Found::Nothing).await), "not-found");
+    assert_eq!(code(other.db.approve_task(&eve, &task, None, EvidenceResult::Nothing).await), "not-found");
     assert_eq!(code(stage(&other, &eve, &task, Stage::Verified).await), "not-found");
 }
 
@@ -166,7 +168,7 @@ async fn an_assignee_has_built_what_leaves_its_hands_whoever_moves_it() {
     for to in [Status::Backlog, Status::Cancelled, Status::Done] {
         let task = assigned(&store, "One", "ben").await;
         store.move_to(&Caller::Human, &task, Status::InProgress).await.unwrap();
-        store.move_with(&Caller::Human, &task, to, Some("obsolete"), Found::Nothing).await.unwrap();
-        assert_eq!(store.card(&task).await.hands.built_by, ["ben"], "{to}");
+        store.move_with(&Caller::Human, &task, to, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
+        assert_eq!(store.card(&task).await.contributors.built_by, ["ben"], "{to}");
     }
 }

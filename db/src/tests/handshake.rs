@@ -1,16 +1,17 @@
 //! Handshakes: exactly those who are asked are waited for.
 
-use domain::agent::{Health, Role};
 use domain::event::Event;
-use domain::handshake::HandshakeStatus;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::Health;
+use domain::team::handshake::HandshakeStatus;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
 use crate::tests::team::{call, words};
 
-async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::handshake::Handshake> {
-    store.db.begin_handshake(by, &store.project, "Build the page first", targets.iter().map(|name| (*name).to_owned()).collect()).await
+async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::team::handshake::Handshake> {
+    store.db.initiate_handshake(by, &store.project, "Build the page first", targets.iter().map(|name| (*name).to_owned()).collect()).await
 }
 
 #[tokio::test]
@@ -45,7 +46,7 @@ async fn a_targeted_handshake_completes_although_others_are_there() {
 }
 
 async fn unanswered(store: &Store) -> Vec<i64> {
-    store.db.state().await.unwrap().unanswered.into_iter().filter(|(_, at)| *at <= crate::now()).map(|(id, _)| id).collect()
+    store.db.snapshot().await.unwrap().unanswered.into_iter().filter(|(_, at)| *at <= crate::now()).map(|(id, _)| id).collect()
 }
 
 #[tokio::test]
@@ -54,18 +55,18 @@ async fn a_handshake_whose_last_target_falls_silent_is_completed_without_it() {
     let (ann, bo) = (store.member("ann", &[Role::Lead]).await, store.member("bo", &[Role::Lead]).await);
     let (ole, tom) = (store.guest("ole").await, store.guest("tom").await);
     let id = begin(&store, &ann, &["ole", "tom"]).await.unwrap().id;
-    store.db.beat(&ole).await.unwrap();
+    store.db.record_heartbeat(&ole).await.unwrap();
     store.silence("tom").await;
     assert!(unanswered(&store).await.is_empty(), "ole may still answer");
     store.db.complete_handshake(id).await.unwrap();
     assert_eq!(store.db.handshake(id).await.unwrap().pending().count(), 2);
     store.db.acknowledge(&tom, id).await.unwrap();
-    store.db.presence.forget(&store.project, "ole");
+    store.db.presence.reset(&store.project, "ole");
     store.silence("ole").await;
     let connected = store.db.connect(&ole).unwrap();
     assert!(unanswered(&store).await.is_empty(), "it is connected");
     drop(connected);
-    store.db.presence.forget(&store.project, "ole");
+    store.db.presence.reset(&store.project, "ole");
     assert_eq!(unanswered(&store).await, [id]);
     let seq = store.db.latest();
     store.db.complete_handshake(id).await.unwrap();
@@ -88,7 +89,7 @@ async fn a_target_that_never_came_is_given_up_ten_minutes_after_it_was_asked() {
     store.member("mara", &[]).await;
     let id = begin(&store, &Caller::Human, &["mara"]).await.unwrap().id;
     let asked = store.db.handshake(id).await.unwrap().created_at;
-    assert_eq!(store.db.state().await.unwrap().unanswered, [(id, asked.after(Health::DEAD_AFTER))]);
+    assert_eq!(store.db.snapshot().await.unwrap().unanswered, [(id, asked.after(Health::DEAD_AFTER))]);
     store.db.complete_handshake(id).await.unwrap();
     assert_eq!(store.db.handshake(id).await.unwrap().status, HandshakeStatus::Pending);
 }
@@ -113,11 +114,11 @@ async fn the_person_and_those_that_we_run_are_waited_for() {
     let store = Store::board().await;
     let ann = store.member("ann", &[Role::Lead]).await;
     let task = store.task("One").await;
-    store.agent(&task, Phase::Coder).await;
+    store.agent(&task, AgentKind::Coder).await;
     begin(&store, &ann, &["human"]).await.unwrap();
     begin(&store, &ann, &["coder-TASK-001"]).await.unwrap();
     store.silence("coder-TASK-001").await;
-    assert_eq!(store.db.state().await.unwrap().unanswered, []);
+    assert_eq!(store.db.snapshot().await.unwrap().unanswered, []);
 }
 
 #[tokio::test]
@@ -126,7 +127,7 @@ async fn without_names_everybody_who_does_not_lead_and_is_not_dead_is_asked() {
     let ann = store.member("ann", &[Role::Lead]).await;
     assert_eq!(code(begin(&store, &ann, &[]).await), "invalid", "nobody is there");
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     store.member("bo", &[Role::Lead]).await;
     for name in ["ole", "ida", "tom"] {
         store.guest(name).await;
@@ -178,7 +179,7 @@ async fn only_a_lead_begins_one_and_nobody_is_one_while_none_was_made() {
     assert_eq!(code(begin(&store, &ole, &["mara"]).await), "unverified");
     assert_eq!(code(store.db.set_spawn_policy(&mara, &store.project, "global", true, 1).await), "lead-only");
     assert_eq!(code(begin(&store, &Caller::Human, &["nobody"]).await), "unknown-agent");
-    assert_eq!(code(store.db.begin_handshake(&Caller::Human, &store.project, " ", Vec::new()).await), "invalid");
+    assert_eq!(code(store.db.initiate_handshake(&Caller::Human, &store.project, " ", Vec::new()).await), "invalid");
     assert_eq!(store.dump().await, before);
     let orchestrating = call(&Caller::Human, "ignored");
     begin(&store, &orchestrating, &["ole"]).await.unwrap();

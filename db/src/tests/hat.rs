@@ -1,8 +1,8 @@
 //! Hats: among the assignee's roles, and never two in one project that exclude each other.
 
-use domain::agent::Role;
-use domain::evidence::Found;
-use domain::task::{NewTask, TaskUpdate};
+use domain::board::task::{NewTask, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, completed, crew, update};
@@ -17,7 +17,7 @@ async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
     assert_eq!(code(store.db.assign_role_hat(&crew.ben, &task, Role::Builder).await), "lead-only");
     let refused = refusal(store.db.assign_role_hat(&crew.lena, &task, Role::Shipper).await);
     assert_eq!(refused.to_string(), "role_hat: ben is no shipper: its roles are builder");
-    assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.hands.role_hat, Some(Role::Builder));
+    assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.contributors.role_hat, Some(Role::Builder));
     // Whoever named no roles may wear any.
     let other = assigned(&store, "Two", "cleo").await;
     store.db.assign_role_hat(&Caller::Human, &other, Role::Pen).await.unwrap();
@@ -65,7 +65,7 @@ async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
     assert_eq!(code(update(&store, &crew.lena, &task, to("joe")).await), "hat-conflict");
     assert_eq!(code(update(&store, &crew.lena, &task, to("tess")).await), "invalid");
     let card = store.db.assign_task(&Caller::Human, &task, Some("tess".to_owned()), Some(Role::Tester)).await.unwrap().card;
-    assert_eq!(card.hands.role_hat, Some(Role::Tester));
+    assert_eq!(card.contributors.role_hat, Some(Role::Tester));
 }
 
 #[tokio::test]
@@ -82,11 +82,11 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     // Verifying is wearing the tester's hat, which keeps from building afterwards.
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
     assert_eq!(store.db.hats(&store.project).await.unwrap().last().unwrap().role_hat, Role::Tester);
-    let register = domain::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
+    let register = domain::team::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
     store.db.register(&crew.tess, &store.project, register, None).await.unwrap();
     let new = NewTask { assigned_to: Some("tess".to_owned()), role_hat: Some(Role::Builder), ..new_task("Three") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "hat-conflict");
     let other = assigned(&store, "Four", "ben").await;
     super::crew::hand_in(&store, &other, &crew.ben).await;
-    store.db.approve_task(&crew.lena, &other, None, Found::Nothing).await.unwrap();
+    store.db.approve_task(&crew.lena, &other, None, EvidenceResult::Nothing).await.unwrap();
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::message::{INBOX_BYTES, INBOX_PAGE};
+use domain::team::message::{INBOX_BYTES, INBOX_PAGE};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::Store;
@@ -77,17 +77,17 @@ async fn a_full_inbox_is_given_in_pages_by_number_and_by_size() {
         store.say(&ole, "mara", &number.to_string()).await.unwrap();
     }
     let page = store.inbox(&mara).await;
-    assert_eq!((page.messages.len(), page.more), (50, 2));
+    assert_eq!((page.messages.len(), page.remaining), (50, 2));
     let last = page.messages.last().map(|given| given.message.id);
     let rest = store.db.check_inbox(&mara, &store.project, last).await.unwrap();
-    assert_eq!((words(&rest), rest.more), (vec!["50".to_owned(), "51".to_owned()], 0));
+    assert_eq!((words(&rest), rest.remaining), (vec!["50".to_owned(), "51".to_owned()], 0));
     store.say(&mara, "human", "Read").await.unwrap();
 
     for _ in 0..3 {
         store.say(&ole, "mara", &"x".repeat(INBOX_BYTES - 1)).await.unwrap();
     }
     let page = store.inbox(&mara).await;
-    assert_eq!((page.messages.len(), page.more), (1, 2), "one is always given, however long");
+    assert_eq!((page.messages.len(), page.remaining), (1, 2), "one is always given, however long");
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn an_answer_that_was_lost_for_want_of_room_is_not_confirmed_with_a_later_
     }
     let lost = words(&store.inbox(&mara).await);
     let seen = store.inbox(&mara).await;
-    assert!(seen.messages.iter().all(|given| !given.again), "what is new goes first, and there is no room for more");
+    assert!(seen.messages.iter().all(|given| !given.redelivered), "what is new goes first, and there is no room for more");
     let ack = seen.messages.last().map(|given| given.message.id);
     let again = store.db.check_inbox(&mara, &store.project, ack).await.unwrap();
     assert_eq!(words(&again), lost.iter().map(|word| format!("({word})")).collect::<Vec<_>>());
@@ -132,7 +132,7 @@ async fn the_number_of_unread_messages_is_the_same_wherever_it_is_shown() {
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let numbers = async |name: &str| {
         let unread = store.db.unread(&store.project, name).await.unwrap();
-        (store.db.agent(&store.project, name).await.unwrap().unread, unread.count, unread.blocking)
+        (store.db.agent(&store.project, name).await.unwrap().unread, unread.count, unread.blocking_count)
     };
     store.say(&ole, "mara", "One").await.unwrap();
     store.say(&ole, "all", "Two").await.unwrap();
@@ -175,7 +175,7 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
                         assert!(error.to_string().starts_with("BLOCKED"), "{error}");
                         loop {
                             let inbox = db.check_inbox(&agent, &project, seen.last().copied()).await.unwrap();
-                            new.extend(inbox.messages.iter().filter(|given| !given.again).map(|given| given.message.id));
+                            new.extend(inbox.messages.iter().filter(|given| !given.redelivered).map(|given| given.message.id));
                             looks += 1;
                             if looks % 3 != 0 {
                                 seen.extend(inbox.messages.iter().map(|given| given.message.id));
@@ -200,7 +200,7 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
             if inbox.messages.is_empty() {
                 break;
             }
-            new.extend(inbox.messages.iter().filter(|given| !given.again).map(|given| given.message.id));
+            new.extend(inbox.messages.iter().filter(|given| !given.redelivered).map(|given| given.message.id));
             seen.extend(inbox.messages.iter().map(|given| given.message.id));
         }
         let direct = SENDS - SENDS / 10;
@@ -222,7 +222,7 @@ async fn what_was_read_by_all_is_not_looked_at_again() {
         store.say(&ole, "all", &number.to_string()).await.unwrap();
     }
     let after =
-        async || -> i64 { sqlx::query_scalar("SELECT broadcasts_after FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap() };
+        async || -> i64 { sqlx::query_scalar("SELECT broadcast_cursor FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap() };
     assert_eq!(after().await, 0);
     let given = store.inbox(&mara).await.messages;
     store.db.check_inbox(&mara, &store.project, Some(given[1].message.id)).await.unwrap();
@@ -243,7 +243,7 @@ async fn carbon_copies_do_not_keep_the_gate_closed() {
     store.say(&mara, "ann", "Direct").await.unwrap();
     store.say(&mara, "all", "To all").await.unwrap();
     let page = store.inbox(&ann).await;
-    assert_eq!((page.messages.len(), page.more), (50, 2));
+    assert_eq!((page.messages.len(), page.remaining), (50, 2));
     assert_eq!(words(&page)[48..], ["Direct", "To all"], "given first, and shown in the order in which they came");
     store.say(&ann, "mara", "Nothing keeps me").await.unwrap();
 }
@@ -252,7 +252,7 @@ async fn carbon_copies_do_not_keep_the_gate_closed() {
 async fn what_the_person_read_of_all_is_not_looked_at_again() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
-    let heard = async || -> i64 { sqlx::query_scalar("SELECT person_heard FROM projects").fetch_one(&store.db.readers).await.unwrap() };
+    let heard = async || -> i64 { sqlx::query_scalar("SELECT human_broadcast_cursor FROM projects").fetch_one(&store.db.readers).await.unwrap() };
     for number in 0..3 {
         store.say(&ole, "all", &number.to_string()).await.unwrap();
     }

@@ -4,7 +4,7 @@ use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::HistoryQuery;
-use crate::message::history_sql;
+use crate::team::message::history_sql;
 use crate::tests::store::Store;
 
 async fn plan(store: &Store, statement: &str) -> String {

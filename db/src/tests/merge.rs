@@ -1,9 +1,9 @@
 //! Merging: an approved commit becomes part of the project branch, or goes back with the reason.
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::project::ProjectStatus;
-use domain::task::Status;
+use domain::board::attention::AttentionKind;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::status::Status;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, head};
@@ -16,7 +16,7 @@ async fn merged_work_is_done_and_lets_others_begin() {
     store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
     let seq = store.db.latest();
     let branch = store.project().await.integration_branch;
-    let done = store.db.merged(&task, "head", &branch, "merge").await.unwrap();
+    let done = store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
     assert_eq!((done.card.status, done.merged_sha.as_deref()), (Status::Done, Some("head")));
     assert_eq!(done.card.approved_sha.as_deref(), Some("head"));
     assert_eq!(store.project().await.integration_head.as_deref(), Some("merge"));
@@ -31,13 +31,13 @@ async fn only_the_approved_commit_is_merged_and_only_once() {
     let task = store.in_review("One").await;
     let branch = store.project().await.integration_branch;
     let before = store.dump().await;
-    assert_eq!(code(store.db.merged(&task, "head", &branch, "merge").await), "not-now");
-    assert_eq!(code(store.db.merge_failed(&task, "head", "reason").await), "not-now");
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
+    assert_eq!(code(store.db.record_merge_failure(&task, "head", "reason").await), "not-now");
     assert_eq!(store.dump().await, before);
     store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
-    assert_eq!(code(store.db.merged(&task, "other", &branch, "merge").await), "not-now");
-    store.db.merged(&task, "head", &branch, "merge").await.unwrap();
-    assert_eq!(code(store.db.merged(&task, "head", &branch, "merge").await), "not-now");
+    assert_eq!(code(store.db.record_merge(&task, "other", &branch, "merge").await), "not-now");
+    store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn a_failed_merge_sends_the_card_back_with_words_of_the_runner() {
     store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
     store.db.stop_task(&Caller::Human, &task).await.unwrap();
     assert_eq!(store.project().await.status, ProjectStatus::Complete);
-    let back = store.db.merge_failed(&task, "head", "It conflicts in a.rs").await.unwrap();
+    let back = store.db.record_merge_failure(&task, "head", "It conflicts in a.rs").await.unwrap();
     assert_eq!((back.card.status, back.card.approved_sha, back.review_rounds), (Status::InProgress, None, 1));
     let comment = store.db.comments(&task).await.unwrap().remove(0);
     assert_eq!((comment.author_role, comment.content.as_str()), (AuthorRole::Runner, "It conflicts in a.rs"));
@@ -62,9 +62,9 @@ async fn the_runner_puts_a_card_before_the_person_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
-    store.db.need_person(&task, AttentionKind::Conflict, "a.rs").await.unwrap();
-    store.db.need_person(&task, AttentionKind::Conflict, "a.rs").await.unwrap();
+    store.db.request_attention(&task, AttentionKind::Conflict, "a.rs").await.unwrap();
+    store.db.request_attention(&task, AttentionKind::Conflict, "a.rs").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["task_needs_you"]);
     assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Conflict);
-    assert_eq!(code(store.db.need_person(&"TASK-404".parse().unwrap(), AttentionKind::Conflict, "x").await), "not-found");
+    assert_eq!(code(store.db.request_attention(&"TASK-404".parse().unwrap(), AttentionKind::Conflict, "x").await), "not-found");
 }

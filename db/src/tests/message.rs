@@ -1,10 +1,10 @@
 //! Sending: to whom, what, as whom, and what keeps somebody from it.
 
-use domain::agent::Role;
 use domain::event::Event;
-use domain::message::{Message, NewMessage};
 use domain::refusal::Refusal;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::message::{Message, NewMessage};
+use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::tests::store::{Store, code, refusal};
@@ -29,7 +29,7 @@ async fn a_message_reaches_whom_it_is_written_to() {
     let told = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
     assert_eq!(store.since(seq).await, [told]);
     let inbox = store.inbox(&ole).await;
-    assert_eq!((words(&inbox), inbox.more), (vec![" keep\r\n\tme ".to_owned()], 0), "to the byte");
+    assert_eq!((words(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "to the byte");
     assert_eq!(store.inbox(&mara).await.messages, []);
     store.say(&ole, "human", "For you").await.unwrap();
     assert_eq!(store.hears(&Caller::Human).await, ["For you"]);
@@ -57,21 +57,21 @@ async fn an_unknown_recipient_is_refused_with_the_nearest_names() {
 async fn a_dead_or_gone_recipient_is_refused_and_one_that_we_run_is_not() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    store.agent(&task, Phase::Coder).await;
+    store.agent(&task, AgentKind::Coder).await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.guest("ida").await;
     for name in ["ole", "ida", "coder-TASK-001"] {
         store.silence(name).await;
     }
     let refused = refusal(store.say(&mara, "ole", "There?").await);
-    assert!(matches!(&refused, Refusal::DeadAgent { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
     store.say(&mara, "coder-TASK-001", "For your next run").await.unwrap();
     let connected = store.db.connect(&ole);
     store.say(&mara, "ole", "There you are").await.unwrap();
     drop(connected);
     store.db.deregister(&Caller::Human, &store.project, "ole").await.unwrap();
     let refused = refusal(store.say(&mara, "ole", "There?").await);
-    assert!(matches!(&refused, Refusal::DeadAgent { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
     // It was made, and never came: what is written to it waits for it.
     store.member("new", &[]).await;
     store.say(&mara, "new", "Welcome").await.unwrap();
@@ -147,7 +147,7 @@ async fn unread_messages_block_the_sender_until_it_looked() {
     store.say(&ole, "all", "Two").await.unwrap();
     let refused = refusal(store.say(&mara, "ole", "Hello").await);
     assert_eq!((refused.to_string().as_str(), refused.code()), ("BLOCKED: You have 2 unread message(s). Call check_inbox first", "unread"));
-    assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().blocking, 2);
+    assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().blocking_count, 2);
     store.inbox(&mara).await;
     store.say(&mara, "ole", "Hello").await.unwrap();
     // The person is shown what is new and may always speak.
@@ -166,7 +166,7 @@ async fn carbon_copies_are_counted_and_block_nobody() {
         store.say(&mara, "ole", "Chatter").await.unwrap();
     }
     let unread = store.db.unread(&store.project, "ann").await.unwrap();
-    assert_eq!((unread.count, unread.blocking, unread.urgent, unread.senders), (60, 0, false, vec!["mara".to_owned()]));
+    assert_eq!((unread.count, unread.blocking_count, unread.urgent, unread.senders), (60, 0, false, vec!["mara".to_owned()]));
     store.say(&lead, "mara", "A chatty team does not silence its lead").await.unwrap();
     assert_eq!(store.db.unread(&store.project, "ann").await.unwrap().count, 60, "and speaking confirms nothing that was not given");
 }

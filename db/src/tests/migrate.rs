@@ -1,14 +1,15 @@
 //! Databases of earlier versions: what was in them is still there, and still opens the same doors.
 
-use domain::agent::Role;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 use sqlx::ConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::{Caller, Db, RunCaller, token};
+use crate::team::token;
+use crate::{Caller, Db, RunCaller};
 
 const AT: &str = "2026-01-31T09:05:00.000Z";
 
@@ -55,7 +56,7 @@ async fn a_database_of_the_first_version_keeps_tokens_calls_comments_and_hands()
 
     assert_eq!(db.caller("the person's").await.unwrap(), Some(Caller::Human));
     let coder = db.caller("the run's").await.unwrap().unwrap();
-    let run = RunCaller { run_id: RunId::new(3), task_id: task.clone(), project_id: project.clone(), phase: Phase::Coder, call_id: None };
+    let run = RunCaller { run_id: RunId::new(3), task_id: task.clone(), project_id: project.clone(), phase: AgentKind::Coder, call_id: None };
     assert_eq!(coder, Caller::Run(run));
 
     let thread = db.comments(&task).await.unwrap();
@@ -64,14 +65,14 @@ async fn a_database_of_the_first_version_keeps_tokens_calls_comments_and_hands()
     assert_eq!(repeated, thread[1], "a call that was answered before is not carried out again");
     assert_eq!(db.add_comment(&coder, &task, "Goes on", None).await.unwrap().id.as_str(), "NOTE-003");
 
-    let hands = db.card(&done).await.unwrap().hands;
+    let hands = db.card(&done).await.unwrap().contributors;
     assert_eq!((hands.built_by, hands.verified_by), (vec!["coder-TASK-001".to_owned()], None));
-    assert_eq!(db.card(&task).await.unwrap().hands.built_by, ["coder-TASK-002"]);
+    assert_eq!(db.card(&task).await.unwrap().contributors.built_by, ["coder-TASK-002"]);
     let agents = db.agents(&project).await.unwrap();
-    let there: Vec<(&str, &[Role], bool)> = agents.iter().map(|agent| (agent.name.as_str(), agent.roles.as_slice(), agent.verified)).collect();
+    let there: Vec<(&str, &[Role], bool)> = agents.iter().map(|agent| (agent.name.as_str(), agent.roles.as_slice(), agent.trusted)).collect();
     assert_eq!(there, [("coder-TASK-002", &[Role::Coder][..], true)], "the run that outlived the change takes part");
     db.set_status(&coder, &project, "Goes on").await.unwrap();
     let sent =
-        domain::message::NewMessage { to: "human".to_owned(), content: "Still here".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
+        domain::team::message::NewMessage { to: "human".to_owned(), content: "Still here".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
     db.send(&coder, &project, sent).await.unwrap();
 }

@@ -1,9 +1,10 @@
 //! Names: unique without case, taken by nobody through whom another could be meant, and begun anew by strangers.
 
-use domain::agent::{Health, Registration, Role};
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
-use domain::stage::Stage;
-use domain::task::{HeldBy, Status};
+use domain::team::agent::{Health, Registration};
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, hands, stage, told};
@@ -11,7 +12,7 @@ use crate::tests::store::{Store, code, refusal};
 use crate::tests::team::{call, named};
 
 /// What a room's bearer gets who asks for `name`, showing `token`.
-async fn join(store: &Store, name: &str, token: Option<&str>) -> crate::Result<crate::Registered> {
+async fn join(store: &Store, name: &str, token: Option<&str>) -> crate::Result<crate::RegistrationResult> {
     store.db.register(&store.room(), &store.project, named(name, &[]), token).await
 }
 
@@ -25,7 +26,7 @@ async fn names_are_unique_without_case_and_kept_ones_are_kept_in_any() {
     store.member("mara", &[]).await;
     store.member("Blue/ole", &[]).await;
     let before = store.dump().await;
-    let make = async |name: &str| store.db.make_agent_token(&Caller::Human, &store.project, named(name, &[])).await;
+    let make = async |name: &str| store.db.create_agent_token(&Caller::Human, &store.project, named(name, &[])).await;
     for (given, known) in [("Mara", "mara"), ("MARA", "mara"), ("blue/Ole", "Blue/ole")] {
         let refused = refusal(make(given).await);
         assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is taken")));
@@ -66,7 +67,7 @@ async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
     let second = join(&store, "ole", None).await.unwrap().token.unwrap();
     assert_eq!(code(join(&store, "ole", None).await), "name-taken", "the minute begins anew");
     // Whoever was heard of under the name has its token, and is waited for longer.
-    store.db.beat(&caller(&store, &second).await).await.unwrap();
+    store.db.record_heartbeat(&caller(&store, &second).await).await.unwrap();
     store.registered_a_minute_ago("ole").await;
     assert_eq!(code(join(&store, "ole", None).await), "name-taken");
     let own = join(&store, "ole", Some(&second)).await.unwrap();
@@ -85,7 +86,7 @@ async fn a_repeated_call_of_a_room_has_its_name_until_it_is_heard_of() {
     let seq = store.db.latest();
     let found = join(&room).await.unwrap();
     assert_eq!((&found.agent.name, &found.agent.roles, found.agent.registered_at), (&lost.agent.name, &lost.agent.roles, lost.agent.registered_at));
-    assert_eq!(store.since(seq).await, [Event::TokenMade {}]);
+    assert_eq!(store.since(seq).await, [Event::TokenCreated {}]);
     let [lost, found] = [lost, found].map(|answer| answer.token.unwrap());
     assert_eq!(store.db.caller(&lost).await.unwrap(), None, "a name has one token");
     let kept: Vec<String> = sqlx::query_scalar("SELECT answer FROM calls").fetch_all(&store.db.readers).await.unwrap();
@@ -109,7 +110,7 @@ async fn a_repeated_call_of_a_room_has_its_name_until_it_is_heard_of() {
 async fn a_repeated_call_with_its_own_token_has_its_name_though_that_token_is_gone() {
     let store = Store::board().await;
     let token = join(&store, "ole", None).await.unwrap().token.unwrap();
-    store.db.beat(&caller(&store, &token).await).await.unwrap();
+    store.db.record_heartbeat(&caller(&store, &token).await).await.unwrap();
     let room = call(&store.room(), "1");
     let back = async || store.db.register(&room, &store.project, named("ole", &[]), Some(&token)).await.unwrap().token.unwrap();
     let lost = back().await;
@@ -124,7 +125,7 @@ async fn with_a_new_token_of_the_room_nobody_repeats_calls_of_before() {
     let room = call(&store.room(), "1");
     let join = async || store.db.register(&room, &store.project, named("ole", &[]), None).await;
     join().await.unwrap();
-    store.db.make_room_token(&Caller::Human, &store.project).await.unwrap();
+    store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap();
     assert_eq!(code(join().await), "name-taken");
 }
 
@@ -151,7 +152,7 @@ async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
     store.say(&mara, "ole", "For ole alone").await.unwrap();
     store.say(&mara, "all", "For those who are there").await.unwrap();
     store.silence("ole").await;
-    store.db.presence.forget(&store.project, "ole");
+    store.db.presence.reset(&store.project, "ole");
 
     let stranger = join(&store, "ole", None).await.unwrap();
     assert_eq!((stranger.agent.unread, stranger.agent.roles, stranger.agent.description), (0, Vec::new(), None));
@@ -173,7 +174,7 @@ async fn with_its_own_token_an_agent_finds_its_inbox_and_its_tasks() {
     store.say(&mara, "ole", "For ole alone").await.unwrap();
     store.silence("ole").await;
     let own = join(&store, "ole", Some(&first)).await.unwrap().token.unwrap();
-    assert_eq!(store.card(&task).await.hands.assigned_to.as_deref(), Some("ole"));
+    assert_eq!(store.card(&task).await.contributors.assigned_to.as_deref(), Some("ole"));
     assert_eq!(store.hears(&caller(&store, &own).await).await.last().map(String::as_str), Some("For ole alone"));
 }
 

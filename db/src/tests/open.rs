@@ -68,7 +68,7 @@ async fn a_write_under_way_keeps_the_file_owned() {
             Box::pin(async move {
                 entered.send(()).unwrap();
                 released.await.unwrap();
-                tx.record(&crate::Caller::Human, domain::event::Event::TokenMade {});
+                tx.record(&crate::Caller::Human, domain::event::Event::TokenCreated {});
                 Ok(())
             })
         })
@@ -90,7 +90,7 @@ async fn a_newer_schema_is_left_alone() {
     let store = Store::board().await;
     let newer = store.db.write(|tx| {
         Box::pin(async move {
-            tx.quiet(crate::tx::Quiet::NothingChanged);
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
             let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (99, 'later', 1, x'00', 0)";
             sqlx::query(newer).execute(&mut tx.connection).await?;
             Ok(())
@@ -100,7 +100,7 @@ async fn a_newer_schema_is_left_alone() {
     let Store { db, config, folder: _kept, .. } = store;
     drop(db);
     let outcome = open_again(&config).await;
-    assert!(matches!(outcome, Err(Error::Newer { found: 99, known: 3, .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::NewerSchema { found: 99, known: 3, .. })), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn another_programs_file_is_left_alone() {
     let refused = async |what: &str| {
         let before = listing();
         let outcome = Db::open(&config).await;
-        assert!(matches!(&outcome, Err(Error::Foreign { path: named }) if named == path), "{what}: {outcome:?}");
+        assert!(matches!(&outcome, Err(Error::NotOurDatabase { path: named }) if named == path), "{what}: {outcome:?}");
         assert_eq!(listing(), before, "{what}");
     };
     std::fs::write(path, "No database at all, and longer than the header of one. ".repeat(10)).unwrap();
@@ -175,7 +175,7 @@ async fn the_settings_that_keep_the_data_are_in_force() {
     let pragma = |name: &'static str| {
         store.db.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(crate::tx::Quiet::NothingChanged);
+                tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
                 Ok(sqlx::query_scalar::<_, i64>(sqlx::AssertSqlSafe(format!("PRAGMA {name}"))).fetch_one(&mut tx.connection).await?)
             })
         })
@@ -187,7 +187,7 @@ async fn the_settings_that_keep_the_data_are_in_force() {
     let full = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await.unwrap();
     let synchronous = full.write(|tx| {
         Box::pin(async move {
-            tx.quiet(crate::tx::Quiet::NothingChanged);
+            tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
             Ok(sqlx::query_scalar::<_, i64>("PRAGMA synchronous").fetch_one(&mut tx.connection).await?)
         })
     });

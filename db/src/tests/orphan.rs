@@ -1,15 +1,15 @@
 //! Tasks whose assignee left or fell silent: the person is asked, until somebody has them or they are taken back.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::Status;
 use domain::wire::TaskPatch;
 
 use crate::tests::crew::{assigned, completed, crew, stage};
 use crate::tests::store::Store;
 use crate::tests::team::named;
-use crate::{Assignee, Caller};
+use crate::{AssigneePresence, Caller};
 
 async fn asks(store: &Store, task: &TaskId) -> Option<(AttentionKind, String)> {
     store.card(task).await.attention.map(|attention| (attention.kind, attention.detail))
@@ -25,15 +25,15 @@ async fn the_person_is_asked_what_becomes_of_the_open_tasks_of_who_left() {
     store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
     let detail = "ben, to whom it is assigned, left. Assign it to another agent, or take it back from ben and press Start.";
     for task in [&one, &two] {
-        assert_eq!(asks(&store, task).await, Some((AttentionKind::Stalled, detail.to_owned())));
+        assert_eq!(asks(&store, task).await, Some((AttentionKind::ReviewLimit, detail.to_owned())));
     }
     assert_eq!(asks(&store, &done).await, None);
     assert_eq!(store.kinds_since(seq).await, ["agent_left", "task_needs_you", "task_needs_you"]);
 
     let given = store.db.assign_task(&crew.lena, &one, Some("tess".to_owned()), None).await.unwrap().card;
-    assert_eq!((given.attention, given.hands.assigned_to.as_deref()), (None, Some("tess")));
+    assert_eq!((given.attention, given.contributors.assigned_to.as_deref()), (None, Some("tess")));
     let back = store.db.assign_task(&Caller::Human, &two, None, None).await.unwrap().card;
-    assert_eq!((back.attention, back.hands.assigned_to), (None, None));
+    assert_eq!((back.attention, back.contributors.assigned_to), (None, None));
     store.check_fold().await;
 }
 
@@ -42,12 +42,12 @@ async fn nothing_is_asked_any_more_when_the_assignee_is_back() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let (one, other) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
-    store.db.need_person(&other, AttentionKind::Checks, "A check is red.").await.unwrap();
+    store.db.request_attention(&other, AttentionKind::ChecksFailed, "A check is red.").await.unwrap();
     store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
-    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Checks, "what they must look at already goes first");
+    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::ChecksFailed, "what they must look at already goes first");
     store.db.register(&crew.ben, &store.project, named("ben", &[]), None).await.unwrap();
     assert_eq!(asks(&store, &one).await, None);
-    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Checks);
+    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::ChecksFailed);
     assert_eq!(store.status(&one).await, Status::Backlog);
     store.check_fold().await;
 }
@@ -57,10 +57,10 @@ async fn the_state_tells_what_was_heard_of_an_assignee() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
-    let known = async || store.db.state().await.unwrap().tasks.into_iter().find(|known| known.task.card.id == task).unwrap().assignee;
-    assert_eq!(known().await, Some(Assignee { connected: false, last_seen: None }));
-    let at = store.db.beat(&crew.ben).await.unwrap();
-    assert_eq!(known().await, Some(Assignee { connected: false, last_seen: Some(at) }));
+    let known = async || store.db.snapshot().await.unwrap().tasks.into_iter().find(|known| known.task.card.id == task).unwrap().assignee;
+    assert_eq!(known().await, Some(AssigneePresence { connected: false, last_seen: None }));
+    let at = store.db.record_heartbeat(&crew.ben).await.unwrap();
+    assert_eq!(known().await, Some(AssigneePresence { connected: false, last_seen: Some(at) }));
     let connected = store.db.connect(&crew.ben).unwrap();
     assert!(known().await.unwrap().connected);
     store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
@@ -75,22 +75,22 @@ async fn a_silent_assignee_is_missed_once_and_no_more_when_it_is_heard_of() {
     let store = Store::board().await;
     crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
-    let miss = async |name: &str| store.db.miss_assignee(&task, name, "Assigned to ben, silent.").await.unwrap();
+    let miss = async |name: &str| store.db.flag_unresponsive_assignee(&task, name, "Assigned to ben, silent.").await.unwrap();
     let seq = store.db.latest();
     miss("tess").await;
     assert_eq!(asks(&store, &task).await, None, "it was given to somebody else meanwhile");
     miss("ben").await;
     miss("ben").await;
     store.db.retry_task(&Caller::Human, &task).await.unwrap();
-    assert_eq!(asks(&store, &task).await, Some((AttentionKind::Silent, "Assigned to ben, silent.".to_owned())), "that is no end of it");
-    store.db.miss_nobody(&task).await.unwrap();
-    store.db.miss_nobody(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await, Some((AttentionKind::AssigneeUnresponsive, "Assigned to ben, silent.".to_owned())), "that is no end of it");
+    store.db.clear_unresponsive_assignee(&task).await.unwrap();
+    store.db.clear_unresponsive_assignee(&task).await.unwrap();
     assert_eq!(asks(&store, &task).await, None);
     assert_eq!(store.kinds_since(seq).await, ["task_needs_you", "task_released", "task_settled"]);
-    store.db.need_person(&task, AttentionKind::Checks, "A check is red.").await.unwrap();
+    store.db.request_attention(&task, AttentionKind::ChecksFailed, "A check is red.").await.unwrap();
     miss("ben").await;
-    store.db.miss_nobody(&task).await.unwrap();
-    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Checks, "what they must look at already goes first");
+    store.db.clear_unresponsive_assignee(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::ChecksFailed, "what they must look at already goes first");
     store.check_fold().await;
 }
 
@@ -100,8 +100,8 @@ async fn nobody_is_missed_when_the_task_is_taken_back_given_on_or_moved() {
     let crew = crew(&store).await;
     let missed = async |title: &str| {
         let task = assigned(&store, title, "ben").await;
-        store.db.miss_assignee(&task, "ben", "Silent.").await.unwrap();
-        assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Silent);
+        store.db.flag_unresponsive_assignee(&task, "ben", "Silent.").await.unwrap();
+        assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::AssigneeUnresponsive);
         task
     };
     let (back, given, moved, left) = (missed("One").await, missed("Two").await, missed("Three").await, missed("Four").await);
@@ -112,8 +112,8 @@ async fn nobody_is_missed_when_the_task_is_taken_back_given_on_or_moved() {
         assert_eq!(asks(&store, task).await, None);
     }
     store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
-    assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::Stalled, "that it left says more");
-    store.db.miss_assignee(&store.task("Nobody's").await, "ben", "Silent.").await.unwrap();
+    assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::ReviewLimit, "that it left says more");
+    store.db.flag_unresponsive_assignee(&store.task("Nobody's").await, "ben", "Silent.").await.unwrap();
     store.check_fold().await;
 }
 
@@ -126,10 +126,10 @@ async fn a_lost_dependency_is_told_after_a_silence() {
     let task = assigned(&store, "Second", "ben").await;
     let patch = TaskPatch { depends_on: Some(vec![first.clone()]), ..TaskPatch::default() };
     store.db.edit_task(&Caller::Human, &task, patch).await.unwrap();
-    store.db.miss_assignee(&task, "ben", "Silent.").await.unwrap();
+    store.db.flag_unresponsive_assignee(&task, "ben", "Silent.").await.unwrap();
     store.cancel(&first, "failed").await;
-    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Silent);
-    store.db.miss_nobody(&task).await.unwrap();
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::AssigneeUnresponsive);
+    store.db.clear_unresponsive_assignee(&task).await.unwrap();
     assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::DependencyCancelled);
     store.check_fold().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::park::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 
 use crate::tests::store::Store;
@@ -37,9 +37,9 @@ async fn the_pause_grows_with_every_try_in_vain_and_begins_anew_when_it_was_lift
     let until = async || store.db.parkings().await.unwrap().remove(0).until;
     let fail = async || {
         let before = crate::now();
-        store.db.park_until_tried(reason, "Connection error".to_owned()).await.unwrap();
+        store.db.park_with_backoff(reason, "Connection error".to_owned()).await.unwrap();
         let pause = until().await.since(before);
-        assert!(pause <= reason.longest());
+        assert!(pause <= reason.max_duration());
         pause.as_secs()
     };
     let time_passes = async || {
@@ -49,7 +49,7 @@ async fn the_pause_grows_with_every_try_in_vain_and_begins_anew_when_it_was_lift
     for expected in [10, 20, 40, 80, 160, 300, 300] {
         assert_eq!(fail().await, expected);
         let told = (until().await, store.db.latest());
-        store.db.park_until_tried(reason, "another agent's".to_owned()).await.unwrap();
+        store.db.park_with_backoff(reason, "another agent's".to_owned()).await.unwrap();
         assert_eq!((until().await, store.db.latest()), told, "who fails during the pause began before it");
         time_passes().await;
     }

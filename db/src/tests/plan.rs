@@ -1,9 +1,10 @@
 //! Plans that wait for the person.
 
-use domain::evidence::Found;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::id::TaskId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{CancelReason, HeldBy, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, parts};
@@ -23,12 +24,12 @@ async fn a_plan_waits_until_it_is_approved() {
     assert_eq!(held(&store, &children).await, [Some(HeldBy::Plan); 2]);
     assert_eq!(store.db.board(&store.project).await.unwrap().plan().len(), 2);
     assert_eq!(store.project().await.status, ProjectStatus::Active, "a plan that waits is not a finished project");
-    assert_eq!(code(store.reserve(&children[0], Phase::Coder, "base").await.map(|_| ())), "not-now");
+    assert_eq!(code(store.reserve(&children[0], AgentKind::Coder, "base").await.map(|_| ())), "not-now");
     let seq = store.db.latest();
     store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["plan_approved", "task_released", "task_released"]);
     assert_eq!(held(&store, &children).await, [None; 2]);
-    store.agent(&children[0], Phase::Coder).await;
+    store.agent(&children[0], AgentKind::Coder).await;
     assert_eq!(code(store.db.approve_plan(&Caller::Human, &store.project).await), "no-plan-waiting");
     store.check_fold().await;
 }
@@ -52,7 +53,7 @@ async fn a_revised_plan_goes_back_to_its_planner_with_the_words() {
 #[tokio::test]
 async fn words_reach_a_planner_that_is_still_at_work() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
     store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
     assert_eq!(store.status(&planner).await, Status::InProgress);
@@ -81,7 +82,7 @@ async fn with_auto_nothing_is_held() {
 #[tokio::test]
 async fn only_the_person_decides_about_a_plan() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
     let before = store.dump().await;
     assert_eq!(code(store.db.approve_plan(&agent.caller, &store.project).await), "human-only");
@@ -89,13 +90,13 @@ async fn only_the_person_decides_about_a_plan() {
     assert_eq!(code(store.db.revise_plan(&Caller::Human, &store.project, " ").await), "invalid");
     assert_eq!(code(store.db.approve_plan(&Caller::Human, &"PROJ-009".parse().unwrap()).await), "not-found");
     assert_eq!(store.dump().await, before);
-    assert_eq!(code(store.move_with(&agent.caller, &planner, Status::Backlog, None, Found::Nothing).await), "illegal-move");
+    assert_eq!(code(store.move_with(&agent.caller, &planner, Status::Backlog, None, EvidenceResult::Nothing).await), "illegal-move");
 }
 
 #[tokio::test]
 async fn a_planner_that_handed_in_adds_and_asks_nothing() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
-    let planning = store.agent(&planner, Phase::Planner).await;
+    let planning = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&planning.caller, &planner, parts(&["One"])).await.unwrap();
     store.move_to(&planning.caller, &planner, Status::Done).await.unwrap();
     let before = store.dump().await;
@@ -107,8 +108,8 @@ async fn a_planner_that_handed_in_adds_and_asks_nothing() {
 #[tokio::test]
 async fn an_empty_plan_can_be_accepted() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let planning = store.agent(&planner, Phase::Planner).await;
-    store.move_with(&planning.caller, &planner, Status::Done, Some("nothing to do"), Found::Nothing).await.unwrap();
+    let planning = store.agent(&planner, AgentKind::Planner).await;
+    store.move_with(&planning.caller, &planner, Status::Done, Some("nothing to do"), EvidenceResult::Nothing).await.unwrap();
     store.finish(&planning).await;
     assert!(store.card(&planner).await.attention.is_some());
     assert_eq!(store.project().await.status, ProjectStatus::Active);

@@ -1,8 +1,9 @@
 //! Projects: made, edited, landed; complete when nothing is left to do.
 
-use domain::attention::AttentionKind;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Phase, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
 use domain::wire::{NewProject, ProjectPatch};
 
 use crate::Caller;
@@ -15,7 +16,7 @@ async fn a_goal_brings_its_planning_task() {
     assert_eq!((project.id.as_str(), project.integration_branch.as_str()), ("PROJ-001", "vibe-relay/PROJ-001"));
     assert_eq!((project.status, project.git_dir.as_str()), (ProjectStatus::Active, "/home/ann/site/.git"));
     let card = store.card(&planner).await;
-    assert_eq!((card.phase, card.status, card.title.as_str()), (Phase::Planner, Status::InProgress, "Site"));
+    assert_eq!((card.phase, card.status, card.title.as_str()), (AgentKind::Planner, Status::InProgress, "Site"));
     assert_eq!(store.db.task(&planner).await.unwrap().description.as_deref(), Some("A site that says hello"));
     assert_eq!(store.kinds_since(0).await, ["project_created", "task_created"]);
     store.check_fold().await;
@@ -55,9 +56,9 @@ async fn editing_records_what_changed_and_nothing_else() {
 async fn the_branch_and_its_landing_are_remembered() {
     let store = Store::board().await;
     let seq = store.db.latest();
-    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
-    store.db.project_branch_moved(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
-    store.db.project_landed(&Caller::Human, &store.project, "one").await.unwrap();
+    store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
+    store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
+    store.db.record_landing(&Caller::Human, &store.project, "one").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
     let project = store.project().await;
     assert_eq!(project.integration_branch, "vibe-relay/PROJ-001-2");
@@ -68,18 +69,18 @@ async fn the_branch_and_its_landing_are_remembered() {
 #[tokio::test]
 async fn unknown_projects_and_other_callers_are_refused() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     let before = store.dump().await;
     let nowhere = "PROJ-009".parse().unwrap();
     assert_eq!(code(store.db.project(&nowhere).await), "not-found");
     assert_eq!(code(store.db.board(&nowhere).await), "not-found");
     assert_eq!(code(store.db.edit_project(&Caller::Human, &nowhere, ProjectPatch::default()).await), "not-found");
-    assert_eq!(code(store.db.project_branch_moved(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
-    assert_eq!(code(store.db.project_landed(&Caller::Human, &nowhere, "s").await), "not-found");
+    assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
+    assert_eq!(code(store.db.record_landing(&Caller::Human, &nowhere, "s").await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default()).await), "human-only");
-    assert_eq!(code(store.db.project_landed(&Caller::Runner, &store.project, "s").await), "human-only");
+    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s").await), "human-only");
     assert_eq!(store.dump().await, before);
 }
 
@@ -95,7 +96,7 @@ async fn held_cards_do_not_keep_a_project_open_and_attention_does() {
     assert_eq!(status().await, ProjectStatus::Active);
     store.db.stop_task(&Caller::Human, &second).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Complete);
-    store.db.need_person(&second, AttentionKind::Failed, "look").await.unwrap();
+    store.db.request_attention(&second, AttentionKind::Failed, "look").await.unwrap();
     assert_eq!(status().await, ProjectStatus::Active);
     store.cancel(&second, "abandoned").await;
     assert_eq!(status().await, ProjectStatus::Complete);

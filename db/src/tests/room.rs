@@ -1,11 +1,11 @@
 //! Rooms: a project's agents see and change nothing of another's.
 
-use domain::agent::Role;
-use domain::contract::{ContractType, NewContract};
 use domain::id::ProjectId;
-use domain::message::NewMessage;
-use domain::spawn::MinionStatus;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::message::NewMessage;
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use domain::wire::NewProject;
 
 use crate::tests::store::{Store, code, new_task, probe};
@@ -16,7 +16,7 @@ use crate::{Caller, HistoryQuery};
 async fn elsewhere(store: &Store) -> (ProjectId, Caller) {
     let new = NewProject { title: "Other".to_owned(), ..NewProject::default() };
     let other = store.db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
-    let token = store.db.make_agent_token(&Caller::Human, &other, named("mara", &[Role::Lead])).await.unwrap();
+    let token = store.db.create_agent_token(&Caller::Human, &other, named("mara", &[Role::Lead])).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     (other, mara)
 }
@@ -27,20 +27,20 @@ async fn an_agent_of_one_project_does_nothing_in_another() {
     let (db, here) = (&store.db, &store.project);
     let (mara, ole) = (store.member("mara", &[Role::Lead]).await, store.guest("ole").await);
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let (there, theirs) = elsewhere(&store).await;
     let hidden = db.create_task(&Caller::Human, &there, new_task("Hidden")).await.unwrap().card.id;
-    let token = db.make_agent_token(&Caller::Human, &there, named("ida", &[])).await.unwrap();
+    let token = db.create_agent_token(&Caller::Human, &there, named("ida", &[])).await.unwrap();
     let ida = db.caller(&token).await.unwrap().unwrap();
     let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
-    let handshake = db.begin_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
+    let handshake = db.initiate_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
     let before = store.dump().await;
     let contract = || NewContract { name: "save".to_owned(), kind: ContractType::Other, spec: "x".to_owned() };
     for stranger in [&mara, &ole, &coder.caller, &store.room()] {
         assert_eq!(code(db.send(stranger, &there, message("ida", "Hello")).await), "not-found");
         assert_eq!(code(db.check_inbox(stranger, &there, None).await), "not-found");
         assert_eq!(code(db.declare_contract(stranger, &there, contract()).await), "not-found");
-        assert_eq!(code(db.begin_handshake(stranger, &there, "Hello", Vec::new()).await), "not-found");
+        assert_eq!(code(db.initiate_handshake(stranger, &there, "Hello", Vec::new()).await), "not-found");
         assert_eq!(code(db.acknowledge(stranger, handshake).await), "not-found");
         assert_eq!(code(db.set_spawn_policy(stranger, &there, "global", true, 1).await), "not-found");
         assert_eq!(code(db.log_minion(stranger, &there, "x", MinionStatus::Spawned, None, None).await), "not-found");
@@ -73,11 +73,11 @@ async fn the_same_name_in_two_projects_is_two_agents() {
     assert_eq!(db.history(&there, &HistoryQuery::default()).await.unwrap(), []);
     assert_eq!((db.contracts(&there).await.unwrap().len(), db.handshakes(&there).await.unwrap().len()), (0, 0));
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
-    db.beat(&mara).await.unwrap();
+    db.record_heartbeat(&mara).await.unwrap();
     assert_ne!(db.agent(&there, "mara").await.unwrap().last_seen, db.agent(here, "mara").await.unwrap().last_seen);
     // One's token, and what it confirms, are its own.
     db.send(&theirs, &there, message("human", "Hello")).await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
-    db.make_agent_token(&Caller::Human, &there, named("mara", &[])).await.unwrap();
+    db.create_agent_token(&Caller::Human, &there, named("mara", &[])).await.unwrap();
     store.say(&mara, "ole", "Still here").await.unwrap();
 }

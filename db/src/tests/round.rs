@@ -1,13 +1,15 @@
 //! Rounds of orchestration: one at a time, at most as many as configured, and then the project is complete.
 
-use domain::evidence::Found;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, code, parts};
-use crate::tx::Quiet;
 
 async fn rounds(store: &Store) -> Vec<Card> {
     store.db.board(&store.project).await.unwrap().cards.into_iter().filter(|card| card.round_of.is_some()).collect()
@@ -16,7 +18,7 @@ async fn rounds(store: &Store) -> Vec<Card> {
 /// Lets the open round add `titles` and finish.
 async fn orchestrate(store: &Store, planner: &TaskId, titles: &[&str]) -> Vec<TaskId> {
     let round = rounds(store).await.pop().unwrap();
-    let agent = store.agent(&round.id, Phase::Orchestrator).await;
+    let agent = store.agent(&round.id, AgentKind::Orchestrator).await;
     let mut added = Vec::new();
     if !titles.is_empty() {
         added = store.db.create_subtasks(&agent.caller, planner, parts(titles)).await.unwrap();
@@ -34,7 +36,7 @@ async fn one_round_begins_when_the_last_child_is_done() {
     assert_eq!(rounds(&store).await.len(), 0, "a child is open");
     store.complete(&children[1]).await;
     let round = rounds(&store).await.remove(0);
-    assert_eq!((round.phase, round.status, round.round), (Phase::Orchestrator, Status::InProgress, Some(1)));
+    assert_eq!((round.phase, round.status, round.round), (AgentKind::Orchestrator, Status::InProgress, Some(1)));
     assert_eq!((round.round_of.as_ref(), round.parent_task_id.as_ref()), (Some(&planner), None));
     assert_eq!(store.project().await.status, ProjectStatus::Active);
     // Nothing that happens beside it begins a second one.
@@ -88,14 +90,14 @@ async fn an_orchestrator_gives_up_tasks_of_its_project_only() {
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
     let round = rounds(&store).await.remove(0);
-    let agent = store.agent(&round.id, Phase::Orchestrator).await;
+    let agent = store.agent(&round.id, AgentKind::Orchestrator).await;
     let other = store.task("Superfluous").await;
     assert_eq!(code(store.move_to(&agent.caller, &other, Status::InProgress).await), "not-your-task");
-    store.move_with(&agent.caller, &other, Status::Cancelled, Some("obsolete"), Found::Nothing).await.unwrap();
+    store.move_with(&agent.caller, &other, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
     let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
-    let refused = store.move_with(&agent.caller, &hidden, Status::Cancelled, Some("obsolete"), Found::Nothing).await;
+    let refused = store.move_with(&agent.caller, &hidden, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await;
     assert_eq!(code(refused), "not-found");
 }
 
@@ -106,7 +108,7 @@ async fn the_database_knows_each_round_once() {
     store.complete(&children[0]).await;
     let copy = store.db.write(|tx| {
         Box::pin(async move {
-            tx.quiet(Quiet::NothingChanged);
+            tx.skip_event(NoEventReason::NothingChanged);
             let copy = "INSERT INTO tasks (id, project_id, title, phase, round_of, round, created_at, updated_at)
                         SELECT 'TASK-777', project_id, title, phase, round_of, round, created_at, updated_at FROM tasks WHERE round = 1";
             sqlx::query(copy).execute(&mut tx.connection).await?;

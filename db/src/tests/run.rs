@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use domain::attention::AttentionKind;
-use domain::failure::{EndClass, FailureClass, backoff};
-use domain::run::Usage;
-use domain::task::{Phase, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass, backoff};
+use domain::runs::run::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
 use crate::{Caller, NewRun, RunEnd};
@@ -13,11 +14,11 @@ use crate::{Caller, NewRun, RunEnd};
 fn wish(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
     NewRun {
         task: task.clone(),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status: Status::Backlog,
         sha: Some("base".to_owned()),
         worktree_path: Some("trees/1".to_owned()),
-        run_dirs: PathBuf::from("runs"),
+        runs_root: PathBuf::from("runs"),
         port,
     }
 }
@@ -52,7 +53,7 @@ async fn nothing_is_reserved_twice_or_where_it_does_not_belong() {
     assert_eq!(refused(NewRun { status: Status::InProgress, ..wish(&task, None) }).await, "run-ending");
     assert_eq!(refused(wish(&other, Some(4001))).await, "invalid");
     assert_eq!(refused(NewRun { status: Status::InProgress, ..wish(&other, None) }).await, "not-now");
-    assert_eq!(refused(NewRun { phase: Phase::Reviewer, ..wish(&other, None) }).await, "not-now");
+    assert_eq!(refused(NewRun { phase: AgentKind::Reviewer, ..wish(&other, None) }).await, "not-now");
     assert_eq!(refused(wish(&"TASK-404".parse().unwrap(), None)).await, "not-found");
     assert_eq!(store.dump().await, before);
     store.end(&live.id, EndClass::Finished, None).await;
@@ -67,15 +68,15 @@ async fn nothing_is_reserved_twice_or_where_it_does_not_belong() {
 async fn reviews_are_for_reviewers_until_somebody_approved() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
-    assert_eq!(code(store.reserve(&task, Phase::Coder, "head").await.map(|_| ())), "not-now");
-    let reviewer = store.agent_at(&task, Phase::Reviewer, "head").await;
+    assert_eq!(code(store.reserve(&task, AgentKind::Coder, "head").await.map(|_| ())), "not-now");
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     store.finish(&reviewer).await;
     assert_eq!(
         store.db.runs(&task).await.unwrap().iter().map(|run| (run.phase, run.attempt)).collect::<Vec<_>>(),
-        [(Phase::Coder, 1), (Phase::Reviewer, 1)]
+        [(AgentKind::Coder, 1), (AgentKind::Reviewer, 1)]
     );
     store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
-    assert_eq!(code(store.reserve(&task, Phase::Reviewer, "head").await.map(|_| ())), "not-now");
+    assert_eq!(code(store.reserve(&task, AgentKind::Reviewer, "head").await.map(|_| ())), "not-now");
     assert_eq!(code(store.db.runs(&"TASK-404".parse().unwrap()).await), "not-found");
 }
 
@@ -83,8 +84,8 @@ async fn reviews_are_for_reviewers_until_somebody_approved() {
 async fn sessions_are_kept_for_the_next_attempt_and_can_be_forgotten() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    assert_eq!(store.db.last_session(&task, Phase::Coder).await.unwrap(), None);
-    let run = store.reserve(&task, Phase::Coder, "base").await.unwrap().run;
+    assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None);
+    let run = store.reserve(&task, AgentKind::Coder, "base").await.unwrap().run;
     let seq = store.db.latest();
     store.db.run_session(&run.id, "one").await.unwrap();
     store.db.run_session(&run.id, "one").await.unwrap();
@@ -92,23 +93,23 @@ async fn sessions_are_kept_for_the_next_attempt_and_can_be_forgotten() {
     assert_eq!(store.db.task(&task).await.unwrap().session_id.as_deref(), Some("one"));
     store.end(&run.id, EndClass::Failed, Some(FailureClass::Crashed)).await;
     store.work(&task).await;
-    assert_eq!(store.db.last_session(&task, Phase::Coder).await.unwrap().as_deref(), Some("session of RUN-002"));
-    store.agent(&task, Phase::Reviewer).await;
+    assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap().as_deref(), Some("session of RUN-002"));
+    store.agent(&task, AgentKind::Reviewer).await;
     assert_eq!(store.db.task(&task).await.unwrap().session_id.as_deref(), Some("session of RUN-002"), "a reviewer's is not the task's");
     let seq = store.db.latest();
-    store.db.forget_sessions(&task, Phase::Coder).await.unwrap();
-    store.db.forget_sessions(&task, Phase::Coder).await.unwrap();
+    store.db.clear_sessions(&task, AgentKind::Coder).await.unwrap();
+    store.db.clear_sessions(&task, AgentKind::Coder).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["run_session"]);
-    assert_eq!(store.db.last_session(&task, Phase::Coder).await.unwrap(), None);
+    assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None);
     assert_eq!(store.db.task(&task).await.unwrap().session_id, None);
-    assert!(store.db.last_session(&task, Phase::Reviewer).await.unwrap().is_some());
+    assert!(store.db.last_session(&task, AgentKind::Reviewer).await.unwrap().is_some());
 }
 
 #[tokio::test]
 async fn cost_is_told_and_samples_are_only_kept() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     let seq = store.db.latest();
     let usage = Usage { cost_micro_usd: 70, input_tokens: 5, output_tokens: 6, context_tokens: Some(7), context_limit: Some(8), turns: 1 };
     store.db.run_usage(&agent.run, usage).await.unwrap();
@@ -126,7 +127,7 @@ async fn cost_is_told_and_samples_are_only_kept() {
         max_attempts: MAX_ATTEMPTS,
     };
     store.db.end_run(&agent.run, end).await.unwrap();
-    let next = store.agent(&task, Phase::Coder).await;
+    let next = store.agent(&task, AgentKind::Coder).await;
     store.db.run_usage(&next.run, Usage { cost_micro_usd: 10, ..usage }).await.unwrap();
     let card = store.card(&task).await;
     assert_eq!((card.cost_micro_usd, card.runs), (100, 2));
@@ -137,28 +138,28 @@ async fn cost_is_told_and_samples_are_only_kept() {
 async fn a_run_is_reminded_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     let seq = store.db.latest();
-    assert!(store.db.nudge(&agent.run).await.unwrap());
-    assert!(!store.db.nudge(&agent.run).await.unwrap());
+    assert!(store.db.mark_reminded(&agent.run).await.unwrap());
+    assert!(!store.db.mark_reminded(&agent.run).await.unwrap());
     assert_eq!(store.kinds_since(seq).await, ["run_nudged"]);
     store.finish(&agent).await;
-    let over = store.agent(&task, Phase::Coder).await;
+    let over = store.agent(&task, AgentKind::Coder).await;
     store.finish(&over).await;
-    assert!(!store.db.nudge(&over.run).await.unwrap(), "it hears nothing any more");
+    assert!(!store.db.mark_reminded(&over.run).await.unwrap(), "it hears nothing any more");
 }
 
 #[tokio::test]
 async fn a_run_ends_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
-    store.end(&agent.run, EndClass::Failed, Some(FailureClass::Silent)).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
+    store.end(&agent.run, EndClass::Failed, Some(FailureClass::Unresponsive)).await;
     let seq = store.db.latest();
     store.end(&agent.run, EndClass::Finished, None).await;
     assert_eq!(store.db.latest(), seq);
     let run = store.db.run(&agent.run).await.unwrap();
-    assert_eq!((run.end_class, run.failure, run.exit_code), (Some(EndClass::Failed), Some(FailureClass::Silent), Some(0)));
+    assert_eq!((run.end_class, run.failure, run.exit_code), (Some(EndClass::Failed), Some(FailureClass::Unresponsive), Some(0)));
     assert!(!run.is_live() && store.db.live_runs().await.unwrap().is_empty());
     assert_eq!(store.card(&task).await.run, None);
     store.check_fold().await;
@@ -167,7 +168,7 @@ async fn a_run_ends_once() {
 #[tokio::test]
 async fn failures_wait_longer_each_time_and_then_need_the_person() {
     for (failure, kind) in [
-        (Some(FailureClass::NoMove), AttentionKind::Protocol),
+        (Some(FailureClass::NoOutcome), AttentionKind::NoOutcome),
         (Some(FailureClass::Checkout), AttentionKind::Repository),
         (Some(FailureClass::Budget), AttentionKind::Budget),
         (Some(FailureClass::Lost), AttentionKind::Failed),
@@ -176,10 +177,10 @@ async fn failures_wait_longer_each_time_and_then_need_the_person() {
         let store = Store::board().await;
         let task = store.task("One").await;
         for attempt in 1..=MAX_ATTEMPTS {
-            let agent = store.agent(&task, Phase::Coder).await;
+            let agent = store.agent(&task, AgentKind::Coder).await;
             let before = crate::now();
             store.end(&agent.run, EndClass::Failed, failure).await;
-            let state = store.db.state().await.unwrap().tasks.remove(0);
+            let state = store.db.snapshot().await.unwrap().tasks.remove(0);
             assert_eq!((state.failures, state.last_failure), (attempt, failure.or(Some(FailureClass::Crashed))));
             if attempt < MAX_ATTEMPTS {
                 assert_eq!(state.task.card.attention, None);
@@ -198,14 +199,14 @@ async fn failures_wait_longer_each_time_and_then_need_the_person() {
 async fn what_is_not_the_tasks_fault_pays_no_attempt() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let failures = async || store.db.state().await.unwrap().tasks[0].failures;
-    for class in [EndClass::Parked, EndClass::Stopped, EndClass::Asked, EndClass::Finished] {
-        let agent = store.agent(&task, Phase::Coder).await;
+    let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
+    for class in [EndClass::Parked, EndClass::Stopped, EndClass::AwaitingAnswer, EndClass::Finished] {
+        let agent = store.agent(&task, AgentKind::Coder).await;
         store.end(&agent.run, class, Some(FailureClass::RateLimited)).await;
         assert_eq!(failures().await, 0, "{class}");
         assert_eq!(store.card(&task).await.attention, None);
     }
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     store.cancel(&task, "obsolete").await;
     store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     assert_eq!(failures().await, 0, "the card is finished however its process ends");
@@ -217,12 +218,12 @@ async fn a_run_that_the_person_stopped_ended_as_stopped_and_pays_nothing() {
     for class in [EndClass::Failed, EndClass::Parked, EndClass::Finished] {
         let store = Store::board().await;
         let task = store.task("One").await;
-        let agent = store.agent(&task, Phase::Coder).await;
+        let agent = store.agent(&task, AgentKind::Coder).await;
         store.db.stop_task(&Caller::Human, &task).await.unwrap();
         store.end(&agent.run, class, Some(FailureClass::Crashed)).await;
         let run = store.db.run(&agent.run).await.unwrap();
         assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Stopped), None, None), "{class}");
-        let known = store.db.state().await.unwrap().tasks.remove(0);
+        let known = store.db.snapshot().await.unwrap().tasks.remove(0);
         assert_eq!((known.failures, known.task.card.attention), (0, None), "{class}");
         store.check_fold().await;
     }
@@ -232,10 +233,10 @@ async fn a_run_that_the_person_stopped_ended_as_stopped_and_pays_nothing() {
 async fn a_move_forgets_earlier_failures() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     store.work(&task).await;
-    let state = store.db.state().await.unwrap().tasks.remove(0);
+    let state = store.db.snapshot().await.unwrap().tasks.remove(0);
     assert_eq!((state.failures, state.last_failure, state.retry_at), (0, None, None));
 }
 
@@ -245,8 +246,8 @@ async fn checkouts_are_written_down_before_and_after() {
     let task = store.task("One").await;
     let seq = store.db.latest();
     store.db.checkout_removed(&task, None).await.unwrap();
-    store.db.checkout_planned(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
-    store.db.checkout_planned(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
+    store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
+    store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let found = store.db.task(&task).await.unwrap();
     assert_eq!((found.branch.as_deref(), found.worktree_path.as_deref()), (Some("vr/TASK-001/work"), Some("trees/1")));
     store.db.checkout_removed(&task, Some("refs/vibe-relay/rescue/TASK-001".to_owned())).await.unwrap();
@@ -265,7 +266,7 @@ async fn a_folder_that_another_database_left_is_nobodys() {
     for left in ["RUN-001", "RUN-001-2"] {
         std::fs::create_dir_all(run_dirs.join(left)).unwrap();
     }
-    let reserved = store.db.reserve_run(NewRun { run_dirs: run_dirs.clone(), ..wish(&task, None) }).await.unwrap();
+    let reserved = store.db.reserve_run(NewRun { runs_root: run_dirs.clone(), ..wish(&task, None) }).await.unwrap();
     assert_eq!((reserved.run.id.as_str(), &reserved.run_dir), ("RUN-001", &run_dirs.join("RUN-001-3")));
     assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir, "it is found again");
 }

@@ -1,9 +1,10 @@
 //! The inbox of an agent that we run: what its program echoed stands in its conversation, and is read when its run ends well.
 
-use domain::failure::EndClass;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::message::HISTORY_PAGE;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::message::HISTORY_PAGE;
 
 use crate::tests::store::{Agent, MAX_ATTEMPTS, Store, code, evidence};
 use crate::tests::team::words;
@@ -15,7 +16,7 @@ const CODER: &str = "coder-TASK-001";
 async fn at_work() -> (Store, TaskId, Agent, Caller) {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let ole = store.guest("ole").await;
     (store, task, coder, ole)
 }
@@ -33,13 +34,13 @@ impl Store {
     }
 
     async fn echo(&self, agent: &Agent, line: &str) {
-        self.db.run_inbox_taken(&agent.run, line).await.unwrap();
+        self.db.record_echo(&agent.run, line).await.unwrap();
     }
 
     /// An agent at work after one that ended like this.
     async fn after(&self, agent: &Agent, class: EndClass) -> Agent {
         self.end(&agent.run, class, None).await;
-        self.agent(&TaskId::new(1), Phase::Coder).await
+        self.agent(&TaskId::new(1), AgentKind::Coder).await
     }
 }
 
@@ -62,7 +63,7 @@ async fn looking_into_the_inbox_of_a_run_gives_nothing_and_a_line_gives_it_once(
 
 #[tokio::test]
 async fn what_was_not_echoed_is_new_to_the_next_run_however_this_one_ended() {
-    for class in [EndClass::Finished, EndClass::Asked, EndClass::Failed, EndClass::Parked, EndClass::Stopped] {
+    for class in [EndClass::Finished, EndClass::AwaitingAnswer, EndClass::Failed, EndClass::Parked, EndClass::Stopped] {
         let (store, task, coder, ole) = at_work().await;
         store.say(&ole, CODER, "One").await.unwrap();
         store.say(&ole, "all", "Two").await.unwrap();
@@ -77,9 +78,13 @@ async fn what_was_not_echoed_is_new_to_the_next_run_however_this_one_ended() {
 
 #[tokio::test]
 async fn what_was_echoed_is_read_when_the_run_ends_well_and_given_again_when_not() {
-    for (class, again) in
-        [(EndClass::Finished, false), (EndClass::Asked, false), (EndClass::Failed, true), (EndClass::Parked, true), (EndClass::Stopped, true)]
-    {
+    for (class, again) in [
+        (EndClass::Finished, false),
+        (EndClass::AwaitingAnswer, false),
+        (EndClass::Failed, true),
+        (EndClass::Parked, true),
+        (EndClass::Stopped, true),
+    ] {
         let (store, _, coder, ole) = at_work().await;
         store.say(&ole, CODER, "One").await.unwrap();
         store.say(&ole, "all", "Two").await.unwrap();
@@ -104,7 +109,7 @@ async fn a_run_whose_last_turn_broke_off_has_read_nothing_though_its_card_moved(
     let class = EndClass::Finished;
     let end = RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: MAX_ATTEMPTS };
     store.db.end_run(&coder.run, end).await.unwrap();
-    let next = store.agent(&TaskId::new(1), Phase::Coder).await;
+    let next = store.agent(&TaskId::new(1), AgentKind::Coder).await;
     assert_eq!(store.waits_for(&next).await, ["(One)"]);
 }
 
@@ -118,7 +123,7 @@ async fn sending_confirms_neither_a_line_nor_what_an_earlier_run_was_given() {
     store.inbox(&coder.caller).await;
     store.say(&ole, "all", "Three").await.unwrap();
     let mut new = store.db.run_inbox(&coder.run).await.unwrap().messages;
-    new.retain(|given| !given.again);
+    new.retain(|given| !given.redelivered);
     store.db.run_inbox_delivered(&coder.run, "a line", new).await.unwrap();
     store.say(&coder.caller, "human", "It may speak").await.unwrap();
     assert_eq!(store.waits_for(&coder).await, ["(Three)"], "what it looked up itself arrived, and nothing else is known");

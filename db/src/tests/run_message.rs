@@ -1,6 +1,6 @@
 //! Messages to a running agent: delivered once, kept in the thread.
 
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
 use crate::tests::store::{Store, code};
@@ -9,7 +9,7 @@ use crate::tests::store::{Store, code};
 async fn a_message_is_queued_delivered_once_and_remembered() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     let seq = store.db.latest();
     store.db.message_run(&Caller::Human, &agent.run, "Use tabs").await.unwrap();
     store.db.message_run(&Caller::Human, &agent.run, "No, spaces").await.unwrap();
@@ -28,7 +28,7 @@ async fn a_message_is_queued_delivered_once_and_remembered() {
 async fn only_the_person_speaks_and_only_to_who_listens() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     assert_eq!(code(store.db.message_run(&agent.caller, &agent.run, "x").await), "human-only");
     assert_eq!(code(store.db.message_run(&Caller::Human, &agent.run, "").await), "invalid");
     assert_eq!(code(store.db.message_run(&Caller::Human, &"RUN-404".parse().unwrap(), "x").await), "not-found");

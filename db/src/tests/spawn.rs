@@ -1,10 +1,10 @@
 //! Minions: how many each agent may have, and that none is counted for ever.
 
-use domain::agent::Role;
 use domain::event::Event;
-use domain::failure::EndClass;
-use domain::spawn::{MOST_MINIONS, MinionStatus, SpawnPolicy};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::minion::{MAX_MINIONS, MinionStatus, SpawnPolicy};
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, code, refusal};
 use crate::tests::team::call;
@@ -12,7 +12,7 @@ use crate::{Caller, Result};
 
 use MinionStatus::{Completed, Failed, Spawned};
 
-async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::spawn::Minion> {
+async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::team::minion::Minion> {
     store.db.log_minion(pilot, &store.project, words, status, (status != Spawned).then_some("Its result"), None).await
 }
 
@@ -52,13 +52,13 @@ async fn policies_have_bounds_and_name_somebody() {
     let ole = store.guest("ole").await;
     let before = store.dump().await;
     let set = async |caller: &Caller, scope: &str, most| store.db.set_spawn_policy(caller, &store.project, scope, true, most).await;
-    assert_eq!(code(set(&Caller::Human, "global", MOST_MINIONS + 1).await), "invalid");
+    assert_eq!(code(set(&Caller::Human, "global", MAX_MINIONS + 1).await), "invalid");
     assert_eq!(code(set(&Caller::Human, "nobody", 1).await), "unknown-agent");
     assert_eq!(code(set(&Caller::Human, "", 1).await), "unknown-agent");
     assert_eq!(code(set(&ole, "global", 1).await), "unverified");
     assert_eq!(store.dump().await, before);
     let seq = store.db.latest();
-    assert_eq!(set(&Caller::Human, "global", MOST_MINIONS).await.unwrap().max_minions, MOST_MINIONS);
+    assert_eq!(set(&Caller::Human, "global", MAX_MINIONS).await.unwrap().max_minions, MAX_MINIONS);
     assert_eq!(store.since(seq).await, [Event::SpawnPolicySet { scope: "global".to_owned() }]);
 }
 
@@ -85,7 +85,7 @@ async fn the_newest_minion_ends_first_and_each_once() {
 async fn with_its_run_or_its_agent_a_minion_ends() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let ole = store.guest("ole").await;
     log(&store, &coder.caller, "Finished", Spawned).await.unwrap();
     log(&store, &coder.caller, "", Completed).await.unwrap();

@@ -1,30 +1,31 @@
 //! What the runner plans from, and what it says back.
 
+use domain::board::project::PlanApproval;
+use domain::board::status::HeldBy;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{HeldBy, Phase};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task, parts};
-use crate::tx::Quiet;
 
 #[tokio::test]
 async fn the_state_is_everything_in_one_look() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
-    let state = store.db.state().await.unwrap();
+    let agent = store.agent(&task, AgentKind::Coder).await;
+    let state = store.db.snapshot().await.unwrap();
     assert_eq!(state.projects.keys().collect::<Vec<_>>(), [&store.project]);
     assert_eq!(state.projects[&store.project], store.project().await);
     assert_eq!(state.tasks.iter().map(|known| &known.task.card.id).collect::<Vec<_>>(), [&planner, &task]);
     let mut whole = store.db.task(&task).await.unwrap();
-    assert_eq!((whole.card.runs, whole.card.hands.built_by.len()), (1, 1));
-    (whole.card.runs, whole.card.hands.built_by) = (0, Vec::new());
+    assert_eq!((whole.card.runs, whole.card.contributors.built_by.len()), (1, 1));
+    (whole.card.runs, whole.card.contributors.built_by) = (0, Vec::new());
     assert_eq!(state.tasks[1].task, whole);
     let waiting = store.task_after("Two", &[&planner, &task]).await;
-    let state = store.db.state().await.unwrap();
+    let state = store.db.snapshot().await.unwrap();
     assert_eq!(state.tasks[2].task, store.db.task(&waiting).await.unwrap(), "what a waiting task waits for is planned from");
     assert_eq!(state.live, [store.db.run(&agent.run).await.unwrap()]);
     assert!(state.parkings.is_empty());
@@ -36,18 +37,18 @@ async fn whys_are_told_when_they_change() {
     let (first, second) = (store.task("One").await, store.task("Two").await);
     let seq = store.db.latest();
     let updated = store.card(&first).await.updated_at;
-    let held = Some(Why::Held { by: HeldBy::Human });
-    let set = async |whys: Vec<(TaskId, Option<Why>)>| store.db.set_whys(whys).await.unwrap();
+    let held = Some(WaitReason::Held { by: HeldBy::Human });
+    let set = async |whys: Vec<(TaskId, Option<WaitReason>)>| store.db.set_wait_reasons(whys).await.unwrap();
     set(vec![(first.clone(), held.clone()), (second.clone(), None)]).await;
-    set(vec![(first.clone(), held.clone()), (second.clone(), Some(Why::NoFreeSlot { most: 3 }))]).await;
+    set(vec![(first.clone(), held.clone()), (second.clone(), Some(WaitReason::NoFreeSlot { limit: 3 }))]).await;
     set(vec![(first.clone(), None), ("TASK-404".parse().unwrap(), None)]).await;
-    let changes = [held, Some(Why::NoFreeSlot { most: 3 }), None].map(|why| Event::WhyChanged { why });
+    let changes = [held, Some(WaitReason::NoFreeSlot { limit: 3 }), None].map(|why| Event::WaitReasonChanged { why });
     assert_eq!(store.since(seq).await, changes);
     let card = store.card(&second).await;
-    assert_eq!(card.why, Some(Why::NoFreeSlot { most: 3 }));
+    assert_eq!(card.wait_reason, Some(WaitReason::NoFreeSlot { limit: 3 }));
     assert_eq!(store.card(&first).await.updated_at, updated);
-    store.agent(&second, Phase::Coder).await;
-    assert_eq!(store.card(&second).await.why, None, "an agent is at work");
+    store.agent(&second, AgentKind::Coder).await;
+    assert_eq!(store.card(&second).await.wait_reason, None, "an agent is at work");
     store.check_fold().await;
 }
 
@@ -61,7 +62,7 @@ async fn five_thousand_tasks_are_read_and_changed() {
     let project = store.project.clone();
     let many = store.db.write(move |tx| {
         Box::pin(async move {
-            tx.quiet(Quiet::NothingChanged);
+            tx.skip_event(NoEventReason::NothingChanged);
             let many = "INSERT INTO tasks (id, project_id, title, phase, status, created_at, updated_at)
                 WITH RECURSIVE n(i) AS (SELECT 152 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
                 SELECT printf('TASK-%03d', i), $1, 'Part', 'coder', 'backlog', $2, $2 FROM n";
@@ -76,7 +77,7 @@ async fn five_thousand_tasks_are_read_and_changed() {
     let board = store.db.board(&store.project).await.unwrap();
     assert_eq!((board.cards.len(), board.cards[4999].id.as_str()), (5000, "TASK-5000"));
     assert!(board.cards.is_sorted_by_key(|card| card.id.number()), "so that the browser finds them");
-    assert_eq!(store.db.state().await.unwrap().tasks.len(), 5000);
+    assert_eq!(store.db.snapshot().await.unwrap().tasks.len(), 5000);
     let last = store.db.create_task(&Caller::Human, &store.project, new_task("One more")).await.unwrap();
     assert_eq!(last.card.id.as_str(), "TASK-5001");
     store.cancel(&parent, "failed").await;

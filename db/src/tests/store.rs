@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::project::{PlanApproval, Project};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::config::{Config, Durability};
 use domain::event::Event;
-use domain::evidence::{Evidence, Found, Probe};
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::project::{PlanApproval, Project};
 use domain::refusal::Refusal;
-use domain::task::{Card, NewSubtask, NewTask, Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::wire::NewProject;
 use sqlx::Row;
 use tempfile::TempDir;
 
-use crate::{Caller, Db, Error, Move, NewRun, Reserved, Result, RunEnd};
+use crate::{Caller, Db, Error, MoveRequest, NewRun, ReservedRun, Result, RunEnd};
 
 pub(super) const MAX_ATTEMPTS: u32 = 3;
 
@@ -94,20 +97,20 @@ impl Store {
         self.db.create_task(&Caller::Human, &self.project, new).await.unwrap().card.id
     }
 
-    pub(super) async fn reserve(&self, task: &TaskId, phase: Phase, sha: &str) -> Result<Reserved> {
+    pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, sha: &str) -> Result<ReservedRun> {
         let status = self.status(task).await;
         let run_dirs = PathBuf::from("runs");
-        let new = NewRun { task: task.clone(), phase, status, sha: Some(sha.to_owned()), worktree_path: None, run_dirs, port: None };
+        let new = NewRun { task: task.clone(), phase, status, sha: Some(sha.to_owned()), worktree_path: None, runs_root: run_dirs, port: None };
         self.db.reserve_run(new).await
     }
 
     /// An agent at work on the task, in a session of its own.
-    pub(super) async fn agent(&self, task: &TaskId, phase: Phase) -> Agent {
+    pub(super) async fn agent(&self, task: &TaskId, phase: AgentKind) -> Agent {
         self.agent_at(task, phase, "base").await
     }
 
-    pub(super) async fn agent_at(&self, task: &TaskId, phase: Phase, sha: &str) -> Agent {
-        let Reserved { run, token, .. } = self.reserve(task, phase, sha).await.unwrap();
+    pub(super) async fn agent_at(&self, task: &TaskId, phase: AgentKind, sha: &str) -> Agent {
+        let ReservedRun { run, token, .. } = self.reserve(task, phase, sha).await.unwrap();
         self.db.run_session(&run.id, &format!("session of {}", run.id)).await.unwrap();
         let caller = self.db.caller(&token).await.unwrap().unwrap();
         Agent { caller, run: run.id, token }
@@ -123,16 +126,16 @@ impl Store {
     }
 
     pub(super) async fn move_to(&self, caller: &Caller, task: &TaskId, to: Status) -> Result<Task> {
-        self.move_with(caller, task, to, None, Found::Nothing).await
+        self.move_with(caller, task, to, None, EvidenceResult::Nothing).await
     }
 
-    pub(super) async fn move_with(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: Found) -> Result<Task> {
-        let wish = Move { to, reason: reason.map(str::to_owned), merge: true };
+    pub(super) async fn move_with(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: EvidenceResult) -> Result<Task> {
+        let wish = MoveRequest { to, reason: reason.map(str::to_owned), merge: true };
         self.db.move_task(caller, task, wish, found).await
     }
 
     pub(super) async fn cancel(&self, task: &TaskId, reason: &str) {
-        self.move_with(&Caller::Human, task, Status::Cancelled, Some(reason), Found::Nothing).await.unwrap();
+        self.move_with(&Caller::Human, task, Status::Cancelled, Some(reason), EvidenceResult::Nothing).await.unwrap();
     }
 
     /// A coder's work that waits for a review, its branch at `head`.
@@ -144,15 +147,15 @@ impl Store {
 
     /// Lets a coder work on a task until it is in review.
     pub(super) async fn work(&self, task: &TaskId) {
-        let coder = self.agent(task, Phase::Coder).await;
-        self.db.checkout_planned(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await.unwrap();
+        let coder = self.agent(task, AgentKind::Coder).await;
+        self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await.unwrap();
         self.move_with(&coder.caller, task, Status::InReview, None, evidence()).await.unwrap();
         self.finish(&coder).await;
     }
 
     /// Lets a reviewer approve `head` and the runner merge it.
     pub(super) async fn review_and_merge(&self, task: &TaskId) {
-        let reviewer = self.agent_at(task, Phase::Reviewer, "head").await;
+        let reviewer = self.agent_at(task, AgentKind::Reviewer, "head").await;
         self.move_with(&reviewer.caller, task, Status::Done, None, head("head")).await.unwrap();
         self.finish(&reviewer).await;
         self.merge(task).await;
@@ -160,7 +163,7 @@ impl Store {
 
     pub(super) async fn merge(&self, task: &TaskId) {
         let branch = self.project().await.integration_branch;
-        self.db.merged(task, "head", &branch, &format!("merge of {task}")).await.unwrap();
+        self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await.unwrap();
     }
 
     /// Takes a coder task the whole way.
@@ -171,7 +174,7 @@ impl Store {
 
     /// Lets the planner make `titles` and finish.
     pub(super) async fn planned(&self, planner: &TaskId, titles: &[&str]) -> Vec<TaskId> {
-        let agent = self.agent(planner, Phase::Planner).await;
+        let agent = self.agent(planner, AgentKind::Planner).await;
         let tasks = self.db.create_subtasks(&agent.caller, planner, parts(titles)).await.unwrap();
         self.move_to(&agent.caller, planner, Status::Done).await.unwrap();
         self.finish(&agent).await;
@@ -219,8 +222,8 @@ impl Store {
     }
 }
 
-pub(super) fn probe() -> Probe {
-    Probe {
+pub(super) fn probe() -> RepositoryInfo {
+    RepositoryInfo {
         repo_path: "/home/ann/site".to_owned(),
         git_dir: "/home/ann/site/.git".to_owned(),
         base_branch: "main".to_owned(),
@@ -256,12 +259,12 @@ pub(super) fn clean() -> Evidence {
     Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false }
 }
 
-pub(super) fn evidence() -> Found {
-    Found::Evidence(clean())
+pub(super) fn evidence() -> EvidenceResult {
+    EvidenceResult::Evidence(clean())
 }
 
-pub(super) fn head(sha: &str) -> Found {
-    Found::Head(sha.to_owned())
+pub(super) fn head(sha: &str) -> EvidenceResult {
+    EvidenceResult::Head(sha.to_owned())
 }
 
 /// The refusal that `result` is.

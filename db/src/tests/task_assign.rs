@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::Role;
-use domain::project::PlanApproval;
-use domain::stage::Stage;
-use domain::task::{HeldBy, NewTask, Phase, Status, TaskUpdate};
+use domain::board::project::PlanApproval;
+use domain::board::stage::Stage;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::{NewTask, TaskUpdate};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::crew::{assigned, crew, hands, stage, told, update};
@@ -18,10 +20,10 @@ async fn a_task_made_for_somebody_is_assigned_and_they_and_the_leads_are_told() 
     let new = NewTask { assigned_to: Some("ben".to_owned()), role_hat: Some(Role::Builder), ..new_task("A page") };
     let task = store.db.create_task(&crew.tess, &store.project, new).await.unwrap();
     assert_eq!((Stage::of(&task.card), task.card.held_by, task.created_by.as_deref()), (Stage::Assigned, None, Some("tess")));
-    assert_eq!((hands(&task.card), task.card.hands.role_hat), ("ben /  / - / -".to_owned(), Some(Role::Builder)));
+    assert_eq!((hands(&task.card), task.card.contributors.role_hat), ("ben /  / - / -".to_owned(), Some(Role::Builder)));
     assert_eq!(told(&store, "ben").await, ["tess: [ASSIGNED] TASK-001: A page"]);
     assert_eq!(told(&store, "lena").await, ["tess: [ASSIGNED] TASK-001: A page (copy)"]);
-    assert_eq!(code(store.reserve(&task.card.id, Phase::Coder, "base").await), "not-now");
+    assert_eq!(code(store.reserve(&task.card.id, AgentKind::Coder, "base").await), "not-now");
     let events = store.kinds_since(0).await;
     assert!(events.contains(&"task_assigned") && events.contains(&"hat_assigned"), "{events:?}");
     store.check_fold().await;
@@ -61,7 +63,7 @@ async fn only_agents_from_outside_who_are_there_are_assigned() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let running = store.task("Running").await;
-    store.agent(&running, Phase::Coder).await;
+    store.agent(&running, AgentKind::Coder).await;
     let before = store.dump().await;
     let make = async |to: &str| {
         let new = NewTask { assigned_to: Some(to.to_owned()), ..new_task("One") };
@@ -74,7 +76,7 @@ async fn only_agents_from_outside_who_are_there_are_assigned() {
     let unknown = make("benn").await;
     assert_eq!(unknown.code(), "unknown-agent");
     assert!(unknown.hint().starts_with("Did you mean ben"), "{}", unknown.hint());
-    let planning = NewTask { assigned_to: Some("ben".to_owned()), phase: Some(Phase::Planner), ..new_task("Plan") };
+    let planning = NewTask { assigned_to: Some("ben".to_owned()), phase: Some(AgentKind::Planner), ..new_task("Plan") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, planning).await), "invalid");
     let bare = NewTask { role_hat: Some(Role::Builder), ..new_task("Nobody's hat") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, bare).await), "invalid");
@@ -92,7 +94,7 @@ async fn short_names_and_names_of_a_team_find_their_agent() {
     store.member("lead", &[Role::Lead]).await;
     let new = |to: &str| NewTask { assigned_to: Some(to.to_owned()), ..new_task("One") };
     let task = store.db.create_task(&lead, &store.project, new("ann")).await.unwrap();
-    assert_eq!(task.card.hands.assigned_to.as_deref(), Some("platform/ann"));
+    assert_eq!(task.card.contributors.assigned_to.as_deref(), Some("platform/ann"));
     assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, new("ann")).await), "ambiguous-agent");
 }
 
@@ -144,10 +146,10 @@ async fn a_lead_leaves_alone_what_the_person_stopped_and_a_plan_keeps_its_hold()
 
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let ben = store.member("ben", &[]).await;
-    let planning = store.agent(&planner, Phase::Planner).await;
+    let planning = store.agent(&planner, AgentKind::Planner).await;
     let new = NewTask { assigned_to: Some("ben".to_owned()), ..new_task("Part") };
     let part = store.db.create_task(&planning.caller, &store.project, new).await.unwrap().card;
-    assert_eq!((part.held_by, part.hands.assigned_to.as_deref()), (Some(HeldBy::Plan), Some("ben")));
+    assert_eq!((part.held_by, part.contributors.assigned_to.as_deref()), (Some(HeldBy::Plan), Some("ben")));
     assert_eq!(code(stage(&store, &ben, &part.id, Stage::InProgress).await), "not-now");
     store.move_to(&planning.caller, &planner, Status::Done).await.unwrap();
     store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
@@ -159,19 +161,19 @@ async fn assigning_ends_the_right_of_a_run_and_taking_back_waits_for_start() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let card = store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), Some(Role::Builder)).await.unwrap().card;
     assert!(card.run.unwrap().stopping);
     assert_eq!(code(store.db.add_comment(&coder.caller, &task, "But I am at it", None).await), "stale-run");
     store.finish(&coder).await;
-    assert_eq!(code(store.reserve(&task, Phase::Coder, "base").await), "not-now");
+    assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await), "not-now");
     assert_eq!(code(store.db.assign_task(&crew.lena, &task, None, None).await), "human-only");
     let back = store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap().card;
-    assert_eq!((back.held_by, back.hands.role_hat), (Some(HeldBy::Human), None));
+    assert_eq!((back.held_by, back.contributors.role_hat), (Some(HeldBy::Human), None));
     assert_eq!(hands(&back), "- / coder-TASK-001+ben / - / -", "it was in progress, so ben had a hand in it");
     assert_eq!(told(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [TAKEN BACK] TASK-001: One"]);
     store.db.start_task(&Caller::Human, &task).await.unwrap();
-    store.reserve(&task, Phase::Coder, "base").await.unwrap();
+    store.reserve(&task, AgentKind::Coder, "base").await.unwrap();
     assert_eq!(code(store.db.assign_task(&crew.ben, &task, Some("ben".to_owned()), None).await), "lead-only");
     store.cancel(&task, "obsolete").await;
     assert_eq!(code(store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await), "not-now");
@@ -229,5 +231,5 @@ async fn nobody_is_assigned_who_fell_silent_long_ago() {
     let new = NewTask { assigned_to: Some("ben".to_owned()), ..new_task("One") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "dead-agent");
     let tess = assigned(&store, "Two", "tess").await;
-    assert_eq!(store.card(&tess).await.hands.assigned_to.as_deref(), Some("tess"));
+    assert_eq!(store.card(&tess).await.contributors.assigned_to.as_deref(), Some("tess"));
 }

@@ -1,8 +1,10 @@
 //! Making tasks: by a person, by agents, many at once.
 
-use domain::agent::Role;
-use domain::project::PlanApproval;
-use domain::task::{Dependency, HeldBy, NewSubtask, NewTask, Phase, Status};
+use domain::board::project::PlanApproval;
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::{Dependency, NewSubtask, NewTask};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::store::{Store, code, new_task, parts, refusal};
@@ -12,13 +14,13 @@ async fn a_persons_card_waits_for_start_unless_told_otherwise() {
     let store = Store::board().await;
     let full = NewTask {
         description: Some(" keep\r\nme ".to_owned()),
-        phase: Some(Phase::Planner),
+        phase: Some(AgentKind::Planner),
         priority: Some(7),
         model: Some("a-model".to_owned()),
         ..new_task("  Trim me ")
     };
     let task = store.db.create_task(&Caller::Human, &store.project, full).await.unwrap();
-    assert_eq!((task.card.title.as_str(), task.card.phase, task.card.status), ("Trim me", Phase::Planner, Status::Backlog));
+    assert_eq!((task.card.title.as_str(), task.card.phase, task.card.status), ("Trim me", AgentKind::Planner, Status::Backlog));
     assert_eq!((task.card.held_by, task.card.priority), (Some(HeldBy::Human), 7));
     assert_eq!((task.description.as_deref(), task.model.as_deref()), (Some(" keep\r\nme "), Some("a-model")));
     let first = store.task("Start at once").await;
@@ -36,7 +38,7 @@ async fn what_cannot_be_is_refused_and_leaves_nothing() {
     assert_eq!(code(create(new_task(" ")).await), "invalid");
     assert_eq!(code(create(new_task(&"x".repeat(501))).await), "invalid");
     assert_eq!(code(create(NewTask { description: Some("a\0".to_owned()), ..new_task("t") }).await), "invalid");
-    assert_eq!(code(create(NewTask { phase: Some(Phase::Reviewer), ..new_task("t") }).await), "invalid");
+    assert_eq!(code(create(NewTask { phase: Some(AgentKind::Reviewer), ..new_task("t") }).await), "invalid");
     assert_eq!(code(create(NewTask { depends_on: vec!["TASK-404".parse().unwrap()], ..new_task("t") }).await), "not-found");
     assert_eq!(code(create(NewTask { depends_on: vec!["TASK-001".parse().unwrap()], ..new_task("itself") }).await), "dependency-circle");
     assert_eq!(code(create(NewTask { parent_task_id: Some("TASK-404".parse().unwrap()), ..new_task("t") }).await), "not-found");
@@ -49,7 +51,7 @@ async fn what_cannot_be_is_refused_and_leaves_nothing() {
 #[tokio::test]
 async fn subtasks_name_each_other_by_place_and_come_together() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     let after = |index: u32, title: &str| NewSubtask { depends_on: vec![Dependency::Index(index)], ..parts(&[title]).remove(0) };
     let made = store.db.create_subtasks(&agent.caller, &planner, vec![after(1, "Last"), parts(&["First"]).remove(0)]).await.unwrap();
     assert_eq!(made[0].card.depends_on, [made[1].card.id.clone()]);
@@ -62,7 +64,7 @@ async fn subtasks_name_each_other_by_place_and_come_together() {
 #[tokio::test]
 async fn subtasks_are_all_made_or_none() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     let before = store.dump().await;
     let on = |dependencies: Vec<Dependency>| NewSubtask { depends_on: dependencies, ..parts(&["Bad"]).remove(0) };
     let good = parts(&["Good"]).remove(0);
@@ -71,7 +73,7 @@ async fn subtasks_are_all_made_or_none() {
         on(vec![Dependency::Index(1)]),
         on(vec![Dependency::Task("TASK-404".parse().unwrap())]),
         parts(&[" "]).remove(0),
-        NewSubtask { phase: Some(Phase::Orchestrator), ..parts(&["Bad"]).remove(0) },
+        NewSubtask { phase: Some(AgentKind::Orchestrator), ..parts(&["Bad"]).remove(0) },
     ] {
         refusal(store.db.create_subtasks(&agent.call("same call"), &planner, vec![good.clone(), bad]).await);
         assert_eq!(store.dump().await, before);
@@ -89,14 +91,14 @@ async fn subtasks_are_all_made_or_none() {
 async fn agents_add_only_to_their_own_plan() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let other = store.task("Not of the plan").await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     let loose = store.db.create_task(&agent.caller, &store.project, new_task("No parent named")).await.unwrap();
     assert_eq!(loose.card.parent_task_id.as_ref(), Some(&planner));
     assert_eq!(loose.card.held_by, Some(HeldBy::Plan), "a single task waits for the person like a whole plan");
     let wrong = NewTask { parent_task_id: Some(other.clone()), ..new_task("t") };
     assert_eq!(code(store.db.create_task(&agent.caller, &store.project, wrong).await), "not-your-task");
     assert_eq!(code(store.db.create_subtasks(&agent.caller, &other, parts(&["t"])).await), "not-your-task");
-    let coder = store.agent(&other, Phase::Coder).await;
+    let coder = store.agent(&other, AgentKind::Coder).await;
     assert_eq!(code(store.db.create_task(&coder.caller, &store.project, new_task("t")).await), "not-your-role");
     assert_eq!(code(store.db.create_subtasks(&coder.caller, &other, parts(&["t"])).await), "not-your-role");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };

@@ -1,9 +1,10 @@
 //! Changing tasks where they stand: words, order, dependencies; started, retried, stopped.
 
-use domain::attention::AttentionKind;
+use domain::board::attention::AttentionKind;
+use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
-use domain::task::{HeldBy, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::wire::TaskPatch;
 
 use crate::Caller;
@@ -78,16 +79,16 @@ async fn a_lost_dependency_is_put_before_the_person_until_it_is_settled() {
 async fn start_and_retry_give_all_attempts_back() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let failures = async || store.db.state().await.unwrap().tasks[0].failures;
+    let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
     for attempt in 1..=3 {
-        let agent = store.agent(&task, Phase::Coder).await;
+        let agent = store.agent(&task, AgentKind::Coder).await;
         store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
         assert_eq!(failures().await, attempt);
     }
     assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Failed);
-    assert_eq!(code(store.reserve(&task, Phase::Coder, "base").await.map(|_| ())), "not-now");
+    assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await.map(|_| ())), "not-now");
     store.db.retry_task(&Caller::Human, &task).await.unwrap();
-    let state = store.db.state().await.unwrap().tasks.remove(0);
+    let state = store.db.snapshot().await.unwrap().tasks.remove(0);
     assert_eq!((state.failures, state.last_failure, state.retry_at), (0, None, None));
     assert_eq!(state.task.card.attention, None);
     store.db.stop_task(&Caller::Human, &task).await.unwrap();
@@ -101,7 +102,7 @@ async fn start_and_retry_give_all_attempts_back() {
 async fn only_the_person_starts_and_stops_and_only_what_is_open() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    for caller in [Caller::Runner, store.agent(&task, Phase::Coder).await.caller] {
+    for caller in [Caller::Runner, store.agent(&task, AgentKind::Coder).await.caller] {
         assert_eq!(code(store.db.start_task(&caller, &task).await), "human-only");
         assert_eq!(code(store.db.retry_task(&caller, &task).await), "human-only");
         assert_eq!(code(store.db.stop_task(&caller, &task).await), "human-only");

@@ -1,22 +1,23 @@
 //! Moving tasks: the whole table, and what each need asks for.
 
-use domain::attention::AttentionKind;
-use domain::evidence::{Evidence, Found, Look};
+use domain::board::attention::AttentionKind;
+use domain::board::project::PlanApproval;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::transition::{Mover, rule};
 use domain::id::TaskId;
-use domain::project::PlanApproval;
-use domain::task::{CancelReason, HeldBy, Phase, Status};
-use domain::transition::{Mover, rule};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceRequest, EvidenceResult};
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, clean, code, evidence, head, refusal};
-use crate::tx::Quiet;
-use crate::{Caller, Move};
+use crate::{Caller, MoveRequest};
 
 /// Puts a task where no legal way leads to, its run current again.
-async fn force(store: &Store, task: &TaskId, phase: Phase, status: Status) {
+async fn force(store: &Store, task: &TaskId, phase: AgentKind, status: Status) {
     let task = task.clone();
     let work = store.db.write(move |tx| {
         Box::pin(async move {
-            tx.quiet(Quiet::NothingChanged);
+            tx.skip_event(NoEventReason::NothingChanged);
             sqlx::query("UPDATE tasks SET phase = $2, status = $3, held_by = NULL, approved_sha = NULL, attention = NULL WHERE id = $1")
                 .bind(task.as_str())
                 .bind(phase.as_str())
@@ -34,10 +35,10 @@ async fn force(store: &Store, task: &TaskId, phase: Phase, status: Status) {
 async fn the_store_allows_what_the_table_allows_and_nothing_else() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let Caller::Run(run) = store.agent(&task, Phase::Coder).await.caller else { panic!("an agent is a run") };
-    let agents = Phase::ALL.iter().map(|phase| Caller::Run(crate::RunCaller { phase: *phase, ..run.clone() }));
+    let Caller::Run(run) = store.agent(&task, AgentKind::Coder).await.caller else { panic!("an agent is a run") };
+    let agents = AgentKind::ALL.iter().map(|phase| Caller::Run(crate::RunCaller { phase: *phase, ..run.clone() }));
     let callers: Vec<Caller> = [Caller::Human, Caller::Runner].into_iter().chain(agents).collect();
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         for from in Status::ALL {
             for caller in &callers {
                 for to in Status::ALL {
@@ -75,14 +76,14 @@ async fn a_refused_move_says_what_is_allowed() {
 async fn review_is_reached_with_evidence_only() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
     let before = store.dump().await;
-    let to_review = async |found: Found| store.move_with(&coder.caller, &task, Status::InReview, None, found).await;
-    let found = |evidence: Evidence| Found::Evidence(evidence);
+    let to_review = async |found: EvidenceResult| store.move_with(&coder.caller, &task, Status::InReview, None, found).await;
+    let found = |evidence: Evidence| EvidenceResult::Evidence(evidence);
     let dirty = Evidence { dirty_count: 31, dirty_paths: vec!["a.rs".to_owned()], ..clean() };
     let empty = Evidence { diff_empty: true, ..clean() };
     let nothing = Evidence { ahead: 0, diff_empty: true, ..clean() };
-    assert_eq!(code(to_review(Found::Nothing).await), "no-commits");
+    assert_eq!(code(to_review(EvidenceResult::Nothing).await), "no-commits");
     assert_eq!(code(to_review(head("head")).await), "no-commits");
     let refused = refusal(to_review(found(dirty.clone())).await);
     assert_eq!(refused.to_string(), "TASK-001 has 31 files that are not committed: a.rs");
@@ -103,11 +104,11 @@ async fn review_is_reached_with_evidence_only() {
 async fn an_empty_change_passes_with_a_comment_of_the_run_that_moves_it() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let first = store.agent(&task, Phase::Coder).await;
+    let first = store.agent(&task, AgentKind::Coder).await;
     store.db.add_comment(&first.caller, &task, "I looked.", None).await.unwrap();
     store.finish(&first).await;
-    let second = store.agent(&task, Phase::Coder).await;
-    let empty = || Found::Evidence(Evidence { diff_empty: true, ..clean() });
+    let second = store.agent(&task, AgentKind::Coder).await;
+    let empty = || EvidenceResult::Evidence(Evidence { diff_empty: true, ..clean() });
     assert_eq!(code(store.move_with(&second.caller, &task, Status::InReview, None, empty()).await), "empty-diff");
     store.db.add_comment(&second.caller, &task, "It is there already.", None).await.unwrap();
     store.move_with(&second.caller, &task, Status::InReview, None, empty()).await.unwrap();
@@ -117,7 +118,7 @@ async fn an_empty_change_passes_with_a_comment_of_the_run_that_moves_it() {
 async fn agents_move_their_own_task_only() {
     let store = Store::board().await;
     let (own, other) = (store.task("Own").await, store.task("Other").await);
-    let coder = store.agent(&own, Phase::Coder).await;
+    let coder = store.agent(&own, AgentKind::Coder).await;
     assert_eq!(code(store.move_to(&coder.caller, &other, Status::InReview).await), "not-your-task");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
@@ -131,7 +132,7 @@ async fn the_runner_respects_dependencies_and_holds_and_a_person_overrides_them(
     let first = store.task("One").await;
     let second = store.task_after("Two", &[&first]).await;
     assert_eq!(code(store.move_to(&Caller::Runner, &second, Status::InProgress).await), "dependencies-open");
-    assert_eq!(code(store.reserve(&second, Phase::Coder, "base").await.map(|_| ())), "dependencies-open");
+    assert_eq!(code(store.reserve(&second, AgentKind::Coder, "base").await.map(|_| ())), "dependencies-open");
     store.db.stop_task(&Caller::Human, &first).await.unwrap();
     assert_eq!(code(store.move_to(&Caller::Runner, &first, Status::InProgress).await), "not-now");
     let moved = store.move_to(&Caller::Human, &second, Status::InProgress).await.unwrap();
@@ -148,7 +149,7 @@ async fn cancelling_needs_one_of_four_reasons_and_can_be_taken_back() {
     store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
     assert!(store.card(&task).await.is_approved());
     assert_eq!(code(store.move_to(&Caller::Human, &task, Status::Cancelled).await), "reason-needed");
-    assert_eq!(code(store.move_with(&Caller::Human, &task, Status::Cancelled, Some("tired"), Found::Nothing).await), "invalid");
+    assert_eq!(code(store.move_with(&Caller::Human, &task, Status::Cancelled, Some("tired"), EvidenceResult::Nothing).await), "invalid");
     store.cancel(&task, " abandoned\n").await;
     assert_eq!(store.card(&task).await.cancel_reason, Some(CancelReason::Abandoned));
     let back = store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap().card;
@@ -173,14 +174,14 @@ async fn a_persons_done_approves_the_tip_or_closes_without_it() {
 
     let closed = store.in_review("Two").await;
     assert_eq!(code(store.move_to(&Caller::Human, &closed, Status::Done).await), "nothing-to-approve");
-    let wish = Move { merge: false, ..Move::to(Status::Done) };
+    let wish = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };
     let card = store.db.move_task(&Caller::Human, &closed, wish, head("head")).await.unwrap().card;
     assert_eq!((card.status, card.approved_sha), (Status::Done, None));
 
     let bare = store.task("No branch").await;
     store.move_to(&Caller::Human, &bare, Status::InProgress).await.unwrap();
     assert_eq!(store.move_to(&Caller::Human, &bare, Status::Done).await.unwrap().card.status, Status::Done);
-    let again = store.move_with(&Caller::Human, &bare, Status::InProgress, Some("Not yet"), Found::Nothing).await.unwrap().card;
+    let again = store.move_with(&Caller::Human, &bare, Status::InProgress, Some("Not yet"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!((again.status, again.comments), (Status::InProgress, 1));
     assert_eq!(code(store.move_to(&Caller::Human, &task, Status::InProgress).await), "reason-needed");
     store.check_fold().await;
@@ -196,17 +197,17 @@ async fn the_runner_finishes_only_what_was_approved() {
 #[tokio::test]
 async fn a_planner_without_children_gives_a_reason_and_needs_the_person() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
-    let agent = store.agent(&planner, Phase::Planner).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
     assert_eq!(code(store.move_to(&agent.caller, &planner, Status::Done).await), "empty-plan");
-    let done = store.move_with(&agent.caller, &planner, Status::Done, Some("It is all there"), Found::Nothing).await.unwrap().card;
+    let done = store.move_with(&agent.caller, &planner, Status::Done, Some("It is all there"), EvidenceResult::Nothing).await.unwrap().card;
     let attention = done.attention.unwrap();
     assert_eq!((done.status, attention.kind), (Status::Done, AttentionKind::EmptyPlan));
     assert_eq!(attention.detail, "The planner made no tasks: It is all there");
     assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "It is all there");
     store.finish(&agent).await;
-    let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), Found::Nothing).await.unwrap().card;
+    let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(again.attention, None);
-    let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("So be it"), Found::Nothing).await.unwrap().card;
+    let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("So be it"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(closed.attention, None, "the person knows");
     store.check_fold().await;
 }
@@ -215,21 +216,25 @@ async fn a_planner_without_children_gives_a_reason_and_needs_the_person() {
 async fn what_is_looked_up_depends_on_the_move() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let coder = store.agent(&task, Phase::Coder).await;
-    let look = async |caller: &Caller, to| store.db.look(caller, &task, to).await.unwrap();
-    assert_eq!(look(&coder.caller, Status::InReview).await, Look::Nothing, "there is no branch yet");
-    store.db.checkout_planned(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let look = async |caller: &Caller, to| store.db.required_evidence(caller, &task, to).await.unwrap();
+    assert_eq!(look(&coder.caller, Status::InReview).await, EvidenceRequest::Nothing, "there is no branch yet");
+    store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let (git_dir, branch) = ("/home/ann/site/.git".to_owned(), "vr/TASK-001/work".to_owned());
-    let evidence_of =
-        Look::Evidence { git_dir: git_dir.clone(), worktree: "trees/1".to_owned(), branch: branch.clone(), base: "vibe-relay/PROJ-001".to_owned() };
-    let tip = Look::Head { git_dir, branch };
+    let evidence_of = EvidenceRequest::Evidence {
+        git_dir: git_dir.clone(),
+        worktree: "trees/1".to_owned(),
+        branch: branch.clone(),
+        base: "vibe-relay/PROJ-001".to_owned(),
+    };
+    let tip = EvidenceRequest::Head { git_dir, branch };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
-    assert_eq!(look(&coder.caller, Status::Done).await, Look::Nothing, "an illegal move needs no look");
+    assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no look");
     assert_eq!(look(&Caller::Human, Status::Done).await, tip);
     store.move_with(&coder.caller, &task, Status::InReview, None, evidence()).await.unwrap();
     store.finish(&coder).await;
-    let reviewer = store.agent(&task, Phase::Reviewer).await;
+    let reviewer = store.agent(&task, AgentKind::Reviewer).await;
     assert_eq!(look(&reviewer.caller, Status::Done).await, tip);
-    assert_eq!(look(&reviewer.caller, Status::InProgress).await, Look::Nothing);
-    assert_eq!(code(store.db.look(&Caller::Human, &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
+    assert_eq!(look(&reviewer.caller, Status::InProgress).await, EvidenceRequest::Nothing);
+    assert_eq!(code(store.db.required_evidence(&Caller::Human, &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
 }

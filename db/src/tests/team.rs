@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use domain::agent::{Registration, Role};
-use domain::message::{Inbox, Message, NewMessage};
+use domain::team::agent::Registration;
+use domain::team::message::{Inbox, Message, NewMessage};
+use domain::team::role::Role;
 
+use crate::engine::tx::NoEventReason;
 use crate::tests::store::Store;
-use crate::tx::Quiet;
-use crate::{Caller, Result, RoomCaller, now};
+use crate::{Caller, InviteCaller, Result, now};
 
 impl Store {
     /// An agent that the person vouches for.
     pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
-        let token = self.db.make_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
+        let token = self.db.create_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
         self.db.caller(&token).await.unwrap().unwrap()
     }
 
@@ -23,7 +24,7 @@ impl Store {
     }
 
     pub(super) fn room(&self) -> Caller {
-        Caller::Room(RoomCaller { project_id: self.project.clone(), call_id: None })
+        Caller::Invite(InviteCaller { project_id: self.project.clone(), call_id: None })
     }
 
     pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
@@ -56,7 +57,7 @@ impl Store {
         let of = of.to_owned();
         let write = self.db.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::SignsOfLife);
+                tx.skip_event(NoEventReason::Heartbeat);
                 sqlx::query(statement).bind(now().before(ago).to_string()).bind(of).execute(&mut tx.connection).await?;
                 Ok(())
             })
@@ -80,5 +81,5 @@ pub(super) fn call(caller: &Caller, id: &str) -> Caller {
 /// The contents in the order of the answer: what was given before stands in brackets.
 pub(super) fn words(inbox: &Inbox) -> Vec<String> {
     let word = |content: &str, again: bool| if again { format!("({content})") } else { content.to_owned() };
-    inbox.messages.iter().map(|given| word(&given.message.content, given.again)).collect()
+    inbox.messages.iter().map(|given| word(&given.message.content, given.redelivered)).collect()
 }

@@ -1,8 +1,8 @@
 //! Tokens: who calls, without keeping what opens the door.
 
-use domain::agent::Role;
-use domain::task::Phase;
-use domain::transition::Mover;
+use domain::board::transition::Mover;
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 
 use crate::tests::store::{Store, code};
 use crate::tests::team::named;
@@ -12,13 +12,13 @@ use crate::{Caller, new_token};
 async fn a_token_names_its_caller_and_nothing_else_does() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
     let human = new_token();
     store.db.set_human_token(&human).await.unwrap();
     assert_eq!(store.db.caller(&human).await.unwrap(), Some(Caller::Human));
     assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller));
     let Caller::Run(run) = &agent.caller else { panic!("a run's token names a run") };
-    assert_eq!((&run.run_id, &run.task_id, &run.project_id, run.phase), (&agent.run, &task, &store.project, Phase::Coder));
+    assert_eq!((&run.run_id, &run.task_id, &run.project_id, run.phase), (&agent.run, &task, &store.project, AgentKind::Coder));
     assert_eq!((agent.caller.actor().to_string(), agent.caller.mover()), ("coder-TASK-001".to_owned(), Some(Mover::Coder)));
     assert_eq!((agent.caller.run(), Caller::Human.run()), (Some(&agent.run), None));
     for stranger in ["", "human", "' OR 1", &new_token(), &human[1..], &human.to_uppercase()] {
@@ -35,9 +35,9 @@ async fn tokens_of_agents_and_rooms_are_kept_as_hashes_alone() {
     let store = Store::board().await;
     let (human, project) = (&Caller::Human, &store.project);
     let seq = store.db.latest();
-    let room = store.db.make_room_token(human, project).await.unwrap();
-    let old = store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
-    let mara = store.db.make_agent_token(human, project, named("mara", &[Role::Lead])).await.unwrap();
+    let room = store.db.create_invite_token(human, project).await.unwrap();
+    let old = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
+    let mara = store.db.create_agent_token(human, project, named("mara", &[Role::Lead])).await.unwrap();
     let ole = store.db.register(&store.room(), project, named("ole", &[]), None).await.unwrap().token.unwrap();
     let kinds = ["token_made", "agent_registered", "token_made", "agent_registered", "token_made", "agent_registered"];
     assert_eq!(store.kinds_since(seq).await, kinds);
@@ -45,7 +45,7 @@ async fn tokens_of_agents_and_rooms_are_kept_as_hashes_alone() {
     let caller = async |token: &str| store.db.caller(token).await.unwrap().unwrap();
     assert_eq!((caller(&mara).await.name(), caller(&ole).await.name()), (Some("mara".to_owned()), Some("ole".to_owned())));
     assert_eq!(caller(&room).await, store.room());
-    store.db.admit_reader(&caller(&mara).await).await.unwrap();
+    store.db.require_active_reader(&caller(&mara).await).await.unwrap();
     let rows = store.dump().await.concat();
     for token in [room, old, mara, ole] {
         let stored = token.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
@@ -73,21 +73,21 @@ async fn a_new_token_of_the_person_ends_the_old_one() {
 async fn only_a_token_that_is_taken_back_wakes_those_who_rely_on_one() {
     let store = Store::board().await;
     let (human, project) = (&Caller::Human, &store.project);
-    let mut taken_back = store.db.tokens_taken_back();
+    let mut taken_back = store.db.token_revocations();
     let mut woken = || {
         let woken = taken_back.has_changed().unwrap();
         taken_back.mark_unchanged();
         woken
     };
-    let mara = store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
+    let mara = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
     assert!(store.db.caller(&mara).await.unwrap().is_some());
     woken();
     store.task("One").await;
     assert!(!woken(), "a commit without tokens");
-    store.db.make_agent_token(human, project, named("mara", &[])).await.unwrap();
+    store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
     assert!(woken(), "a name has one token");
     assert_eq!(store.db.caller(&mara).await.unwrap(), None);
-    store.db.make_room_token(human, project).await.unwrap();
+    store.db.create_invite_token(human, project).await.unwrap();
     assert!(woken());
     store.db.set_human_token(&new_token()).await.unwrap();
     assert!(woken());
@@ -97,21 +97,21 @@ async fn only_a_token_that_is_taken_back_wakes_those_who_rely_on_one() {
 async fn a_run_that_is_over_reads_no_more() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let agent = store.agent(&task, Phase::Coder).await;
-    store.db.admit_reader(&Caller::Human).await.unwrap();
-    store.db.admit_reader(&agent.caller).await.unwrap();
+    let agent = store.agent(&task, AgentKind::Coder).await;
+    store.db.require_active_reader(&Caller::Human).await.unwrap();
+    store.db.require_active_reader(&agent.caller).await.unwrap();
     store.finish(&agent).await;
     assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller), "it is told why, not turned away");
-    assert_eq!(code(store.db.admit_reader(&agent.caller).await), "stale-run");
+    assert_eq!(code(store.db.require_active_reader(&agent.caller).await), "stale-run");
 }
 
 #[tokio::test]
 async fn an_agent_that_left_reads_no_more_until_it_registers_again() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
-    store.db.admit_reader(&mara).await.unwrap();
+    store.db.require_active_reader(&mara).await.unwrap();
     store.db.deregister(&mara, &store.project, "mara").await.unwrap();
-    assert_eq!(code(store.db.admit_reader(&mara).await), "not-registered");
+    assert_eq!(code(store.db.require_active_reader(&mara).await), "not-registered");
     store.db.register(&mara, &store.project, named("mara", &[]), None).await.unwrap();
-    store.db.admit_reader(&mara).await.unwrap();
+    store.db.require_active_reader(&mara).await.unwrap();
 }

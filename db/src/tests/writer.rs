@@ -3,8 +3,8 @@
 use domain::event::Event;
 use tokio::sync::oneshot;
 
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::tests::store::{Store, code, new_task, probe};
-use crate::tx::{Quiet, Tx};
 use crate::{Caller, Error, Result};
 
 /// Changes a row that no event tells of.
@@ -20,7 +20,7 @@ async fn a_change_without_an_event_is_not_kept() {
     assert!(matches!(silent, Err(Error::NoEvent)), "{silent:?}");
     assert_eq!(store.dump().await, before);
     // What the use-case before it said about itself does not excuse the next.
-    store.db.own_reference("a/.git", "refs/heads/a", None).await.unwrap();
+    store.db.claim_reference("a/.git", "refs/heads/a", None).await.unwrap();
     let silent = store.db.write(|tx| Box::pin(async move { count(tx).await })).await;
     assert!(matches!(silent, Err(Error::NoEvent)), "{silent:?}");
 }
@@ -55,7 +55,7 @@ async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Re
     let held = tokio::spawn(async move {
         db.write(move |tx| {
             Box::pin(async move {
-                tx.quiet(Quiet::NothingChanged);
+                tx.skip_event(NoEventReason::NothingChanged);
                 entered.send(()).unwrap();
                 released.await.unwrap();
                 Ok(())
@@ -69,7 +69,7 @@ async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Re
 
 /// Returns when as many use-cases wait behind the held one.
 async fn queued(store: &Store, waiting: usize) {
-    while store.db.writer.waiting() < waiting {
+    while store.db.writer.queue_len() < waiting {
         tokio::task::yield_now().await;
     }
 }
@@ -91,8 +91,8 @@ async fn a_refused_use_case_of_a_group_is_undone_alone() {
             db.write(|tx| {
                 Box::pin(async move {
                     count(tx).await?;
-                    tx.record(&Caller::Human, Event::TokenMade {});
-                    Err::<(), _>(domain::refusal::Refusal::NoPlanWaiting.into())
+                    tx.record(&Caller::Human, Event::TokenCreated {});
+                    Err::<(), _>(domain::refusal::Refusal::NoPendingPlan.into())
                 })
             })
             .await
@@ -156,7 +156,7 @@ async fn a_database_that_is_busy_for_too_long_is_an_error_and_not_the_end() {
     let store = Store::board().await;
     let patience = store.db.write(|tx| {
         Box::pin(async move {
-            tx.quiet(Quiet::NothingChanged);
+            tx.skip_event(NoEventReason::NothingChanged);
             sqlx::query("PRAGMA busy_timeout = 1").execute(&mut tx.connection).await?;
             Ok(())
         })

@@ -1,8 +1,8 @@
 //! The wire and disk format of events: logs that were written must stay readable.
 
 use super::*;
-use crate::attention::AttentionKind;
-use crate::project::tests::{card, project};
+use crate::board::attention::AttentionKind;
+use crate::board::project::tests::{card, project};
 
 /// One of each kind, in the order of the list.
 fn every() -> Vec<Event> {
@@ -24,40 +24,40 @@ fn every() -> Vec<Event> {
         Event::TaskMerged { sha: sha() },
         Event::TaskHeld { by: HeldBy::Stop },
         Event::TaskReleased {},
-        Event::TaskNeedsYou { attention: Attention::new(AttentionKind::Checks, "red") },
-        Event::TaskSettled {},
-        Event::WhyChanged { why: Some(Why::BlockedBy { tasks: vec![TaskId::new(2)] }) },
-        Event::CheckoutMade { branch: "vr/TASK-001/work".to_owned() },
+        Event::AttentionRequested { attention: Attention::new(AttentionKind::ChecksFailed, "red") },
+        Event::AttentionCleared {},
+        Event::WaitReasonChanged { why: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) },
+        Event::CheckoutCreated { branch: "vr/TASK-001/work".to_owned() },
         Event::CheckoutRemoved { rescue: None },
         Event::CommentAdded { comment: CommentId::new(4), author_role: AuthorRole::Coder },
         Event::QuestionAsked { question: QuestionId::new(5) },
         Event::QuestionAnswered { question: QuestionId::new(5) },
-        Event::RunStarted { phase: Phase::Coder, attempt: 2 },
-        Event::RunSession { session_id: "s".to_owned() },
+        Event::RunStarted { phase: AgentKind::Coder, attempt: 2 },
+        Event::RunSessionSet { session_id: "s".to_owned() },
         Event::RunUsage { cost_micro_usd: 7 },
         Event::RunStopRequested {},
-        Event::RunNudged {},
+        Event::RunReminded {},
         Event::RunEnded { end: EndClass::Failed, failure: Some(FailureClass::Crashed) },
-        Event::MessageQueued {},
-        Event::MessageDelivered {},
+        Event::RunMessageQueued {},
+        Event::RunMessageDelivered {},
         Event::AgentsParked {
             parking: Parking { reason: ParkReason::RateLimited, until: Timestamp::from_milliseconds(0), detail: "limit".to_owned() },
         },
         Event::AgentsResumed { reason: ParkReason::RateLimited },
-        Event::TokenMade {},
+        Event::TokenCreated {},
         Event::AgentRegistered { agent: mara(), roles: vec![Role::Lead, Role::Tester] },
         Event::AgentStatus { agent: mara(), status: Some("Writes tests".to_owned()) },
         Event::AgentLeft { agent: mara() },
         Event::MessageSent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false },
-        Event::InboxRead { agent: mara(), messages: 3 },
+        Event::InboxDelivered { agent: mara(), messages: 3 },
         Event::TaskAssigned { to: Some(mara()) },
         Event::HatAssigned { agent: mara(), hat: Role::Tester },
-        Event::ResultStored {},
+        Event::SubmissionStored {},
         Event::TaskVerified { by: mara() },
         Event::TaskLinked { goal: Some(GoalId::new(6)) },
         Event::GoalCreated { goal: GoalId::new(6) },
         Event::GoalMoved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active },
-        Event::HandshakeBegun { handshake: 2 },
+        Event::HandshakeInitiated { handshake: 2 },
         Event::HandshakeAcknowledged { handshake: 2, agent: mara() },
         Event::HandshakeCompleted { handshake: 2 },
         Event::ContractDeclared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 },
@@ -145,7 +145,7 @@ fn every_kind_is_written_like_this() {
 #[test]
 fn every_kind_reads_back_as_itself() {
     for event in every() {
-        let sent = Envelope { card: Some(card(1, Phase::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
+        let sent = Envelope { card: Some(card(1, AgentKind::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
         let text = serde_json::to_string(&sent).unwrap();
         assert_eq!(serde_json::from_str::<Envelope>(&text).unwrap(), sent);
     }
@@ -170,7 +170,7 @@ fn an_envelope_carries_where_when_and_by_whom() {
 
 #[test]
 fn an_envelope_carries_the_card_and_the_project() {
-    let full = Envelope { card: Some(card(1, Phase::Coder, Status::Backlog)), project: Some(project()), ..envelope(Event::TaskReleased {}) };
+    let full = Envelope { card: Some(card(1, AgentKind::Coder, Status::Backlog)), project: Some(project()), ..envelope(Event::TaskReleased {}) };
     let text = [serde_json::to_string_pretty(&full.card).unwrap(), serde_json::to_string_pretty(&full.project).unwrap()];
     insta::assert_snapshot!(text.join("\n"), @r#"
     {

@@ -7,46 +7,46 @@ fn every() -> Vec<Refusal> {
     let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
     let mara = || "platform/mara".to_owned();
     let refusals = vec![
-        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human },
-        Refusal::IllegalMove { task: task.clone(), phase: Phase::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder },
+        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human },
+        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder },
         Refusal::not_found("run", &run),
         Refusal::invalid("title", "it is empty", "Say something."),
         Refusal::StaleRun { run: run.clone() },
-        Refusal::NotYourRole { phase: Phase::Coder, action: "create tasks".to_owned(), hint: hint.clone() },
-        Refusal::NotYourTask { task: task.clone(), own: TaskId::new(8) },
-        Refusal::NotYou { own: "coder".to_owned(), claimed: "human".to_owned() },
-        Refusal::NotYou { own: "human".to_owned(), claimed: mara() },
+        Refusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".to_owned(), hint: hint.clone() },
+        Refusal::WrongTask { task: task.clone(), own: TaskId::new(8) },
+        Refusal::WrongIdentity { own: "coder".to_owned(), claimed: "human".to_owned() },
+        Refusal::WrongIdentity { own: "human".to_owned(), claimed: mara() },
         Refusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] },
         Refusal::NoCommits { task: task.clone(), base: "main".to_owned() },
         Refusal::EmptyDiff { task: task.clone() },
         Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
         Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
         Refusal::EmptyPlan { task: task.clone() },
-        Refusal::OwnWork { task: task.clone() },
+        Refusal::SelfReview { task: task.clone() },
         Refusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() },
         Refusal::NothingToApprove { task: task.clone() },
-        Refusal::DependenciesOpen { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::DependencyCircle { circle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
+        Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
+        Refusal::DependencyCycle { circle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
-        Refusal::NotNow { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
+        Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
         Refusal::NoQuestion { task: task.clone() },
-        Refusal::NoPlanWaiting,
+        Refusal::NoPendingPlan,
         Refusal::NothingToLand { detail: "the branches are the same".to_owned() },
         Refusal::Repository { code: "base-gone", detail: "main does not exist".to_owned(), hint },
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".to_owned() },
         Refusal::NotRegistered,
-        Refusal::Left { agent: mara() },
+        Refusal::AgentLeft { agent: mara() },
         Refusal::UnknownAgent { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] },
         Refusal::UnknownAgent { name: "zzz".to_owned(), nearest: Vec::new() },
         Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] },
-        Refusal::DeadAgent { name: mara(), since: Some(Timestamp::from_milliseconds(0)) },
-        Refusal::DeadAgent { name: mara(), since: None },
+        Refusal::AgentUnresponsive { name: mara(), since: Some(Timestamp::from_milliseconds(0)) },
+        Refusal::AgentUnresponsive { name: mara(), since: None },
         Refusal::NameTaken { name: mara() },
-        Refusal::Unread { count: 2 },
+        Refusal::UnreadMessages { count: 2 },
         Refusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() },
-        Refusal::Unverified { agent: mara(), action: "verifying a task".to_owned() },
+        Refusal::Untrusted { agent: mara(), action: "verifying a task".to_owned() },
         Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing it in".to_owned() },
         Refusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "handing it in".to_owned() },
         Refusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() },
@@ -59,25 +59,25 @@ fn every() -> Vec<Refusal> {
         },
         Refusal::HatConflict { agent: mara(), hat: Role::Tester, worn: Role::Builder, task: TaskId::new(8) },
         Refusal::NotIndependent { task, agent: mara(), part: "built", action: "verify" },
-        Refusal::AcknowledgedBefore { handshake: 2, agent: mara() },
-        Refusal::NotAsked { handshake: 2, agent: mara() },
-        Refusal::GoalOpen { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::NoMinion { agent: mara(), problem: "3 of 3 are at work".to_owned() },
+        Refusal::AlreadyAcknowledged { handshake: 2, agent: mara() },
+        Refusal::NotATarget { handshake: 2, agent: mara() },
+        Refusal::GoalUnfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
+        Refusal::MinionLimit { agent: mara(), problem: "3 of 3 are at work".to_owned() },
     ];
     // A new variant does not compile here until it is in the list above.
     for refusal in &refusals {
         match refusal {
             Refusal::IllegalMove { .. } | Refusal::NotFound { .. } | Refusal::Invalid { .. } | Refusal::StaleRun { .. } => {}
-            Refusal::NotYourRole { .. } | Refusal::NotYourTask { .. } | Refusal::NotYou { .. } | Refusal::NotClean { .. } => {}
+            Refusal::WrongAgentKind { .. } | Refusal::WrongTask { .. } | Refusal::WrongIdentity { .. } | Refusal::NotClean { .. } => {}
             Refusal::NoCommits { .. } | Refusal::EmptyDiff { .. } | Refusal::CommentNeeded { .. } | Refusal::ReasonNeeded { .. } => {}
-            Refusal::EmptyPlan { .. } | Refusal::OwnWork { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
-            Refusal::DependenciesOpen { .. } | Refusal::DependencyCircle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
-            Refusal::NotNow { .. } | Refusal::NoQuestion { .. } | Refusal::NoPlanWaiting | Refusal::NothingToLand { .. } => {}
-            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered | Refusal::Left { .. } => {}
-            Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::DeadAgent { .. } | Refusal::NameTaken { .. } => {}
-            Refusal::Unread { .. } | Refusal::LeadOnly { .. } | Refusal::Unverified { .. } | Refusal::NotAssignee { .. } => {}
-            Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AcknowledgedBefore { .. } => {}
-            Refusal::NotAsked { .. } | Refusal::GoalOpen { .. } | Refusal::NoMinion { .. } => {}
+            Refusal::EmptyPlan { .. } | Refusal::SelfReview { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
+            Refusal::DependenciesUnfinished { .. } | Refusal::DependencyCycle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
+            Refusal::WrongStatus { .. } | Refusal::NoQuestion { .. } | Refusal::NoPendingPlan | Refusal::NothingToLand { .. } => {}
+            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered | Refusal::AgentLeft { .. } => {}
+            Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::AgentUnresponsive { .. } | Refusal::NameTaken { .. } => {}
+            Refusal::UnreadMessages { .. } | Refusal::LeadOnly { .. } | Refusal::Untrusted { .. } | Refusal::NotAssignee { .. } => {}
+            Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AlreadyAcknowledged { .. } => {}
+            Refusal::NotATarget { .. } | Refusal::GoalUnfinished { .. } | Refusal::MinionLimit { .. } => {}
         }
     }
     refusals

@@ -5,9 +5,9 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use crate::agent::Role;
 use crate::id::GoalId;
-use crate::message::Message;
+use crate::team::message::Message;
+use crate::team::role::Role;
 
 /// `POST /api/projects/{id}/tokens`: an agent that the person vouches for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -34,7 +34,7 @@ pub struct MessageView {
 
 /// A token that was made. It is shown this once: only its hash is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Token {
+pub struct CreatedToken {
     pub token: String,
     /// The command that connects Claude Code. It reads `$TOKEN` where the token belongs, which stays out of shells' histories that way.
     pub connect: String,
@@ -100,7 +100,7 @@ pub struct RejectVerification {
 #[serde(deny_unknown_fields)]
 pub struct Assign {
     /// The agent from outside that is to do it; `null` gives the task back to the agents that the runner starts.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "explicit_null")]
     #[schema(required)]
     pub assigned_to: Option<String>,
     /// In which role.
@@ -113,13 +113,13 @@ pub struct Assign {
 #[serde(deny_unknown_fields)]
 pub struct LinkGoal {
     /// `null` takes the task from its goal.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "explicit_null")]
     #[schema(required)]
     pub goal_id: Option<GoalId>,
 }
 
 /// A value that may be `null` and must be there: what was forgotten takes nothing away.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+fn explicit_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }
 

@@ -4,18 +4,19 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::actor::Actor;
-use crate::comment::AuthorRole;
+use crate::board::comment::AuthorRole;
+use crate::board::project::tests::card;
+use crate::board::status::HeldBy;
+use crate::board::transition::Mover;
+use crate::board::wait_reason::WaitReason;
 use crate::event::Event;
-use crate::failure::FailureClass;
 use crate::id::{CommentId, ProjectId, QuestionId};
-use crate::message::Message;
-use crate::park::ParkReason;
-use crate::project::tests::card;
 use crate::refusal::Refusal;
-use crate::task::{HeldBy, Phase};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::failure::FailureClass;
+use crate::runs::parking::ParkReason;
+use crate::team::message::Message;
 use crate::time::Timestamp;
-use crate::transition::Mover;
-use crate::why::Why;
 
 fn at() -> Timestamp {
     Timestamp::from_milliseconds(1_769_850_300_000)
@@ -34,7 +35,7 @@ fn there_and_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>
 
 fn task() -> Task {
     Task {
-        card: card(1, Phase::Coder, Status::InProgress),
+        card: card(1, AgentKind::Coder, Status::InProgress),
         description: Some("Do it".to_owned()),
         worktree_path: None,
         branch: Some("vr/TASK-001/work".to_owned()),
@@ -58,7 +59,7 @@ fn frames_are_written_like_this() {
         task_id: None,
         run_id: None,
         actor: Actor::Human,
-        event: Event::TokenMade {},
+        event: Event::TokenCreated {},
         card: None,
         project: None,
     };
@@ -78,7 +79,7 @@ fn frames_are_written_like_this() {
 
 #[test]
 fn a_problem_lists_moves_only_when_there_are_some() {
-    let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: Phase::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
+    let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: AgentKind::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
     let full = Problem {
         status: 422,
         code: refusal.code().to_owned(),
@@ -158,7 +159,7 @@ fn requests_need_only_what_matters_and_nothing_unknown() {
     assert!(serde_json::from_str::<TaskPatch>(r#"{"state": "done"}"#).is_err());
     assert!(serde_json::from_str::<TaskPatch>(r#"{"status": "finished"}"#).is_err());
     assert!(serde_json::from_str::<ProjectPatch>(r#"{"status": "complete"}"#).is_err());
-    assert!(serde_json::from_str::<Words>(r#"{"content": "x", "role": "human"}"#).is_err());
+    assert!(serde_json::from_str::<TextBody>(r#"{"content": "x", "role": "human"}"#).is_err());
     assert!(serde_json::from_str::<Cancel>("{}").is_err());
     let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false}"#;
     assert_eq!(there_and_back(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
@@ -167,15 +168,15 @@ fn requests_need_only_what_matters_and_nothing_unknown() {
 #[test]
 fn the_server_says_what_it_is() {
     let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned() };
-    let server = Server {
+    let server = ServerInfo {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),
         repo_path: None,
         parked: vec![parking],
-        demo: Some(Demo { page_url: "/demo".to_owned(), scripted: true }),
+        demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
-    let health = Health { status: "ok".to_owned(), version: "0.1.0".to_owned() };
-    let landed = Landed { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
+    let health = HealthResponse { status: "ok".to_owned(), version: "0.1.0".to_owned() };
+    let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
@@ -187,22 +188,22 @@ fn the_server_says_what_it_is() {
 #[test]
 fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     let whys = [
-        Why::BlockedBy { tasks: vec![TaskId::new(3), TaskId::new(4)] },
-        Why::Held { by: HeldBy::Human },
-        Why::Held { by: HeldBy::Plan },
-        Why::Held { by: HeldBy::Stop },
-        Why::NoFreeSlot { most: 3 },
-        Why::PhaseFull { phase: Phase::Reviewer },
-        Why::Waiting { until: at(), after: FailureClass::Crashed },
-        Why::Parked { reason: ParkReason::RateLimited, until: Some(at()) },
-        Why::Parked { reason: ParkReason::SignedOut, until: None },
-        Why::NeedsYou,
-        Why::MergeQueued,
-        Why::Stopping,
-        Why::AssignedTo { name: "platform/mara".to_owned() },
-        Why::AwaitsLead { name: "platform/mara".to_owned() },
-        Why::PlanOpen { task: TaskId::new(1) },
-        Why::BranchAsked { task: TaskId::new(1) },
+        WaitReason::BlockedBy { tasks: vec![TaskId::new(3), TaskId::new(4)] },
+        WaitReason::Held { by: HeldBy::Human },
+        WaitReason::Held { by: HeldBy::Plan },
+        WaitReason::Held { by: HeldBy::Stop },
+        WaitReason::NoFreeSlot { limit: 3 },
+        WaitReason::KindLimitReached { phase: AgentKind::Reviewer },
+        WaitReason::Backoff { until: at(), after: FailureClass::Crashed },
+        WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(at()) },
+        WaitReason::Parked { reason: ParkReason::SignedOut, until: None },
+        WaitReason::NeedsAttention,
+        WaitReason::MergeQueued,
+        WaitReason::Stopping,
+        WaitReason::Assigned { name: "platform/mara".to_owned() },
+        WaitReason::AwaitingLead { name: "platform/mara".to_owned() },
+        WaitReason::PlanUnfinished { task: TaskId::new(1) },
+        WaitReason::UnapprovedCommits { task: TaskId::new(1) },
     ];
     let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"

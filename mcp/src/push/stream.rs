@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use db::{Caller, Db};
-use domain::message::Unread;
+use domain::team::message::Unread;
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
@@ -58,7 +58,7 @@ pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &Subs
 }
 
 async fn tell_on(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), Ended> {
-    let mut taken_back = db.tokens_taken_back();
+    let mut taken_back = db.token_revocations();
     while bearer.is_current(db).await? {
         let news = tokio::select! {
             news = listener.news() => news,

@@ -33,9 +33,9 @@ fn an_inbox_changes_for_its_owner_alone() {
     let hears = |name: &str, event: &Envelope| changes_inbox(event, &ProjectId::new(1), name);
     assert!(hears("mara", &sent("otto", "mara")));
     assert!(!hears("otto", &sent("otto", "mara")));
-    assert!(hears("mara", &sent("otto", ALL)) && hears("lena", &sent("otto", ALL)));
-    assert!(!hears("otto", &sent("otto", ALL)), "nobody hears their own broadcast");
-    let read = event(1, Event::InboxRead { agent: "mara".to_owned(), messages: 2 });
+    assert!(hears("mara", &sent("otto", EVERYONE)) && hears("lena", &sent("otto", EVERYONE)));
+    assert!(!hears("otto", &sent("otto", EVERYONE)), "nobody hears their own broadcast");
+    let read = event(1, Event::InboxDelivered { agent: "mara".to_owned(), messages: 2 });
     assert!(hears("mara", &read) && !hears("otto", &read));
     assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "a name of another project is somebody else");
 }
@@ -51,7 +51,7 @@ async fn what_was_not_passed_on_is_kept_once() {
         other.hear(&[sent("otto", "mara")]);
     }
     assert_eq!(mara.news().await, News { inbox: true, tools: false, resources: BTreeSet::from([Uri::Inbox]) });
-    mara.hear(&[sent("mara", ALL)]);
+    mara.hear(&[sent("mara", EVERYONE)]);
     mara.tell(|news| news.tools = true);
     assert_eq!(mara.news().await, News { tools: true, ..News::default() });
     other.tell(|news| news.tools = true);
@@ -61,8 +61,8 @@ async fn what_was_not_passed_on_is_kept_once() {
 #[tokio::test]
 async fn a_listener_is_who_its_caller_is_now() {
     let push = Push::default();
-    let listener = push.listener(&Caller::Room(db::RoomCaller { project_id: ProjectId::new(1), call_id: None }));
-    listener.hear(&[sent("otto", "mara"), sent("otto", ALL)]);
+    let listener = push.listener(&Caller::Invite(db::InviteCaller { project_id: ProjectId::new(1), call_id: None }));
+    listener.hear(&[sent("otto", "mara"), sent("otto", EVERYONE)]);
     listener.is_now(&agent(1, "mara"));
     listener.hear(&[sent("otto", "mara")]);
     assert!(listener.news().await.inbox);

@@ -1,6 +1,6 @@
 //! What agents agree on: plans that are acknowledged, contracts, and how many helpers each may have.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde_json::json;
 
 use super::fixture::{Board, done, refused};
@@ -81,5 +81,5 @@ async fn minions_are_allowed_by_a_lead_and_counted() {
     assert!(done(&lena, "set_spawn_policy", json!({"scope": "global", "enabled": false})).await.text.starts_with("global: no minions."));
     assert!(refused(&mara, "set_spawn_policy", json!({"scope": "mara"})).await.contains("is for a lead, and mara is none"));
     let kinds: Vec<_> = board.db.minions(&board.project.id).await.unwrap().into_iter().map(|minion| (minion.pilot, minion.status)).collect();
-    assert_eq!(kinds, [("mara".to_owned(), domain::spawn::MinionStatus::Completed)]);
+    assert_eq!(kinds, [("mara".to_owned(), domain::team::minion::MinionStatus::Completed)]);
 }

@@ -1,6 +1,6 @@
 //! What agents may not do among each other: each a tool-level error with a code for programs and the next legal step for a model.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Client, PERSON, call, done};
@@ -70,7 +70,7 @@ async fn nobody_acts_as_another() {
     refused(&mara, "register", json!({"agent_name": "mara", "team": "design"}), "not-you", "decided by your token").await;
     refused(&mara, "register", json!({"role": "lead"}), "lead-only", "Ask a lead").await;
     refused(&mara, "create_task", json!({"creator": "human", "title": "x"}), "not-you", "decided by your token").await;
-    let room = server.modern(&board.db.make_room_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
+    let room = server.modern(&board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
     refused(&room, "register", json!({"agent_name": "lena"}), "name-taken", "Choose another name").await;
     refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name like mara").await;
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
@@ -185,7 +185,7 @@ async fn a_builder_judges_its_work_by_no_path() {
         refused(client, "reject_verification", json!({"task_id": "TASK-002", "reason": "x"}), "not-independent", "neither built nor approved").await;
     }
     let card = board.db.card(&domain::id::TaskId::new(2)).await.unwrap();
-    assert_eq!((card.hands.approved_by.as_deref(), card.hands.verified_by), (Some("lena"), None));
+    assert_eq!((card.contributors.approved_by.as_deref(), card.contributors.verified_by), (Some("lena"), None));
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! What each tool does, and how its answer reads.
 
 use db::Caller;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use serde_json::json;
 
 use super::fixture::{Board, Era, PERSON, call, done, named_call, refused};
@@ -161,11 +162,11 @@ async fn an_orchestrator_adds_to_the_plan_and_gives_up_tasks() {
     done(&client, "create_subtasks", json!({"parent_task_id": "TASK-001", "tasks": [{"title": "Page"}]})).await;
     done(&client, "complete_task", json!({"task_id": "TASK-001", "reason": "one page is enough"})).await;
     board.end(&planner).await;
-    let close = db::Move { to: Status::Done, reason: None, merge: false };
-    for to in [db::Move::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::evidence::Found::Nothing).await.unwrap();
+    let close = db::MoveRequest { to: Status::Done, reason: None, merge: false };
+    for to in [db::MoveRequest::to(Status::InProgress), close] {
+        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::runs::evidence::EvidenceResult::Nothing).await.unwrap();
     }
-    let run = board.reserve(&TaskId::new(3), Phase::Orchestrator, Status::InProgress, None).await;
+    let run = board.reserve(&TaskId::new(3), AgentKind::Orchestrator, Status::InProgress, None).await;
     let client = server.modern(&run.token).await;
     let created = done(&client, "create_task", json!({"title": "Imprint"})).await;
     assert_eq!(created.data["ids"], json!(["TASK-004"]));

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::agent::{Registration, Role};
-use domain::goal::NewGoal;
+use domain::board::goal::NewGoal;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::Problem;
 use http::StatusCode;
 use reqwest::RequestBuilder;
@@ -69,7 +71,7 @@ async fn a_finished_run_is_refused_by_every_tool() {
     let server = board.serve().await;
     board.end(&planner).await;
     board.end(&reviewer).await;
-    for (phase, run) in [(Phase::Planner, &planner), (Phase::Coder, &coder.run), (Phase::Reviewer, &reviewer)] {
+    for (phase, run) in [(AgentKind::Planner, &planner), (AgentKind::Coder, &coder.run), (AgentKind::Reviewer, &reviewer)] {
         let client = server.modern(&run.token).await;
         for (tool, arguments) in every_tool() {
             let text = refused(&client, tool, arguments).await;
@@ -86,11 +88,11 @@ async fn each_role_is_refused_what_is_not_its_own() {
     let board = Board::new().await;
     let (coder, run, _) = board.reviewer().await;
     let server = board.serve().await;
-    let room = board.db.make_room_token(&db::Caller::Human, &board.project.id).await.unwrap();
+    let room = board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap();
     for (caller, token, words) in [
-        (super::table::run(Phase::Reviewer), run.token.clone(), "a reviewer may not call "),
+        (super::table::run(AgentKind::Reviewer), run.token.clone(), "a reviewer may not call "),
         (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
-        (db::Caller::Room(db::RoomCaller { project_id: board.project.id.clone(), call_id: None }), room, "this token belongs to a room"),
+        (db::Caller::Invite(db::InviteCaller { project_id: board.project.id.clone(), call_id: None }), room, "this token belongs to a room"),
         (db::Caller::Human, PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
@@ -117,11 +119,11 @@ async fn another_project_does_not_exist() {
     board.db.create_project(&db::Caller::Human, new, probe).await.unwrap();
     let goal = board.db.create_goal(&db::Caller::Human, &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
     let kim = Registration { name: "kim".to_owned(), ..Registration::default() };
-    board.db.make_agent_token(&db::Caller::Human, &ProjectId::new(2), kim).await.unwrap();
-    let handshake = board.db.begin_handshake(&db::Caller::Human, &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
+    board.db.create_agent_token(&db::Caller::Human, &ProjectId::new(2), kim).await.unwrap();
+    let handshake = board.db.initiate_handshake(&db::Caller::Human, &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
     let server = board.serve().await;
     let lead = board.agent("lena", &[Role::Lead]).await;
-    for (caller, token) in [(super::table::run(Phase::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
+    for (caller, token) in [(super::table::run(AgentKind::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
         let client = server.modern(&token).await;
         for (tool, arguments) in [
             ("get_task", json!({"task_id": "TASK-002"})),

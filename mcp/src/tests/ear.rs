@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use db::{AgentCaller, Caller};
-use domain::message::NewMessage;
+use domain::team::message::NewMessage;
 use reqwest::{RequestBuilder, Response};
 use rmcp::model::{ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter};
 use rmcp::service::{NotificationContext, Peer, RunningService};

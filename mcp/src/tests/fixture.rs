@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
-use db::{Caller, Db, NewRun, Reserved, RunEnd};
-use domain::agent::{Registration, Role};
+use db::{Caller, Db, NewRun, ReservedRun, RunEnd};
+use domain::board::project::{PlanApproval, Project};
+use domain::board::status::Status;
+use domain::board::task::NewTask;
 use domain::config::Config;
-use domain::failure::EndClass;
 use domain::id::TaskId;
-use domain::project::{PlanApproval, Project};
-use domain::task::{NewTask, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::NewProject;
-use repo::testing::{Sample, commit_all_in, write_in};
+use repo::testing::{TestRepository, commit_all_in, write_in};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, RequestMetaObject};
 use rmcp::service::{Peer, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -26,14 +29,14 @@ pub(super) const PERSON: &str = "the-person";
 
 pub(super) struct Board {
     pub(super) db: Db,
-    pub(super) sample: Sample,
+    pub(super) sample: TestRepository,
     pub(super) project: Project,
     pub(super) folder: TempDir,
 }
 
 pub(super) struct Coder {
     pub(super) task: TaskId,
-    pub(super) run: Reserved,
+    pub(super) run: ReservedRun,
     pub(super) worktree: PathBuf,
 }
 
@@ -44,7 +47,7 @@ impl Board {
         let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         db.set_human_token(PERSON).await.unwrap();
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject {
             title: "A shop".to_owned(),
@@ -56,14 +59,14 @@ impl Board {
         Self { db, sample, project, folder }
     }
 
-    pub(super) async fn reserve(&self, task: &TaskId, phase: Phase, status: Status, sha: Option<String>) -> Reserved {
+    pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, status: Status, sha: Option<String>) -> ReservedRun {
         let run_dirs = self.folder.path().join("runs");
-        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, run_dirs, port: None };
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root: run_dirs, port: None };
         self.db.reserve_run(new).await.unwrap()
     }
 
-    pub(super) async fn planner(&self) -> Reserved {
-        self.reserve(&TaskId::new(1), Phase::Planner, Status::InProgress, None).await
+    pub(super) async fn planner(&self) -> ReservedRun {
+        self.reserve(&TaskId::new(1), AgentKind::Planner, Status::InProgress, None).await
     }
 
     /// A coder at work on a new task, in a worktree of its own.
@@ -86,22 +89,22 @@ impl Board {
         let start = repository.ensure_project_branch(&self.project.integration_branch, "main").unwrap();
         let (branch, worktree) = (format!("vr/{task}/work"), self.sample.beside(task.as_str()));
         repository.add_worktree(task.as_str(), &worktree, &branch, &start).unwrap();
-        self.db.checkout_planned(&task, &branch, worktree.to_str().unwrap()).await.unwrap();
-        let run = self.reserve(&task, Phase::Coder, Status::Backlog, None).await;
+        self.db.record_checkout(&task, &branch, worktree.to_str().unwrap()).await.unwrap();
+        let run = self.reserve(&task, AgentKind::Coder, Status::Backlog, None).await;
         self.db.run_session(&run.run.id, "session-of-the-coder").await.unwrap();
         Coder { task, run, worktree }
     }
 
     /// A reviewer of a coder's commit, which is made and handed over first.
-    pub(super) async fn reviewer(&self) -> (Coder, Reserved, String) {
+    pub(super) async fn reviewer(&self) -> (Coder, ReservedRun, String) {
         let coder = self.coder().await;
         let head = coder.commit();
         let caller = self.db.caller(&coder.run.token).await.unwrap().unwrap();
-        let look = self.db.look(&caller, &coder.task, Status::InReview).await.unwrap();
-        let found = repo::look(&look).unwrap();
-        self.db.move_task(&caller, &coder.task, db::Move::to(Status::InReview), found).await.unwrap();
+        let look = self.db.required_evidence(&caller, &coder.task, Status::InReview).await.unwrap();
+        let found = repo::collect_evidence(&look).unwrap();
+        self.db.move_task(&caller, &coder.task, db::MoveRequest::to(Status::InReview), found).await.unwrap();
         self.end(&coder.run).await;
-        let run = self.reserve(&coder.task, Phase::Reviewer, Status::InReview, Some(head.clone())).await;
+        let run = self.reserve(&coder.task, AgentKind::Reviewer, Status::InReview, Some(head.clone())).await;
         self.db.run_session(&run.run.id, "session-of-the-reviewer").await.unwrap();
         (coder, run, head)
     }
@@ -109,17 +112,17 @@ impl Board {
     /// An agent from outside whom the person vouches for: its token.
     pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        self.db.make_agent_token(&Caller::Human, &self.project.id, who).await.unwrap()
+        self.db.create_agent_token(&Caller::Human, &self.project.id, who).await.unwrap()
     }
 
     /// An agent from outside whom nobody vouches for: its own token, after it registered with the room's.
     pub(super) async fn stranger(&self, server: &Server, name: &str) -> String {
-        let room = server.modern(&self.db.make_room_token(&Caller::Human, &self.project.id).await.unwrap()).await;
+        let room = server.modern(&self.db.create_invite_token(&Caller::Human, &self.project.id).await.unwrap()).await;
         let registered = done(&room, "register", serde_json::json!({"agent_name": name, "role": "researcher"})).await;
         registered.data["token"].as_str().unwrap().to_owned()
     }
 
-    pub(super) async fn end(&self, run: &Reserved) {
+    pub(super) async fn end(&self, run: &ReservedRun) {
         let end =
             RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
         self.db.end_run(&run.run.id, end).await.unwrap();

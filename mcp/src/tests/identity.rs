@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use db::{Caller, HistoryQuery};
 use domain::actor::Actor;
-use domain::agent::Role;
+use domain::board::status::Status;
 use domain::event::Event;
-use domain::evidence::Found;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
-use domain::run::Run;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::run::Run;
+use domain::team::role::Role;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -88,7 +89,7 @@ proptest::proptest! {
     #[test]
     fn only_ones_own_name_passes(
         caller in select(vec![
-            Caller::Human, run(Phase::Planner), run(Phase::Coder), run(Phase::Reviewer), run(Phase::Orchestrator),
+            Caller::Human, run(AgentKind::Planner), run(AgentKind::Coder), run(AgentKind::Reviewer), run(AgentKind::Orchestrator),
             outside("lena"), outside("platform/mara"), outside("kim"), outside("design/mara"),
         ]),
         claimed in claimed(),
@@ -99,7 +100,7 @@ proptest::proptest! {
         let judged = tools::claim(&caller, tool, arguments.as_object());
         prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
         if let Err(refusal) = judged {
-            let named = matches!(refusal, Refusal::NotYou { own: named, .. } if named == own);
+            let named = matches!(refusal, Refusal::WrongIdentity { own: named, .. } if named == own);
             prop_assert!(named);
         }
     }
@@ -121,9 +122,9 @@ async fn bearers(board: &Board) -> Vec<Bearer> {
     tokens.push(board.agent("lena", &[Role::Lead]).await);
     tokens.push(board.agent("platform/mara", &[Role::Builder]).await);
     tokens.push(board.stranger(&server, "kim").await);
-    let who = |name: &str| domain::agent::Registration { name: name.to_owned(), ..Default::default() };
-    tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("design/mara")).await.unwrap());
-    tokens.push(board.db.make_agent_token(&Caller::Human, &second, who("lena")).await.unwrap());
+    let who = |name: &str| domain::team::agent::Registration { name: name.to_owned(), ..Default::default() };
+    tokens.push(board.db.create_agent_token(&Caller::Human, &second, who("design/mara")).await.unwrap());
+    tokens.push(board.db.create_agent_token(&Caller::Human, &second, who("lena")).await.unwrap());
     let mut bearers = Vec::new();
     for token in tokens {
         let caller = board.db.caller(&token).await.unwrap().unwrap();
@@ -137,7 +138,7 @@ async fn other_project(board: &Board) -> ProjectId {
     let new = domain::wire::NewProject {
         title: "A second shop".to_owned(),
         description: Some("x".to_owned()),
-        plan_approval: Some(domain::project::PlanApproval::Auto),
+        plan_approval: Some(domain::board::project::PlanApproval::Auto),
         ..Default::default()
     };
     board.db.create_project(&Caller::Human, new, probe).await.unwrap().id
@@ -146,18 +147,18 @@ async fn other_project(board: &Board) -> ProjectId {
 /// The token of a round of orchestration: its plan is made, and the only task of it closed.
 async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     let plan = board.db.board(project).await.unwrap().cards[0].id.clone();
-    let planner = board.reserve(&plan, Phase::Planner, Status::InProgress, None).await;
+    let planner = board.reserve(&plan, AgentKind::Planner, Status::InProgress, None).await;
     let caller = board.db.caller(&planner.token).await.unwrap().unwrap();
-    let part = domain::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
+    let part = domain::board::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
     let part = board.db.create_subtasks(&caller, &plan, vec![part]).await.unwrap()[0].card.id.clone();
-    board.db.move_task(&caller, &plan, db::Move::to(Status::Done), Found::Nothing).await.unwrap();
+    board.db.move_task(&caller, &plan, db::MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
     board.end(&planner).await;
-    let close = db::Move { to: Status::Done, reason: None, merge: false };
-    for to in [db::Move::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &part, to, Found::Nothing).await.unwrap();
+    let close = db::MoveRequest { to: Status::Done, reason: None, merge: false };
+    for to in [db::MoveRequest::to(Status::InProgress), close] {
+        board.db.move_task(&Caller::Human, &part, to, EvidenceResult::Nothing).await.unwrap();
     }
     let round = board.db.board(project).await.unwrap().cards.last().unwrap().id.clone();
-    board.reserve(&round, Phase::Orchestrator, Status::InProgress, None).await.token
+    board.reserve(&round, AgentKind::Orchestrator, Status::InProgress, None).await.token
 }
 
 /// Arguments that `tool` would take from somebody, marked with the number of the case.

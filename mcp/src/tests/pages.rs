@@ -1,9 +1,9 @@
 //! Long lists: each comes in pages that together hold everything.
 
 use db::Caller;
-use domain::goal::NewGoal;
+use domain::board::goal::NewGoal;
+use domain::board::task::NewTask;
 use domain::id::{GoalId, TaskId};
-use domain::task::NewTask;
 use serde_json::json;
 
 use super::fixture::{Board, done};

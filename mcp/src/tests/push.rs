@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use db::Caller;
-use domain::agent::{ALL, Registration, Role};
+use domain::team::agent::{EVERYONE, Registration};
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use http::StatusCode;
 use serde_json::json;
@@ -47,7 +48,7 @@ async fn a_broadcast_and_its_copies_are_told_to_all_but_the_sender() {
         all.push(server.listening(&board.agent(name, &roles).await, era, &[]).await);
         board.until_connected(name, true).await;
     }
-    board.say(&board.caller("otto"), ALL, "I begin.").await;
+    board.say(&board.caller("otto"), EVERYONE, "I begin.").await;
     all[0].until(&Heard::Tools).await;
     all[1].alarm(Era::Legacy, ALERT).await;
     // A lead hears of what others write to each other.
@@ -81,7 +82,7 @@ async fn the_same_name_in_another_project_is_somebody_else() {
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let other = board.db.create_project(&Caller::Human, NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let theirs = board.db.make_agent_token(&Caller::Human, &other.id, who).await.unwrap();
+    let theirs = board.db.create_agent_token(&Caller::Human, &other.id, who).await.unwrap();
     let ours = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;
     let server = board.serve().await;

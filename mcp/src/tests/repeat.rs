@@ -1,6 +1,6 @@
 //! Calls that come twice under one id: because their answer was lost, or because their client counts anew in each turn.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Client, Era, Outcome, call, done, named_call};

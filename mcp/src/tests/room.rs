@@ -1,7 +1,7 @@
 //! Whoever shows a room's token: a guest until it registered, and then who it says.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::team::role::Role;
 use http::StatusCode;
 use rmcp::RoleClient;
 use rmcp::service::Peer;
@@ -12,7 +12,7 @@ use super::fixture::{Board, Era, done, refused};
 
 impl Board {
     pub(super) async fn room(&self) -> String {
-        self.db.make_room_token(&Caller::Human, &self.project.id).await.unwrap()
+        self.db.create_invite_token(&Caller::Human, &self.project.id).await.unwrap()
     }
 }
 

@@ -1,13 +1,13 @@
 //! Which role sees which tool, and what the tools look like on the wire.
 
-use db::{AgentCaller, Caller, RoomCaller, RunCaller};
+use db::{AgentCaller, Caller, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
 use crate::tools;
 
-pub(super) fn run(phase: Phase) -> Caller {
+pub(super) fn run(phase: AgentKind) -> Caller {
     let (run_id, task_id, project_id) = (RunId::new(1), TaskId::new(1), ProjectId::new(1));
     Caller::Run(RunCaller { run_id, task_id, project_id, phase, call_id: None })
 }
@@ -18,11 +18,11 @@ pub(super) fn outside(name: &str) -> Caller {
 
 /// Everybody for whom the table has a column, in the order of the page that is made of it.
 fn columns() -> Vec<(&'static str, Caller)> {
-    let phases = Phase::ALL.iter().map(|phase| (phase.as_str(), run(*phase)));
+    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase)));
     phases
         .chain([
             ("outside", outside("mara")),
-            ("room", Caller::Room(RoomCaller { project_id: ProjectId::new(1), call_id: None })),
+            ("room", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None })),
             ("person", Caller::Human),
         ])
         .collect()

@@ -1,8 +1,8 @@
 //! Agents that meet: joining, being seen, writing to each other.
 
 use db::Caller;
-use domain::agent::Role;
-use domain::message::NewMessage;
+use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Outcome, PERSON, call, done, refused};
@@ -20,7 +20,7 @@ fn to(name: &str, content: &str) -> NewMessage {
 async fn a_room_gives_everybody_a_name_and_a_token_of_their_own() {
     let board = Board::new().await;
     let server = board.serve().await;
-    let room = board.db.make_room_token(&Caller::Human, &board.project.id).await.unwrap();
+    let room = board.db.create_invite_token(&Caller::Human, &board.project.id).await.unwrap();
     let client = server.modern(&room).await;
     let registered = done(&client, "register", json!({"agent_name": "mara", "role": "tester, coder", "team": "platform", "token": ""})).await;
     assert!(registered.text.starts_with("platform/mara registered successfully as tester, coder in PROJ-001."), "{}", registered.text);

@@ -1,9 +1,9 @@
 //! Work that agents from outside hand each other: tasks with gates, hats, and goals.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::board::stage::Stage;
 use domain::id::TaskId;
-use domain::stage::Stage;
+use domain::team::role::Role;
 use serde_json::json;
 
 use super::fixture::{Board, Client, PERSON, done, refused};
@@ -102,7 +102,7 @@ async fn a_task_that_failed_is_given_out_again() {
     assert_eq!(team.stage().await, Stage::Failed);
     assert_eq!(done(&team.lena, "list_tasks", json!({"status": "failed"})).await.data["tasks"][0]["id"], json!(team.task));
     done(&team.lena, "update_task", json!({"task_id": team.task, "status": "assigned", "assigned_to": "kim"})).await;
-    assert_eq!(team.board.db.card(&team.task).await.unwrap().hands.assigned_to.as_deref(), Some("kim"));
+    assert_eq!(team.board.db.card(&team.task).await.unwrap().contributors.assigned_to.as_deref(), Some("kim"));
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn the_person_works_with_the_same_tools() {
     let made =
         done(&person, "create_task", json!({"title": "Sort", "assigned_to": "tess", "blocked_by": "TASK-002", "project_id": "PROJ-001"})).await;
     let card = team.board.db.card(&made.data["ids"][0].as_str().unwrap().parse().unwrap()).await.unwrap();
-    assert_eq!((card.depends_on, card.hands.assigned_to.as_deref()), (vec![team.task.clone()], Some("tess")));
+    assert_eq!((card.depends_on, card.contributors.assigned_to.as_deref()), (vec![team.task.clone()], Some("tess")));
     assert_eq!(team.board.db.task(&card.id).await.unwrap().created_by.as_deref(), Some("human"));
     assert!(
         team.board.db.history(&team.board.project.id, &db::HistoryQuery::default()).await.unwrap().iter().any(|message| message.to_agent == "tess")

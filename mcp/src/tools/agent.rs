@@ -1,6 +1,7 @@
 //! Presence: who takes part, under which name, and what each is at.
 
-use domain::agent::{Agent, Registration, Role, is_short_for};
+use domain::team::agent::{Agent, Registration, is_short_for};
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -66,7 +67,7 @@ async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
     let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
     let agent = &registered.agent;
     let mut text = format!("{} registered successfully{} in {project}.", agent.name, roles(agent));
-    if !agent.verified {
+    if !agent.trusted {
         text += " The person does not vouch for you yet: you may talk and take tasks, and neither lead, approve nor verify.";
     }
     if let Some(token) = &registered.token {
@@ -101,7 +102,7 @@ struct Who {
 }
 
 async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let agents = call.db.agents(&call.project(given.project.0).await?).await?;
     let there: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(show::agent).collect();
     Ok(Answer::new(json!(there).to_string(), json!({"agents": there})))
@@ -128,8 +129,8 @@ async fn set_status(call: Call, given: SetStatus) -> Result<Answer, Failure> {
 struct Ping {}
 
 async fn ping(call: Call, Ping {}: Ping) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
-    let at = call.db.beat(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
+    let at = call.db.record_heartbeat(&call.caller).await?;
     Ok(Answer::new(format!("pong — {at}"), json!({"at": at})))
 }
 

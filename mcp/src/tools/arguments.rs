@@ -7,8 +7,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use domain::board::task::Dependency;
 use domain::id::{ProjectId, TaskId};
-use domain::task::Dependency;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 

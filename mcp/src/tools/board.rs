@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use db::Caller;
-use domain::comment::Comment;
+use domain::board::card::Card;
+use domain::board::comment::Comment;
+use domain::board::status::Status;
 use domain::id::TaskId;
-use domain::task::{Card, Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +52,7 @@ struct GetBoard {
 }
 
 async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let board = call.db.board(&call.project(arguments.project.0).await?).await?;
     let mut comments: BTreeMap<TaskId, Vec<Comment>> = BTreeMap::new();
     for comment in call.db.last_comments(&board.project.id, COMMENTS).await? {
@@ -81,7 +83,7 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
 struct GetMyTasks {
     #[schemars(schema_with = "arguments::phase")]
     #[serde(default, deserialize_with = "arguments::given")]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     /// The last task id of the previous page.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
@@ -91,10 +93,10 @@ struct GetMyTasks {
 /// A run's own task; of an agent from outside what is assigned to it; for a person the one their client was started for, else all that are
 /// in progress.
 async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let mut cards = Vec::new();
     if let Caller::Agent(agent) = &call.caller {
-        let open = |card: &Card| card.status.is_open() && card.hands.assigned_to.as_deref() == Some(agent.name.as_str());
+        let open = |card: &Card| card.status.is_open() && card.contributors.assigned_to.as_deref() == Some(agent.name.as_str());
         cards.extend(call.db.board(&agent.project_id).await?.cards.into_iter().filter(open));
     } else if let Some(own) = &call.scope {
         cards.push(call.db.card(own).await?);
@@ -103,7 +105,7 @@ async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failu
             cards.extend(call.db.board(&project.id).await?.cards.into_iter().filter(|card| card.status == Status::InProgress));
         }
     }
-    let works = |phase: Phase| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
+    let works = |phase: AgentKind| matches!(&call.caller, Caller::Run(run) if run.phase == phase);
     let after = arguments.after.as_ref().map_or(0, TaskId::number);
     cards.retain(|card| card.id.number() > after && arguments.phase.is_none_or(|phase| card.phase == phase || works(phase)));
     // Those of several projects too: a page goes on after an id.

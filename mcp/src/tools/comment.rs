@@ -1,7 +1,7 @@
 //! Comments: what one role tells the next.
 
 use db::Caller;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use rmcp::handler::server::router::tool::ToolRoute;

@@ -1,7 +1,7 @@
 //! Contracts: what modules promise each other, by name and version.
 
-use domain::agent::is_short_for;
-use domain::contract::{Contract, ContractType, NewContract};
+use domain::team::agent::is_short_for;
+use domain::team::contract::{Contract, ContractType, NewContract};
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
@@ -70,7 +70,7 @@ struct ListContracts {
 }
 
 async fn list_contracts(call: Call, given: ListContracts) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let mut contracts = call.db.contracts(&call.project(given.project.0).await?).await?;
     contracts.retain(|contract| given.r#type.is_none_or(|kind| contract.kind == kind));
     contracts.retain(|contract| {

@@ -1,9 +1,11 @@
 //! Making tasks: a plan at once, or a single one.
 
 use db::Caller;
-use domain::agent::Role;
+use domain::board::status::HeldBy;
+use domain::board::task::{NewSubtask, NewTask, Task};
 use domain::id::{GoalId, TaskId};
-use domain::task::{HeldBy, NewSubtask, NewTask, Phase, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,7 +50,7 @@ struct Subtask {
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default)]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     #[serde(default)]
     depends_on: Vec<DependsOn>,
 }
@@ -79,7 +81,7 @@ struct CreateTask {
     description: Option<String>,
     #[schemars(schema_with = "arguments::created_phase")]
     #[serde(default, deserialize_with = "arguments::given")]
-    phase: Option<Phase>,
+    phase: Option<AgentKind>,
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     parent_task_id: Option<TaskId>,
@@ -126,10 +128,10 @@ fn created(caller: &Caller, tasks: &[Task]) -> Answer {
     let lines: Vec<String> = tasks.iter().map(|task| format!("{} {}", task.card.id, task.card.title)).collect();
     let first = tasks.first().map(|task| &task.card);
     let held = first.and_then(|card| card.held_by);
-    let next = match (caller, first.and_then(|card| card.hands.assigned_to.as_deref()), held) {
+    let next = match (caller, first.and_then(|card| card.contributors.assigned_to.as_deref()), held) {
         (_, Some(assignee), None) => format!("It is assigned to {assignee}, who is told."),
         (Caller::Run(_), _, Some(HeldBy::Plan)) => "They wait for the person's approval once you call complete_task.".to_owned(),
-        (Caller::Run(run), ..) if run.phase == Phase::Orchestrator => "The runner starts them as soon as there is room.".to_owned(),
+        (Caller::Run(run), ..) if run.phase == AgentKind::Orchestrator => "The runner starts them as soon as there is room.".to_owned(),
         (Caller::Run(_), ..) => "They start when you call complete_task.".to_owned(),
         (_, _, Some(_)) => "It waits until it is started on the board.".to_owned(),
         (_, _, None) => "The runner starts what can start.".to_owned(),

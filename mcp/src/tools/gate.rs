@@ -1,7 +1,8 @@
 //! The gates of a task: handed in, approved or sent back, and verified by a third pair of eyes.
 
+use domain::board::status::Status;
+use domain::board::task::Submission;
 use domain::id::TaskId;
-use domain::task::{Status, Submission};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;

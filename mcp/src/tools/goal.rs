@@ -1,8 +1,8 @@
 //! Goals: tasks that belong together, how far they are, and their sign-off.
 
-use domain::goal::{Goal, NewGoal};
+use domain::board::goal::{Goal, NewGoal};
+use domain::board::stage::Stage;
 use domain::id::{GoalId, TaskId};
-use domain::stage::Stage;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,7 +73,7 @@ struct GoalStatus {
 }
 
 async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let goal = call.db.goal(&given.goal_id).await?;
     call.within(&goal.project_id, "goal", &goal.id)?;
     let after = given.after.as_ref().map_or(0, TaskId::number);

@@ -1,6 +1,6 @@
 //! Handshakes: a lead tells a plan and sees who acknowledged it.
 
-use domain::handshake::Handshake;
+use domain::team::handshake::Handshake;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +44,7 @@ struct InitiateHandshake {
 
 async fn initiate_handshake(call: Call, given: InitiateHandshake) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
-    let handshake = call.db.begin_handshake(&call.caller, &project, &given.message, given.agents).await?;
+    let handshake = call.db.initiate_handshake(&call.caller, &project, &given.message, given.agents).await?;
     Ok(answer(&handshake))
 }
 
@@ -62,7 +62,7 @@ async fn ack_handshake(call: Call, given: ByNumber) -> Result<Answer, Failure> {
 }
 
 async fn handshake_status(call: Call, given: ByNumber) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let handshake = call.db.handshake(given.handshake_id).await?;
     call.within(&handshake.project_id, "handshake", handshake.id)?;
     Ok(answer(&handshake))

@@ -1,7 +1,7 @@
 //! Hats: in which role somebody works on a task, and who wore which.
 
-use domain::agent::Role;
 use domain::id::TaskId;
+use domain::team::role::Role;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ struct AssignRoleHat {
 async fn assign_role_hat(call: Call, given: AssignRoleHat) -> Result<Answer, Failure> {
     call.within_reach(&given.task_id).await?;
     let task = call.db.assign_role_hat(&call.caller, &given.task_id, given.role).await?;
-    let assignee = task.card.hands.assigned_to.as_deref().unwrap_or("nobody");
+    let assignee = task.card.contributors.assigned_to.as_deref().unwrap_or("nobody");
     let text = format!("{assignee} wears the hat {} for {}.", given.role, task.card.id);
     Ok(Answer::new(text, json!({"task": show::data(&task.card, &[])})))
 }
@@ -51,7 +51,7 @@ struct HatHistory {
 }
 
 async fn hat_history(call: Call, given: HatHistory) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let hats = call.db.hats(&call.project(given.project.0).await?).await?;
     let (shown, older) = page::newest(hats.iter().map(|worn| json!(worn)).collect());
     let lines: Vec<String> = hats[older..]

@@ -1,8 +1,8 @@
 //! Messages: written to one, to all, read from an inbox, and looked back at.
 
-use db::{Confirmed, HistoryQuery, Sent};
+use db::{AcknowledgedMessage, HistoryQuery, Sent};
 use domain::id::TaskId;
-use domain::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
+use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,7 +73,7 @@ async fn send(call: Call, given: Send) -> Result<Answer, Failure> {
 }
 
 /// What sending confirmed, and how whoever never saw it comes to see it.
-fn counted_as_read(confirmed: &[Confirmed]) -> String {
+fn counted_as_read(confirmed: &[AcknowledgedMessage]) -> String {
     let (Some(first), Some(last)) = (confirmed.first(), confirmed.last()) else { return String::new() };
     let named: Vec<String> = confirmed.iter().rev().take(NAMED).map(|read| format!("#{} from {}", read.id, read.from_agent)).collect();
     let more = confirmed.len() - named.len();
@@ -102,7 +102,7 @@ async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
         .iter()
         .map(|received| {
             let mut data = show::message(&received.message);
-            if received.again {
+            if received.redelivered {
                 data["again"] = json!(true);
             }
             data
@@ -110,8 +110,8 @@ async fn check_inbox(call: Call, given: CheckInbox) -> Result<Answer, Failure> {
         .collect();
     let text = if messages.is_empty() { "No new messages.".to_owned() } else { json!(messages).to_string() };
     let last = inbox.messages.iter().map(|received| received.message.id).max().unwrap_or_default();
-    let more = (inbox.more > 0).then(|| format!("{} more messages wait: call check_inbox with ack={last}.", inbox.more));
-    Ok(Answer::new(text, json!({"messages": messages, "more": inbox.more})).with_aside(more))
+    let more = (inbox.remaining > 0).then(|| format!("{} more messages wait: call check_inbox with ack={last}.", inbox.remaining));
+    Ok(Answer::new(text, json!({"messages": messages, "more": inbox.remaining})).with_aside(more))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -131,7 +131,7 @@ struct GetHistory {
 }
 
 async fn get_history(call: Call, given: GetHistory) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let project = call.project(given.project.0).await?;
     let count = given.count.unwrap_or(HISTORY_DEFAULT);
     let query = HistoryQuery { count: Some(count), task: given.task_id, agent: None, before: given.before };

@@ -1,6 +1,6 @@
 //! What somebody who joins is told: how agents work together here, and what each of its roles does. The words are in `agents/`.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 
 const PROTOCOL: &str = include_str!("../../../agents/protocol.md");
 

@@ -1,6 +1,6 @@
 //! Minions: the helpers that an agent starts by itself, allowed by a lead and written down.
 
-use domain::spawn::{MinionStatus, SpawnPolicy};
+use domain::team::minion::{MinionStatus, SpawnPolicy};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,7 +67,7 @@ struct GetSpawnPolicy {
 }
 
 async fn get_spawn_policy(call: Call, given: GetSpawnPolicy) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let project = call.project(given.project.0).await?;
     let allowance = call.db.allowance(&project, &call.name()?).await?;
     let policies = call.db.spawn_policies(&project).await?;

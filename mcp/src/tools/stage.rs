@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use domain::agent::{Agent, Health, is_short_for};
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::TaskUpdate;
 use domain::id::TaskId;
-use domain::stage::Stage;
-use domain::task::{Card, Status, TaskUpdate};
+use domain::team::agent::{Agent, Health, is_short_for};
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,13 +57,13 @@ struct ListTasks {
 }
 
 async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let project = call.project(given.project.0).await?;
     let mut cards = call.db.board(&project).await?.cards;
     let after = given.after.as_ref().map_or(0, TaskId::number);
     cards.retain(|card| card.id.number() > after && given.status.map_or(card.status.is_open(), |stage| Stage::of(card) == stage));
     if let Some(wanted) = &given.assigned_to {
-        cards.retain(|card| card.hands.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
+        cards.retain(|card| card.contributors.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
     }
     let agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     let page = page::cards(cards.iter(), |card| (show::line(card, Stage::of(card).as_str()), show::data(card, &[])));
@@ -78,7 +80,7 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
 
 /// Says when nobody is behind the name that works on a task.
 fn warning(card: &Card, agents: &BTreeMap<String, Agent>) -> Option<String> {
-    let assignee = card.hands.assigned_to.as_ref().filter(|_| card.status == Status::InProgress)?;
+    let assignee = card.contributors.assigned_to.as_ref().filter(|_| card.status == Status::InProgress)?;
     let agent = agents.get(assignee);
     let gone = agent.is_none_or(|agent| agent.left_at.is_some() || agent.health == Health::Dead);
     let since = agent.and_then(|agent| agent.left_at.or(agent.last_seen)).map(|since| format!(" since {}", since.clock())).unwrap_or_default();

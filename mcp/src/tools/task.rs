@@ -1,14 +1,16 @@
 //! One task: read in full, moved, completed.
 
-use domain::evidence::Found;
+use domain::board::status::Status;
+use domain::board::task::Task;
 use domain::id::{CommentId, TaskId};
-use domain::task::{Phase, Status, Task};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 use rmcp::handler::server::router::tool::ToolRoute;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use db::{Caller, Move};
+use db::{Caller, MoveRequest};
 
 use crate::call::{Call, Effect, tool};
 use crate::handler::Handler;
@@ -52,7 +54,7 @@ struct GetTask {
 }
 
 async fn get_task(call: Call, arguments: GetTask) -> Result<Answer, Failure> {
-    call.db.admit_reader(&call.caller).await?;
+    call.db.require_active_reader(&call.caller).await?;
     let task = call.db.task(&arguments.task_id).await?;
     call.within(&task.card.project_id, "task", &task.card.id)?;
     let question = call.db.open_question(&task.card.id).await?;
@@ -100,7 +102,7 @@ struct UpdateTaskStatus {
 }
 
 async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {
-    let wish = Move { to: arguments.status, reason: arguments.reason, merge: true };
+    let wish = MoveRequest { to: arguments.status, reason: arguments.reason, merge: true };
     moved(&call, &arguments.task_id, wish).await
 }
 
@@ -114,11 +116,11 @@ struct CompleteTask {
 }
 
 async fn complete_task(call: Call, arguments: CompleteTask) -> Result<Answer, Failure> {
-    let wish = Move { to: Status::Done, reason: arguments.reason, merge: true };
+    let wish = MoveRequest { to: Status::Done, reason: arguments.reason, merge: true };
     moved(&call, &arguments.task_id, wish).await
 }
 
-async fn moved(call: &Call, id: &TaskId, wish: Move) -> Result<Answer, Failure> {
+async fn moved(call: &Call, id: &TaskId, wish: MoveRequest) -> Result<Answer, Failure> {
     let found = found(call, id, wish.to).await?;
     let task = call.db.move_task(&call.caller, id, wish, found).await?;
     Ok(told(&call.caller, &task))
@@ -126,13 +128,13 @@ async fn moved(call: &Call, id: &TaskId, wish: Move) -> Result<Answer, Failure> 
 
 /// What the repository says about a task that is to be moved. Nothing is looked up for a run that is over: its move is refused, or was
 /// made before and is answered from memory.
-pub(super) async fn found(call: &Call, id: &TaskId, to: Status) -> Result<Found, Failure> {
-    if call.db.admit_reader(&call.caller).await.is_err() {
-        return Ok(Found::Nothing);
+pub(super) async fn found(call: &Call, id: &TaskId, to: Status) -> Result<EvidenceResult, Failure> {
+    if call.db.require_active_reader(&call.caller).await.is_err() {
+        return Ok(EvidenceResult::Nothing);
     }
     call.within(&call.db.card(id).await?.project_id, "task", id)?;
-    let look = call.db.look(&call.caller, id, to).await?;
-    Ok(tokio::task::spawn_blocking(move || repo::look(&look)).await??)
+    let look = call.db.required_evidence(&call.caller, id, to).await?;
+    Ok(tokio::task::spawn_blocking(move || repo::collect_evidence(&look)).await??)
 }
 
 /// The answer after a task was changed.
@@ -149,8 +151,8 @@ fn outcome(caller: &Caller, task: &Task) -> String {
         (_, Some(sha)) => format!("{}: approved {}; the merge is queued.", card.id, show::short(sha)),
         (Status::InReview, None) => format!("{} is in review: another agent judges the commit.", card.id),
         (Status::InProgress, None) if caller.run().is_some() => format!("{} is sent back to its coder, who reads your comment.", card.id),
-        (Status::Done, None) if card.hands.verified_by.is_some() => format!("{} is verified.", card.id),
-        (Status::Done, None) if card.phase == Phase::Planner => format!("{} is done: the tasks of the plan are next.", card.id),
+        (Status::Done, None) if card.contributors.verified_by.is_some() => format!("{} is verified.", card.id),
+        (Status::Done, None) if card.phase == AgentKind::Planner => format!("{} is done: the tasks of the plan are next.", card.id),
         (Status::Cancelled, None) => format!("{} is given up.", card.id),
         (status, None) => format!("{} is {status}.", card.id),
     };

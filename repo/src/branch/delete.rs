@@ -1,8 +1,8 @@
-//! Deletes a branch whose commits something else keeps.
+//! Deletes a branch whose commits another reference keeps.
 //!
-//! Not through libgit2, which reads `packed-refs` before it locks it and so can lose branches that another program packs
-//! at that moment. The locks and steps are git's own, in git's order: the reference's lock, the lock of all packed
-//! references, then reflog, packed value, loose file. A kill after any of them is finished by a repeat.
+//! Must not use libgit2, which reads `packed-refs` before it locks the file and can lose branches that another program
+//! packs meanwhile. This file takes git's locks in git's order (the reference, then `packed-refs`) and removes the
+//! reflog, the packed value and the loose file. After a kill at any step, a repeated call finishes the deletion.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,46 +11,46 @@ use std::path::Path;
 use git2::Oid;
 
 use super::packed::{PackedReferences, path_in};
-use super::{contains, full_name, is_rescued, tip};
+use super::{branch_ref, contains, is_rescued, tip};
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, sha};
-use crate::lock::{LockFile, remove_left_over};
+use crate::lock::{LockFile, remove_stale};
 
 impl Repository {
-    /// Deletes `branch` when `kept_by` or a rescue ref contains its tip. Answers whether there was such a branch.
+    /// Deletes `branch` if `kept_by` or a rescue ref contains its tip. Returns whether the branch existed.
     ///
     /// # Errors
-    /// [`RepoError::NotKept`] when commits would be lost, [`RepoError::CheckedOut`] when a checkout stands on it,
-    /// [`RepoError::Symbolic`] when it only points to another one, [`RepoError::Moved`], [`RepoError::Locked`].
+    /// [`RepoError::CommitsNotKept`] if commits would be lost, [`RepoError::CheckedOut`] if a checkout uses the branch,
+    /// [`RepoError::Symbolic`] if it only points to another branch, [`RepoError::Moved`], [`RepoError::Locked`].
     pub fn delete_branch(&self, branch: &str, kept_by: &str) -> Result<bool, RepoError> {
         let handle = self.handle()?;
-        let name = full_name(branch);
+        let name = branch_ref(branch);
         let Some(old) = tip(&handle, branch)? else {
-            // What a deletion leaves that is killed after its last step.
-            remove_left_over(&path_in(self.git_dir()))?;
-            remove_left_over(&self.git_dir().join(&name))?;
+            // A deletion that was killed after its last step leaves locks and empty folders.
+            remove_stale(&path_in(self.git_dir()))?;
+            remove_stale(&self.git_dir().join(&name))?;
             remove_empty_folders(self.git_dir(), &name);
             return Ok(false);
         };
         if let Some(checkout) = self.checkouts()?.into_iter().find(|checkout| checkout.occupies(branch)) {
             return Err(RepoError::CheckedOut { branch: branch.to_owned(), path: checkout.workdir });
         }
-        let kept = kept_by != branch && tip(&handle, kept_by)?.is_some_and(|keeper| contains(&handle, keeper, old));
+        let kept = kept_by != branch && tip(&handle, kept_by)?.is_some_and(|other| contains(&handle, other, old));
         if !kept && !is_rescued(&handle, old)? {
-            return Err(RepoError::NotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
+            return Err(RepoError::CommitsNotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
         }
         let deleted = delete(self.git_dir(), &name, old);
-        // Only now, because the lock was in the same folder.
+        // The lock was in the same folder, so the folder could not be removed earlier.
         remove_empty_folders(self.git_dir(), &name);
         deleted
     }
 }
 
-/// Deletes the reference `name` if it still has the value that was judged, `old`. False when it is gone already.
+/// Deletes the reference `name` if it still has the checked value `old`. Returns false if it does not exist.
 fn delete(git_dir: &Path, name: &str, old: Oid) -> Result<bool, RepoError> {
     let loose = git_dir.join(name);
-    let _lock = LockFile::hold(&loose, name)?;
-    // Also when the reference is not packed: nobody may pack it now.
+    let _lock = LockFile::acquire(&loose, name)?;
+    // Lock it even if the reference is not packed, because another program must not pack it now.
     let packed = PackedReferences::lock(git_dir, name)?;
     let found = loose_value(&loose, name)?.or_else(|| packed.value(name));
     if found.is_none() {
@@ -59,11 +59,11 @@ fn delete(git_dir: &Path, name: &str, old: Oid) -> Result<bool, RepoError> {
     if found != Some(old) {
         return Err(RepoError::Moved { name: name.to_owned(), expected: Some(sha(old)), found: found.map(sha) });
     }
-    // A reference without a reflog is sound, a reflog without a reference is not.
+    // Remove the reflog first: a reference without a reflog is valid, but a reflog without a reference is not.
     let logs = git_dir.join("logs");
     remove_file(&logs.join(name))?;
     remove_empty_folders(&logs, name);
-    // A loose file hides the packed value: the other way round, an old one would come to light.
+    // Remove the loose file last, because it hides an outdated packed value.
     packed.remove(name)?;
     remove_file(&loose)?;
     Ok(true)
@@ -87,7 +87,7 @@ fn loose_value(path: &Path, name: &str) -> Result<Option<Oid>, RepoError> {
     }
 }
 
-/// A folder in its place stays: it holds others.
+/// Removes a file. Leaves a folder of that name in place, because it holds other references.
 fn remove_file(path: &Path) -> Result<(), RepoError> {
     match fs::remove_file(path) {
         Err(reason) if matches!(reason.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => Ok(()),
@@ -95,8 +95,8 @@ fn remove_file(path: &Path) -> Result<(), RepoError> {
     }
 }
 
-/// Removes the folders of `name` that are empty, but not `refs/heads`. Ends where it cannot: somebody may just have
-/// made a neighbour.
+/// Removes the empty parent folders of `name`, except `refs/heads`. Stops at the first folder that it cannot remove,
+/// because another process may have created a neighbouring branch.
 fn remove_empty_folders(top: &Path, name: &str) {
     let folders = Path::new(name).ancestors().skip(1).take_while(|folder| folder.components().count() > 2);
     for folder in folders {

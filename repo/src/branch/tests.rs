@@ -1,4 +1,4 @@
-//! Branches move only from where they are expected to be, also under contention, and are deleted only when kept.
+//! Branches move only from the expected tip, even under contention, and are deleted only if another reference keeps them.
 
 use std::cell::Cell;
 use std::fs;
@@ -8,14 +8,14 @@ use std::thread;
 use git2::{ErrorClass, ErrorCode};
 
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 use crate::{RESCUE_PREFIX, RepoError};
 
 const UNKNOWN: &str = "89abcdef89abcdef89abcdef89abcdef89abcdef";
 
 #[test]
-fn a_project_branch_is_made_once() {
-    let sample = Sample::new();
+fn a_project_branch_is_created_once() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     assert_eq!(repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap(), start);
@@ -25,8 +25,8 @@ fn a_project_branch_is_made_once() {
 }
 
 #[test]
-fn taken_names_get_a_number() {
-    let sample = Sample::new();
+fn a_used_branch_name_gets_a_number() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     assert_eq!(repository.free_branch_name("vr/TASK-001/work").unwrap(), "vr/TASK-001/work");
@@ -36,8 +36,8 @@ fn taken_names_get_a_number() {
 }
 
 #[test]
-fn a_branch_in_the_place_of_a_folder_is_named_loose_and_packed() {
-    let sample = Sample::new();
+fn a_branch_name_conflict_is_reported_loose_and_packed() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     sample.set_branch("vr", &start);
@@ -45,18 +45,18 @@ fn a_branch_in_the_place_of_a_folder_is_named_loose_and_packed() {
         for refusal in
             [repository.free_branch_name("vr/TASK-001/work").unwrap_err(), repository.move_ref("vr/TASK-001/work", None, &start, "test").unwrap_err()]
         {
-            assert!(matches!(refusal, RepoError::NameBlocked { ref existing, .. } if existing == "vr"), "{refusal}");
+            assert!(matches!(refusal, RepoError::BranchNameConflict { ref existing, .. } if existing == "vr"), "{refusal}");
         }
         git(sample.top(), &["pack-refs", "--all"]);
     }
     sample.set_branch("a/b/c", &start);
     let refusal = repository.move_ref("a/b", None, &start, "test").unwrap_err();
-    assert!(matches!(refusal, RepoError::NameBlocked { ref existing, .. } if existing == "a/b/c"), "{refusal}");
+    assert!(matches!(refusal, RepoError::BranchNameConflict { ref existing, .. } if existing == "a/b/c"), "{refusal}");
 }
 
 #[test]
 fn a_branch_moves_only_from_its_expected_tip() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let one = repository.ref_sha("main").unwrap().unwrap();
     let two = sample.commit_on("work", &[("a", Some("a"))], "two");
@@ -73,8 +73,8 @@ fn a_branch_moves_only_from_its_expected_tip() {
 }
 
 #[test]
-fn of_many_movers_exactly_the_winners_moved_it() {
-    let sample = Sample::new();
+fn concurrent_moves_succeed_exactly_as_often_as_reported() {
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     sample.set_branch("race", &start);
     let wins = AtomicU32::new(0);
@@ -86,7 +86,7 @@ fn of_many_movers_exactly_the_winners_moved_it() {
                 let repository = sample.repository();
                 for round in 0..10 {
                     let old = repository.ref_sha("race").unwrap().unwrap();
-                    // Objects are made one at a time; only the move itself is raced for.
+                    // Create objects one at a time, so that only the move itself is a race.
                     let new = {
                         let _one = tip.lock().unwrap();
                         let side = format!("side-{mover}-{round}");
@@ -108,8 +108,8 @@ fn of_many_movers_exactly_the_winners_moved_it() {
 }
 
 #[test]
-fn a_left_over_lock_is_reported_and_can_be_cleared() {
-    let sample = Sample::new();
+fn a_stale_lock_is_reported_and_can_be_cleared() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let next = sample.commit_on("side", &[("a", Some("a"))], "next");
@@ -123,19 +123,19 @@ fn a_left_over_lock_is_reported_and_can_be_cleared() {
     repository.move_ref("vr/TASK-001/work", Some(&start), &next, "moved").unwrap();
     fs::write(sample.git_dir().join("refs/heads/vr/TASK-001/work.lock"), "").unwrap();
     assert!(repository.clear_lock("vr/TASK-001/work").unwrap());
-    assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "by its whole name too, and as often as one likes");
+    assert!(!repository.clear_lock("refs/heads/vr/TASK-001/work").unwrap(), "a full name works too, and a repeat does nothing");
     repository.move_ref("vr/TASK-001/work", Some(&next), &start, "moved back").unwrap();
 }
 
 #[test]
-fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
-    let sample = Sample::new();
+fn a_vanished_folder_is_recreated_a_limited_number_of_times() {
+    let sample = TestRepository::new();
     let handle = sample.repository().handle().unwrap();
     let gone = || git2::Error::new(ErrorCode::GenericError, ErrorClass::Os, "failed to make directory");
     let attempts = Cell::new(0);
     let vanishing = |times: u32| {
         attempts.set(0);
-        super::patiently(&handle, "refs/heads/vr/TASK-001/work", None, || {
+        super::retry_while_locked(&handle, "refs/heads/vr/TASK-001/work", None, || {
             attempts.update(|number| number + 1);
             if attempts.get() <= times { Err(gone()) } else { Ok(()) }
         })
@@ -147,8 +147,8 @@ fn a_folder_that_vanishes_is_made_again_but_not_for_ever() {
 }
 
 #[test]
-fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
-    let sample = Sample::new();
+fn a_blocking_packed_refs_lock_is_named_in_the_hint() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
     git(sample.top(), &["pack-refs", "--all"]);
@@ -161,11 +161,11 @@ fn the_lock_on_packed_references_is_named_when_it_is_in_the_way() {
 }
 
 #[test]
-fn a_branch_is_deleted_only_when_something_keeps_it() {
-    let sample = Sample::new();
+fn a_branch_is_deleted_only_if_its_commits_are_kept() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let tip = sample.commit_on("vr/TASK-001/work", &[("a", Some("a"))], "work");
-    assert!(!repository.delete_branch("vr/TASK-009/work", "main").unwrap(), "there is none");
+    assert!(!repository.delete_branch("vr/TASK-009/work", "main").unwrap(), "the branch does not exist");
     assert_eq!(repository.delete_branch("vr/TASK-001/work", "main").unwrap_err().code(), "branch-not-kept");
     assert_eq!(repository.delete_branch("vr/TASK-001/work", "vr/TASK-001/work").unwrap_err().code(), "branch-not-kept");
     assert_eq!(repository.delete_branch("main", "vr/TASK-001/work").unwrap_err().code(), "branch-checked-out");

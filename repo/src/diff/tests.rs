@@ -1,20 +1,20 @@
-//! Changes are shown whole, or say that they are cut.
+//! Changes are rendered completely or marked as truncated.
 
-use domain::diff::{Diff, FileChange};
+use domain::runs::diff::{Diff, FileChange};
 
 use super::DiffLimits;
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-fn diff(sample: &Sample, limits: DiffLimits) -> Diff {
+fn diff(sample: &TestRepository, limits: DiffLimits) -> Diff {
     let repository = sample.repository();
     let tip = |branch: &str| repository.ref_sha(branch).unwrap().unwrap();
     repository.diff(&tip("main"), &tip("work"), limits).unwrap()
 }
 
-/// One line a file, so that a test reads like what a person sees.
+/// One line per file, to keep the snapshots readable.
 fn summary(diff: &Diff) -> String {
-    let line = |file: &domain::diff::FileDiff| {
+    let line = |file: &domain::runs::diff::FileDiff| {
         let from = file.old_path.as_deref().map(|old| format!(" from {old}")).unwrap_or_default();
         let binary = if file.binary { " binary" } else { "" };
         format!("{:?} {}{from} +{} -{}{binary} hunks {}", file.change, file.path, file.added, file.removed, file.hunks.len())
@@ -23,8 +23,8 @@ fn summary(diff: &Diff) -> String {
 }
 
 #[test]
-fn every_kind_of_change_is_told_apart() {
-    let sample = Sample::new();
+fn every_kind_of_change_is_distinguished() {
+    let sample = TestRepository::new();
     sample.write("old/name.txt", &"a line that is kept\n".repeat(20));
     sample.write("gone.txt", "gone\n");
     sample.write("run.sh", "#!/bin/sh\n");
@@ -52,8 +52,8 @@ fn every_kind_of_change_is_told_apart() {
 }
 
 #[test]
-fn hunks_have_the_lines_and_numbers_of_git() {
-    let sample = Sample::new();
+fn hunks_match_the_lines_and_numbers_of_git() {
+    let sample = TestRepository::new();
     sample.write("list.txt", "one\ntwo\nthree\n");
     sample.commit_all("list");
     sample.commit_on("work", &[("list.txt", Some("one\n2\nthree\nfour"))], "change");
@@ -100,8 +100,8 @@ fn hunks_have_the_lines_and_numbers_of_git() {
 }
 
 #[test]
-fn a_large_change_is_cut_and_says_so() {
-    let sample = Sample::new();
+fn a_large_change_is_truncated_and_marked() {
+    let sample = TestRepository::new();
     let long = "line\n".repeat(50);
     sample.commit_on("work", &[("a.txt", Some(&long)), ("b.txt", Some(&long)), ("c.txt", Some("c\n"))], "large");
     let shown = |limits: DiffLimits| {
@@ -122,7 +122,7 @@ fn a_large_change_is_cut_and_says_so() {
 
 #[test]
 fn an_attribute_file_cannot_hide_a_change() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.commit_on("work", &[(".gitattributes", Some("* -diff\n")), ("evil.rs", Some("evil\n"))], "hide");
     let diff = diff(&sample, DiffLimits::default());
     assert!(diff.files.iter().all(|file| file.change == FileChange::Added && !file.binary && file.added == 1), "{diff:?}");

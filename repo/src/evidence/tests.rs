@@ -1,24 +1,24 @@
-//! Evidence is right, and stays right when a worktree lies about itself.
+//! Evidence is correct, even if a worktree misreports its own state.
 
 use std::fs;
 use std::path::PathBuf;
 
-use domain::evidence::Evidence;
+use domain::runs::evidence::Evidence;
 
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, commit_all_in, write_in};
+use crate::testing::{TestRepository, commit_all_in, write_in};
 
 const BRANCH: &str = "vr/TASK-001/work";
 
 struct Work {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     path: PathBuf,
 }
 
 fn work() -> Work {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitignore", "target/\n*.log\n");
     sample.write("src/lib.rs", "// one\n");
     let start = sample.commit_all("code");
@@ -41,7 +41,7 @@ impl Work {
 }
 
 #[test]
-fn fresh_work_is_clean_and_empty() {
+fn a_new_branch_is_clean_and_empty() {
     let work = work();
     let main = work.repository.ref_sha("main").unwrap().unwrap();
     let expected = Evidence { head: main.clone(), base: main, ahead: 0, dirty_paths: vec![], dirty_count: 0, diff_empty: true };
@@ -49,7 +49,7 @@ fn fresh_work_is_clean_and_empty() {
 }
 
 #[test]
-fn commits_are_counted_beyond_the_project_branch() {
+fn only_commits_beyond_the_project_branch_count() {
     let work = work();
     write_in(&work.path, "src/lib.rs", "// two\n");
     commit_all_in(&work.path, "two");
@@ -62,7 +62,7 @@ fn commits_are_counted_beyond_the_project_branch() {
 }
 
 #[test]
-fn work_that_undoes_itself_has_an_empty_diff() {
+fn reverted_work_has_an_empty_diff() {
     let work = work();
     write_in(&work.path, "src/lib.rs", "// two\n");
     commit_all_in(&work.path, "two");
@@ -74,7 +74,7 @@ fn work_that_undoes_itself_has_an_empty_diff() {
 }
 
 #[test]
-fn every_kind_of_uncommitted_work_is_named() {
+fn every_kind_of_uncommitted_change_is_listed() {
     let work = work();
     write_in(&work.path, "src/lib.rs", "// changed\n");
     write_in(&work.path, "untracked/one.rs", "x");
@@ -86,7 +86,7 @@ fn every_kind_of_uncommitted_work_is_named() {
 }
 
 #[test]
-fn ignored_files_do_not_count() {
+fn ignored_files_are_not_dirty() {
     let work = work();
     write_in(&work.path, "target/debug/out", "x");
     write_in(&work.path, "build.log", "x");
@@ -94,7 +94,7 @@ fn ignored_files_do_not_count() {
 }
 
 #[test]
-fn only_the_first_paths_are_named() {
+fn the_list_of_dirty_paths_is_limited() {
     let work = work();
     for number in 0..30 {
         write_in(&work.path, &format!("file-{number:02}"), "x");
@@ -105,7 +105,7 @@ fn only_the_first_paths_are_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_changed_mode_and_a_link_in_the_place_of_a_file_count() {
+fn a_changed_mode_and_a_replaced_file_are_dirty() {
     use std::os::unix::fs::PermissionsExt;
     let work = work();
     fs::set_permissions(work.path.join("README.md"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -115,7 +115,7 @@ fn a_changed_mode_and_a_link_in_the_place_of_a_file_count() {
 }
 
 #[test]
-fn a_nested_repository_counts() {
+fn a_nested_repository_is_dirty() {
     let work = work();
     git(&work.path, &["init", "-q", "nested"]);
     write_in(&work.path, "nested/file", "x");
@@ -123,20 +123,20 @@ fn a_nested_repository_counts() {
 }
 
 #[test]
-fn index_flags_hide_nothing() {
+fn index_flags_cannot_hide_changes() {
     for flag in ["--skip-worktree", "--assume-unchanged"] {
         let work = work();
         git(&work.path, &["update-index", flag, "src/lib.rs"]);
         write_in(&work.path, "src/lib.rs", "// hidden\n");
-        assert_eq!(git(&work.path, &["status", "--porcelain"]), "", "git itself is fooled by {flag}");
+        assert_eq!(git(&work.path, &["status", "--porcelain"]), "", "{flag} hides the change from git itself");
         assert_eq!(work.dirty(), ["src/lib.rs"], "{flag}");
     }
 }
 
 #[test]
-fn a_swapped_git_file_hides_nothing() {
+fn a_replaced_git_file_cannot_hide_changes() {
     let work = work();
-    let other = Sample::new();
+    let other = TestRepository::new();
     write_in(&work.path, "src/lib.rs", "// hidden\n");
     write_in(&work.path, "README.md", "a sample\n");
     fs::write(work.path.join(".git"), format!("gitdir: {}\n", other.git_dir().display())).unwrap();
@@ -146,7 +146,7 @@ fn a_swapped_git_file_hides_nothing() {
 }
 
 #[test]
-fn a_changed_core_worktree_redirects_nothing() {
+fn core_worktree_cannot_redirect_the_comparison() {
     let work = work();
     write_in(&work.path, "src/lib.rs", "// hidden\n");
     work.sample.configure("core.worktree", work.sample.top().to_str().unwrap());
@@ -155,7 +155,7 @@ fn a_changed_core_worktree_redirects_nothing() {
 }
 
 #[test]
-fn the_main_checkout_s_index_does_not_matter() {
+fn broken_indexes_do_not_change_the_result() {
     let work = work();
     fs::write(work.sample.git_dir().join("index"), "broken").unwrap();
     fs::write(work.sample.git_dir().join("worktrees/task/index"), "broken").unwrap();
@@ -163,7 +163,7 @@ fn the_main_checkout_s_index_does_not_matter() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_branches_and_checkouts_are_reported() {
     let work = work();
     let code = |branch: &str, project: &str| work.repository.evidence(&work.path, branch, project).unwrap_err().code();
     assert_eq!(code("nowhere", "main"), "branch-missing");

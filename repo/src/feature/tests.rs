@@ -1,29 +1,29 @@
-//! Every configuration that cannot be served is refused by its own name.
+//! Every unsupported configuration is rejected with a code of its own.
 
-use super::judge;
+use super::check_entry;
 use crate::Repository;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 fn code(name: &str, value: &str, versioned: bool) -> &'static str {
-    judge(name, value, versioned).map_or_else(|refusal| refusal.code(), |()| "served")
+    check_entry(name, value, versioned).map_or_else(|refusal| refusal.code(), |()| "supported")
 }
 
 #[test]
-fn entries_are_judged_one_by_one() {
+fn each_entry_is_supported_or_has_its_own_code() {
     let table = [
         ("extensions.objectformat", "sha256", true, "sha256-objects"),
-        ("extensions.objectformat", "sha1", true, "served"),
+        ("extensions.objectformat", "sha1", true, "supported"),
         ("extensions.refstorage", "reftable", true, "reftable"),
-        ("extensions.refstorage", "files", true, "served"),
+        ("extensions.refstorage", "files", true, "supported"),
         ("extensions.partialclone", "origin", false, "partial-clone"),
-        ("extensions.worktreeconfig", "true", true, "served"),
+        ("extensions.worktreeconfig", "true", true, "supported"),
         ("extensions.something", "true", true, "unknown-extension"),
-        ("extensions.something", "true", false, "served"),
+        ("extensions.something", "true", false, "supported"),
         ("remote.origin.promisor", "true", false, "partial-clone"),
-        ("remote.origin.promisor", "false", false, "served"),
+        ("remote.origin.promisor", "false", false, "supported"),
         ("remote.origin.partialclonefilter", "blob:none", false, "partial-clone"),
-        ("remote.origin.url", "https://example.org", false, "served"),
-        ("core.bare", "false", true, "served"),
+        ("remote.origin.url", "https://example.org", false, "supported"),
+        ("core.bare", "false", true, "supported"),
     ];
     for (name, value, versioned, expected) in table {
         assert_eq!(code(name, value, versioned), expected, "{name} = {value}");
@@ -31,8 +31,8 @@ fn entries_are_judged_one_by_one() {
 }
 
 #[test]
-fn a_repository_is_refused_before_it_is_opened_and_again_later() {
-    let sample = Sample::new();
+fn open_and_check_both_reject_unsupported_features() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     assert!(repository.check().is_ok());
     sample.configure("core.repositoryformatversion", "1");

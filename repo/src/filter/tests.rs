@@ -1,16 +1,16 @@
-//! Filters are found wherever git looks for them, and only where they would run.
+//! Filters are found in every place that git reads, and only if they would run.
 
 use std::fs;
 
-use super::{drivers_named, refuse_filters};
+use super::{filter_drivers, reject_filters};
 use crate::RepoError;
 use crate::handle::oid;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-fn refusal(sample: &Sample) -> Option<(String, String)> {
+fn refusal(sample: &TestRepository) -> Option<(String, String)> {
     let repository = sample.repository();
     let head = repository.ref_sha("main").unwrap().unwrap();
-    match refuse_filters(&repository, oid(&head).unwrap()) {
+    match reject_filters(&repository, oid(&head).unwrap()) {
         Ok(()) => None,
         Err(RepoError::Filters { driver, named_in }) => Some((driver, named_in)),
         Err(other) => panic!("{other}"),
@@ -20,20 +20,20 @@ fn refusal(sample: &Sample) -> Option<(String, String)> {
 #[test]
 fn drivers_are_read_from_an_attribute_file() {
     let text = "# filter=comment\n*.psd filter=lfs diff=lfs -text\n*.txt -filter\n*.md !filter text\n[attr]secret filter=crypt\nfilter=name text\n";
-    assert_eq!(drivers_named(text), ["lfs", "crypt"]);
+    assert_eq!(filter_drivers(text), ["lfs", "crypt"]);
 }
 
 #[test]
-fn lfs_is_refused_even_where_it_is_not_installed() {
-    let sample = Sample::new();
+fn lfs_is_rejected_even_if_it_is_not_installed() {
+    let sample = TestRepository::new();
     sample.write("art/.gitattributes", "*.psd filter=lfs\n");
     sample.commit_all("art");
     assert_eq!(refusal(&sample), Some(("lfs".into(), "art/.gitattributes".into())));
 }
 
 #[test]
-fn another_filter_is_refused_when_it_is_configured() {
-    let sample = Sample::new();
+fn another_filter_is_rejected_only_if_it_is_configured() {
+    let sample = TestRepository::new();
     sample.write(".gitattributes", "*.key filter=crypt\n");
     sample.commit_all("keys");
     assert_eq!(refusal(&sample), None, "git ignores a driver that is not configured");
@@ -42,8 +42,8 @@ fn another_filter_is_refused_when_it_is_configured() {
 }
 
 #[test]
-fn the_repository_s_own_attribute_file_counts() {
-    let sample = Sample::new();
+fn a_filter_in_git_info_attributes_is_rejected() {
+    let sample = TestRepository::new();
     fs::create_dir_all(sample.git_dir().join("info")).unwrap();
     fs::write(sample.git_dir().join("info/attributes"), "*.md filter=upper\n").unwrap();
     sample.configure("filter.upper.clean", "tr a-z A-Z");
@@ -51,8 +51,8 @@ fn the_repository_s_own_attribute_file_counts() {
 }
 
 #[test]
-fn a_personal_attribute_file_counts_where_it_matches_a_file() {
-    let sample = Sample::new();
+fn a_global_filter_is_rejected_if_it_matches_a_file() {
+    let sample = TestRepository::new();
     let personal = sample.beside("attributes");
     fs::write(&personal, "*.ipynb filter=strip\n").unwrap();
     sample.configure("core.attributesFile", personal.to_str().unwrap());

@@ -1,23 +1,23 @@
-//! The handle refuses what it must, and no other file opens a repository.
+//! The handle rejects unsuitable folders, and no other file opens a repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Repository, oid};
 use crate::RepoError;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 #[test]
-fn a_repository_that_is_gone_is_named() {
-    let sample = Sample::new();
+fn a_missing_repository_is_reported() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     fs::remove_dir_all(sample.top()).unwrap();
     assert_eq!(repository.check().unwrap_err().code(), "path-missing");
 }
 
 #[test]
-fn a_folder_that_is_no_repository_is_refused() {
-    let sample = Sample::new();
+fn a_folder_without_a_repository_is_rejected() {
+    let sample = TestRepository::new();
     fs::create_dir(sample.beside("empty")).unwrap();
     assert_eq!(Repository::open(&sample.beside("empty")).unwrap_err().code(), "not-a-repository");
     assert_eq!(Repository::open(sample.top()).unwrap_err().code(), "not-a-repository", "the checkout is not its .git folder");
@@ -25,28 +25,28 @@ fn a_folder_that_is_no_repository_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_foreign_owner_is_refused() {
-    let sample = Sample::new();
-    // Only root may give files away; for anybody else there is nothing to test.
+fn a_repository_of_another_user_is_rejected() {
+    let sample = TestRepository::new();
+    // Only root can change the owner of a file, so other users cannot run this check.
     if std::os::unix::fs::chown(sample.git_dir(), Some(12_345), None).is_ok() {
-        assert!(matches!(sample.repository_error(), RepoError::ForeignOwner { .. }));
+        assert!(matches!(sample.repository_error(), RepoError::WrongOwner { .. }));
     }
 }
 
 #[test]
-fn a_short_commit_id_is_refused() {
+fn a_short_commit_id_is_rejected() {
     assert!(oid("89abcdef89abcdef89abcdef89abcdef89abcdef").is_ok());
     assert_eq!(oid("89abcdef").unwrap_err().code(), "not-a-sha");
     assert_eq!(oid("main").unwrap_err().code(), "not-a-sha");
 }
 
-impl Sample {
+impl TestRepository {
     fn repository_error(&self) -> RepoError {
         Repository::open(&self.git_dir()).unwrap_err()
     }
 }
 
-/// A handle that goes through a worktree believes the worktree, which belongs to an agent.
+/// A handle opened through a worktree would trust data that an agent controls.
 #[test]
 fn repositories_are_opened_in_one_place() {
     let forbidden = ["git2::Repository::open", "open_from_worktree", "open_bare(", "Repository::discover(", "open_from_env", "use git2::Repository"];

@@ -1,11 +1,11 @@
-//! History is read as it was written.
+//! Commits, paths, files, parents and trees are read correctly.
 
 use super::Commit;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 #[test]
-fn commits_beyond_the_base_are_listed_newest_first() {
-    let sample = Sample::new();
+fn log_lists_commits_beyond_the_base_newest_first() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let one = sample.commit_on("work", &[("a", Some("a"))], "First\n\nwith a body");
@@ -14,15 +14,15 @@ fn commits_beyond_the_base_are_listed_newest_first() {
 
     let log = repository.log(&start, &two, 10).unwrap();
     let seen: Vec<_> = log.iter().map(|commit| (commit.sha.as_str(), commit.subject.as_str(), commit.author.as_str())).collect();
-    assert_eq!(seen, [(two.as_str(), "Second", "Sam Sample"), (one.as_str(), "First", "Sam Sample")]);
+    assert_eq!(seen, [(two.as_str(), "Second", "Sam TestRepository"), (one.as_str(), "First", "Sam TestRepository")]);
     assert!(log.iter().all(|commit| commit.at_seconds > 1_700_000_000));
     assert_eq!(repository.log(&start, &two, 1).unwrap().len(), 1);
     assert_eq!(repository.log(&two, &two, 10).unwrap(), Vec::<Commit>::new());
 }
 
 #[test]
-fn changed_paths_are_those_of_the_work_alone() {
-    let sample = Sample::new();
+fn changed_paths_exclude_changes_of_the_base() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let head = sample.commit_on("work", &[("src/b.rs", Some("b")), ("README.md", None)], "work");
     let base = sample.commit_on("main", &[("elsewhere", Some("c"))], "main went on");
@@ -30,8 +30,8 @@ fn changed_paths_are_those_of_the_work_alone() {
 }
 
 #[test]
-fn a_file_is_read_as_it_was() {
-    let sample = Sample::new();
+fn file_at_returns_the_version_of_the_commit() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let later = sample.commit_on("main", &[("README.md", Some("later\n")), ("docs/a.md", Some("a"))], "later");
@@ -43,8 +43,8 @@ fn a_file_is_read_as_it_was() {
 }
 
 #[test]
-fn equal_files_have_equal_trees() {
-    let sample = Sample::new();
+fn commits_with_equal_files_have_equal_trees() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let other = sample.commit_on("work", &[("README.md", Some("other\n"))], "other");
@@ -54,8 +54,8 @@ fn equal_files_have_equal_trees() {
 }
 
 #[test]
-fn the_place_of_a_merge_is_found_when_others_followed() {
-    let sample = Sample::new();
+fn before_merge_finds_merges_that_others_followed() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let one = sample.commit_on("one", &[("a", Some("a"))], "one");
@@ -72,8 +72,8 @@ fn the_place_of_a_merge_is_found_when_others_followed() {
 }
 
 #[test]
-fn parents_are_told_in_their_order() {
-    let sample = Sample::new();
+fn parents_are_listed_in_order() {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let work = sample.commit_on("work", &[("a", Some("a"))], "work");

@@ -1,6 +1,6 @@
-//! Writes the files of a landing into a person's checkout, or names what stands in the way.
+//! Writes the files of a landing into a human's checkout, or lists the conflicting paths.
 //!
-//! Moves no branch. Never overwrites a file whose content is in no commit.
+//! Must not move a branch or overwrite a file whose content is in no commit.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,51 +11,51 @@ use git2::{CheckoutNotificationType, Delta, ErrorCode, Index, Oid, RepositorySta
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit};
 use crate::land::index::LockedIndex;
-use crate::workdir::{Untracked, shown};
+use crate::workdir::{Untracked, display_paths};
 
-/// How a checkout differs from one commit.
+/// Differences between a checkout and one commit.
 #[derive(Debug, Default)]
-struct Difference {
+struct CheckoutDiff {
     tracked: BTreeSet<PathBuf>,
     untracked: BTreeSet<PathBuf>,
     staged: BTreeSet<PathBuf>,
 }
 
-/// What may be done with a checkout that stands at one commit and shall come to another.
+/// State of a checkout that is about to move from one commit to another.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
-    /// Nothing is changed: files are written where they are as they were.
+enum CheckoutState {
+    /// No changes. Files are written only where they are unmodified.
     Clean,
-    /// Every changed path is as it will be: an earlier landing was interrupted, and is finished by force.
+    /// Every changed path already has its new content: an earlier landing was interrupted and is finished by force.
     Interrupted,
-    /// A person's changes.
+    /// A human's changes.
     Dirty(BTreeSet<PathBuf>),
 }
 
 impl Repository {
-    /// Brings the checkout `workdir` (its HEAD and index are in `admin`) from `old` to `new`. Answers the paths that
-    /// stand in the way; then nothing was touched.
-    pub(super) fn bring_files(&self, admin: &Path, workdir: &Path, old: Oid, new: Oid) -> Result<Vec<String>, RepoError> {
+    /// Updates the checkout `workdir` (its HEAD and index are in `admin`) from `old` to `new`. Returns the conflicting
+    /// paths; if there are any, nothing was changed.
+    pub(super) fn write_landed_files(&self, admin: &Path, workdir: &Path, old: Oid, new: Oid) -> Result<Vec<String>, RepoError> {
         let handle = self.checkout_handle(admin, workdir)?;
-        if let Some(operation) = under_way(handle.state()) {
-            return Err(RepoError::OperationUnderWay { operation, path: workdir.to_path_buf() });
+        if let Some(operation) = operation_name(handle.state()) {
+            return Err(RepoError::OperationInProgress { operation, path: workdir.to_path_buf() });
         }
         if handle.config().is_ok_and(|config| config.get_bool("core.sparseCheckout").unwrap_or(false)) {
             return Err(RepoError::SparseCheckout { path: workdir.to_path_buf() });
         }
-        // Held from the first look to the last write: what another program staged in between would be lost, and files that
-        // are written while the index cannot be look like somebody's changes.
-        let index = LockedIndex::hold(admin, workdir)?;
-        let before = self.difference(&handle, admin, workdir, old)?;
-        let after = self.difference(&handle, admin, workdir, new)?;
+        // Hold the lock from the first read to the last write. Otherwise changes that another program stages meanwhile are
+        // lost, or a locked index leaves the new files behind as apparent changes.
+        let index = LockedIndex::lock(admin, workdir)?;
+        let before = self.checkout_diff(&handle, admin, workdir, old)?;
+        let after = self.checkout_diff(&handle, admin, workdir, new)?;
         let mut conflicts = BTreeSet::new();
         let mut options = CheckoutBuilder::new();
-        match judge(&before, &after) {
-            Verdict::Clean => options.safe(),
-            Verdict::Interrupted => options.force(),
-            Verdict::Dirty(paths) => return Ok(shown(paths.iter().map(PathBuf::as_path))),
+        match classify(&before, &after) {
+            CheckoutState::Clean => options.safe(),
+            CheckoutState::Interrupted => options.force(),
+            CheckoutState::Dirty(paths) => return Ok(display_paths(paths.iter().map(PathBuf::as_path))),
         };
-        // Untracked and ignored files in the place of new ones are a person's too.
+        // Untracked and ignored files at the paths of new files belong to the human too.
         options.overwrite_ignored(false).notify_on(CheckoutNotificationType::CONFLICT).notify(|_, path, _, _, _| {
             conflicts.extend(path.map(Path::to_path_buf));
             true
@@ -67,7 +67,7 @@ impl Repository {
         drop(options);
         match done {
             Err(reason) if reason.code() == ErrorCode::Conflict && !conflicts.is_empty() => {
-                return Ok(shown(conflicts.iter().map(PathBuf::as_path)));
+                return Ok(display_paths(conflicts.iter().map(PathBuf::as_path)));
             }
             done => done.attempting(|| format!("write the landed files to {}", workdir.display()))?,
         }
@@ -75,9 +75,9 @@ impl Repository {
         Ok(Vec::new())
     }
 
-    fn difference(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<Difference, RepoError> {
+    fn checkout_diff(&self, handle: &git2::Repository, admin: &Path, workdir: &Path, commit: Oid) -> Result<CheckoutDiff, RepoError> {
         let unreadable = |reason: git2::Error| RepoError::IndexUnreadable { path: workdir.to_path_buf(), reason: reason.message().to_owned() };
-        let mut found = Difference::default();
+        let mut found = CheckoutDiff::default();
         for change in self.changes(workdir, commit, Untracked::Files)? {
             let set = if change.status == Delta::Untracked { &mut found.untracked } else { &mut found.tracked };
             set.insert(change.path);
@@ -91,10 +91,10 @@ impl Repository {
     }
 }
 
-/// A path is somebody's change when its file, or its place in the index, is neither as before nor as after.
-fn judge(before: &Difference, after: &Difference) -> Verdict {
+/// Classifies a checkout. A path counts as changed if its file or its index entry matches neither commit.
+fn classify(before: &CheckoutDiff, after: &CheckoutDiff) -> CheckoutState {
     if before.tracked.is_empty() && before.staged.is_empty() {
-        return Verdict::Clean;
+        return CheckoutState::Clean;
     }
     let differs_before: BTreeSet<_> = before.tracked.union(&before.untracked).collect();
     let differs_after: BTreeSet<_> = after.tracked.union(&after.untracked).collect();
@@ -102,12 +102,12 @@ fn judge(before: &Difference, after: &Difference) -> Verdict {
     let in_files = differs_before.intersection(&differs_after).filter(|path| !unrelated.contains(**path)).count();
     let in_index = before.staged.intersection(&after.staged).count();
     if in_files == 0 && in_index == 0 {
-        return Verdict::Interrupted;
+        return CheckoutState::Interrupted;
     }
-    Verdict::Dirty(before.tracked.union(&before.staged).cloned().collect())
+    CheckoutState::Dirty(before.tracked.union(&before.staged).cloned().collect())
 }
 
-fn under_way(state: RepositoryState) -> Option<&'static str> {
+fn operation_name(state: RepositoryState) -> Option<&'static str> {
     Some(match state {
         RepositoryState::Clean => return None,
         RepositoryState::Merge => "merge",

@@ -1,20 +1,20 @@
-//! Landing never costs a person anything, and an interrupted one is finished.
+//! A landing never loses a human's changes, and an interrupted one can be finished.
 
 use std::fs;
 use std::thread;
 
 use super::LandOutcome;
 use crate::git_program::{git, run};
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
-/// Something done to a sample, and what it is called.
-type Case = (&'static str, fn(&Sample));
+/// A named change to a sample.
+type Case = (&'static str, fn(&TestRepository));
 
 const PROJECT: &str = "vibe-relay/PROJ-001";
 
-/// A project branch that changed one file, added one and removed one.
-fn project() -> (Sample, String) {
-    let sample = Sample::new();
+/// Creates a project branch that changes one file, adds one and removes one.
+fn project() -> (TestRepository, String) {
+    let sample = TestRepository::new();
     sample.write("src/a.rs", "one\n");
     sample.write("gone.txt", "gone\n");
     sample.write(".gitignore", "*.local\n");
@@ -24,18 +24,18 @@ fn project() -> (Sample, String) {
     (sample, head)
 }
 
-fn land(sample: &Sample) -> LandOutcome {
+fn land(sample: &TestRepository) -> LandOutcome {
     try_land(sample).unwrap()
 }
 
-fn try_land(sample: &Sample) -> Result<LandOutcome, crate::RepoError> {
+fn try_land(sample: &TestRepository) -> Result<LandOutcome, crate::RepoError> {
     let repository = sample.repository();
     let identity = repository.identity("runner").unwrap();
     repository.land(PROJECT, "main", sample.top(), "Land PROJ-001", &identity)
 }
 
-/// The base moved, its checkout followed, and git sees nothing changed.
-fn assert_landed(sample: &Sample, sha: &str) {
+/// Checks that the base moved, its checkout was updated, and git reports no changes.
+fn assert_landed(sample: &TestRepository, sha: &str) {
     assert_eq!(git(sample.top(), &["rev-parse", "main"]), sha);
     assert_eq!(git(sample.top(), &["status", "--porcelain", "--untracked-files=no"]), "");
     assert_eq!(sample.read("src/a.rs").as_deref(), Some("two\n"));
@@ -44,7 +44,7 @@ fn assert_landed(sample: &Sample, sha: &str) {
 }
 
 #[test]
-fn a_clean_checkout_follows_a_fast_forward() {
+fn a_fast_forward_updates_a_clean_checkout() {
     let (sample, head) = project();
     sample.write("notes.txt", "mine\n");
     assert_eq!(land(&sample), LandOutcome::Landed { sha: head.clone(), fast_forward: true });
@@ -54,7 +54,7 @@ fn a_clean_checkout_follows_a_fast_forward() {
 }
 
 #[test]
-fn a_base_that_went_on_gets_a_merge_commit() {
+fn a_diverged_base_gets_a_merge_commit() {
     let (sample, head) = project();
     sample.write("README.md", "more\n");
     let base = sample.commit_all("went on");
@@ -65,7 +65,7 @@ fn a_base_that_went_on_gets_a_merge_commit() {
 }
 
 #[test]
-fn a_base_that_is_not_checked_out_only_moves() {
+fn a_base_without_a_checkout_only_moves() {
     let (sample, head) = project();
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     sample.write("src/a.rs", "my own\n");
@@ -75,14 +75,14 @@ fn a_base_that_is_not_checked_out_only_moves() {
 }
 
 #[test]
-fn changes_of_the_person_stop_it() {
+fn uncommitted_changes_prevent_a_landing() {
     let touch: [(Case, &str); 7] = [
         (("an edited file", |sample| sample.write("src/a.rs", "mine\n")), "src/a.rs"),
         (("an unrelated edited file", |sample| sample.write("README.md", "mine\n")), "README.md"),
         (("a deleted file", |sample| fs::remove_file(sample.top().join("README.md")).unwrap()), "README.md"),
-        (("an untracked file in the way", |sample| sample.write("src/new.rs", "mine\n")), "src/new.rs"),
+        (("an untracked file at a new path", |sample| sample.write("src/new.rs", "mine\n")), "src/new.rs"),
         (
-            ("a staged change that was taken back", |sample| {
+            ("a reverted change that is still staged", |sample| {
                 sample.write("README.md", "mine\n");
                 git(sample.top(), &["add", "README.md"]);
                 sample.write("README.md", "a sample\n");
@@ -115,7 +115,7 @@ fn changes_of_the_person_stop_it() {
 }
 
 #[test]
-fn an_ignored_file_in_the_way_is_kept() {
+fn an_ignored_file_at_a_new_path_is_kept() {
     let (sample, _) = project();
     sample.commit_on(PROJECT, &[("settings.local", Some("theirs\n"))], "settings");
     sample.write("settings.local", "mine\n");
@@ -123,9 +123,9 @@ fn an_ignored_file_in_the_way_is_kept() {
     assert_eq!(sample.read("settings.local").as_deref(), Some("mine\n"));
 }
 
-/// Rebuilds what a kill leaves at three points: some files written, all of them, and the index too.
+/// Recreates the state after a kill at three points: some files written, all files written, and the index too.
 #[test]
-fn an_interrupted_landing_is_finished() {
+fn an_interrupted_landing_is_finished_by_a_repeat() {
     let states: [Case; 3] = [
         ("some files", |sample| {
             sample.write("src/new.rs", "new\n");
@@ -148,7 +148,7 @@ fn an_interrupted_landing_is_finished() {
 }
 
 #[test]
-fn an_interrupted_landing_with_a_person_s_change_is_not_forced() {
+fn changes_after_an_interrupted_landing_are_not_overwritten() {
     let (sample, _) = project();
     fs::remove_file(sample.top().join("gone.txt")).unwrap();
     sample.write("src/a.rs", "mine\n");
@@ -161,7 +161,7 @@ fn an_interrupted_landing_with_a_person_s_change_is_not_forced() {
 }
 
 #[test]
-fn a_conflict_names_its_paths() {
+fn a_conflict_lists_its_paths() {
     let (sample, _) = project();
     sample.write("src/a.rs", "mine\n");
     let base = sample.commit_all("mine");
@@ -171,7 +171,7 @@ fn a_conflict_names_its_paths() {
 }
 
 #[test]
-fn a_base_that_is_checked_out_elsewhere_is_left_alone() {
+fn a_base_checked_out_elsewhere_is_not_moved() {
     let (sample, _) = project();
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     git(sample.top(), &["worktree", "add", "-q", "../elsewhere", "main"]);
@@ -179,7 +179,7 @@ fn a_base_that_is_checked_out_elsewhere_is_left_alone() {
 }
 
 #[test]
-fn a_linked_worktree_can_be_the_person_s_checkout() {
+fn a_linked_worktree_can_be_the_human_checkout() {
     let (sample, head) = project();
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     let linked = sample.beside("linked");
@@ -190,11 +190,11 @@ fn a_linked_worktree_can_be_the_person_s_checkout() {
     assert_eq!(landed, LandOutcome::Landed { sha: head, fast_forward: true });
     assert_eq!(git(&linked, &["status", "--porcelain"]), "");
     assert_eq!(fs::read_to_string(linked.join("src/new.rs")).unwrap(), "new\n");
-    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the other checkout is as it was");
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the other checkout is unchanged");
 }
 
 #[test]
-fn a_base_in_the_main_checkout_is_left_alone_by_a_project_of_a_linked_one() {
+fn a_project_of_a_linked_worktree_spares_the_main_checkout() {
     let (sample, _) = project();
     let linked = sample.beside("linked");
     git(sample.top(), &["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
@@ -206,7 +206,7 @@ fn a_base_in_the_main_checkout_is_left_alone_by_a_project_of_a_linked_one() {
 }
 
 #[test]
-fn an_agent_on_the_base_branch_stops_nobody() {
+fn an_agent_on_the_base_branch_does_not_block_a_landing() {
     let (sample, head) = project();
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     let repository = sample.repository();
@@ -217,7 +217,7 @@ fn an_agent_on_the_base_branch_stops_nobody() {
 }
 
 #[test]
-fn a_checkout_that_was_deleted_by_hand_stops_nobody() {
+fn a_manually_deleted_checkout_does_not_block_a_landing() {
     let (sample, head) = project();
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     git(sample.top(), &["worktree", "add", "-q", "../elsewhere", "main"]);
@@ -226,7 +226,7 @@ fn a_checkout_that_was_deleted_by_hand_stops_nobody() {
 }
 
 #[test]
-fn a_project_branch_that_a_person_looks_at_moves_with_its_files() {
+fn a_checked_out_project_branch_moves_with_its_files() {
     let (sample, head) = project();
     git(sample.top(), &["switch", "-q", PROJECT]);
     let repository = sample.repository();
@@ -249,7 +249,7 @@ fn a_project_branch_that_a_person_looks_at_moves_with_its_files() {
 }
 
 #[test]
-fn a_separate_git_folder_is_the_person_s_checkout_too() {
+fn a_checkout_with_a_separate_git_folder_is_updated() {
     let (sample, head) = project();
     git(sample.top(), &["init", "-q", "--separate-git-dir", sample.beside("separate").to_str().unwrap()]);
     let probe = crate::probe(sample.top(), None).unwrap();
@@ -261,7 +261,7 @@ fn a_separate_git_folder_is_the_person_s_checkout_too() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused_by_name() {
+fn each_unsupported_checkout_has_its_own_code() {
     let (sample, _) = project();
     git(sample.top(), &["sparse-checkout", "set", "--cone", "src"]);
     assert_eq!(try_land(&sample).unwrap_err().code(), "sparse-checkout");
@@ -274,18 +274,18 @@ fn what_cannot_be_judged_is_refused_by_name() {
     sample.commit_on("theirs", &[("README.md", Some("theirs\n"))], "theirs");
     sample.write("README.md", "mine\n");
     sample.commit_all("mine");
-    assert!(!run(sample.top(), &["merge", "theirs"]).status.success(), "it has to stop at a conflict");
+    assert!(!run(sample.top(), &["merge", "theirs"]).status.success(), "the merge must stop at a conflict");
     assert_eq!(try_land(&sample).unwrap_err().code(), "operation-under-way");
 }
 
 #[test]
-fn a_locked_index_is_waited_for() {
+fn a_landing_waits_for_a_locked_index() {
     let (sample, head) = project();
     let lock = sample.git_dir().join("index.lock");
     fs::write(&lock, "").unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
-            // What another program does while it holds the lock: longer than anybody takes who does not wait.
+            // Simulate a program that holds the lock longer than a landing without a wait would take.
             (0..20).for_each(|_| _ = git(sample.top(), &["log"]));
             fs::remove_file(&lock).unwrap();
         });
@@ -297,7 +297,7 @@ fn a_locked_index_is_waited_for() {
 }
 
 #[test]
-fn nothing_is_written_when_the_index_stays_locked() {
+fn a_permanently_locked_index_prevents_any_write() {
     let (sample, _) = project();
     let base = git(sample.top(), &["rev-parse", "main"]);
     fs::write(sample.git_dir().join("index.lock"), "").unwrap();
@@ -309,9 +309,9 @@ fn nothing_is_written_when_the_index_stays_locked() {
     assert_eq!(sample.read("src/a.rs").as_deref(), Some("one\n"));
 }
 
-/// A kill while files were written: our lock, the copy of the index and libgit2's lock on that.
+/// A kill during the file writes leaves our lock, the copy of the index and libgit2's lock on that copy.
 #[test]
-fn what_a_killed_landing_left_beside_the_index_stops_nobody() {
+fn leftovers_of_a_killed_landing_do_not_block_the_next() {
     let (sample, head) = project();
     for (name, content) in [("index.lock", "vibe-relay\n"), ("index.vibe-relay", "DIRC"), ("index.vibe-relay.lock", "")] {
         fs::write(sample.git_dir().join(name), content).unwrap();

@@ -1,25 +1,25 @@
-//! Merges are whole commits or named conflicts, whatever the checkouts look like.
+//! A merge ends with a complete commit or a list of conflicts, regardless of the checkouts.
 
 use std::fs;
 
 use super::MergeOutcome;
 use crate::Identity;
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 const PROJECT: &str = "vibe-relay/PROJ-001";
 
-fn project() -> Sample {
-    let sample = Sample::new();
+fn project() -> TestRepository {
+    let sample = TestRepository::new();
     sample.repository().ensure_project_branch(PROJECT, "main").unwrap();
     sample
 }
 
-fn runner(sample: &Sample) -> Identity {
+fn runner(sample: &TestRepository) -> Identity {
     sample.repository().identity("runner").unwrap()
 }
 
-fn merge(sample: &Sample, head: &str) -> MergeOutcome {
+fn merge(sample: &TestRepository, head: &str) -> MergeOutcome {
     sample
         .repository()
         .merge(
@@ -33,7 +33,7 @@ fn merge(sample: &Sample, head: &str) -> MergeOutcome {
 }
 
 #[test]
-fn a_merge_has_two_parents_and_the_caller_s_message() {
+fn a_merge_has_two_parents_and_the_given_message() {
     let sample = project();
     let old = sample.repository().ref_sha(PROJECT).unwrap().unwrap();
     let head = sample.commit_on("vr/TASK-001/work", &[("a.txt", Some("a\n"))], "work");
@@ -41,14 +41,14 @@ fn a_merge_has_two_parents_and_the_caller_s_message() {
     assert_eq!(sample.repository().ref_sha(PROJECT).unwrap(), Some(sha.clone()));
     assert_eq!(
         git(sample.top(), &["log", "-1", "--format=%P|%an|%ce|%B", &sha]),
-        format!("{old} {head}|Sam Sample|sam@example.org|Merge TASK-001\n\nTask: TASK-001")
+        format!("{old} {head}|Sam TestRepository|sam@example.org|Merge TASK-001\n\nTask: TASK-001")
     );
     assert_eq!(merge(&sample, &head), MergeOutcome::Merged { sha, already: true });
-    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the person's checkout is as it was");
+    assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the human's checkout is unchanged");
 }
 
 #[test]
-fn work_on_both_sides_is_joined() {
+fn changes_of_both_sides_are_merged() {
     let sample = project();
     let one = sample.commit_on("one", &[("one.txt", Some("1\n"))], "one");
     let two = sample.commit_on("two", &[("two.txt", Some("2\n"))], "two");
@@ -58,7 +58,7 @@ fn work_on_both_sides_is_joined() {
 }
 
 #[test]
-fn a_conflict_names_its_paths_and_writes_nothing() {
+fn a_conflict_lists_its_paths_and_moves_no_branch() {
     let sample = project();
     let one = sample.commit_on("one", &[("README.md", Some("one\n")), ("fine.txt", Some("x"))], "one");
     let two = sample.commit_on("two", &[("README.md", Some("two\n"))], "two");
@@ -69,7 +69,7 @@ fn a_conflict_names_its_paths_and_writes_nothing() {
 }
 
 #[test]
-fn a_merge_commit_can_be_made_without_moving_the_branch() {
+fn a_merge_commit_can_be_created_without_a_move() {
     let sample = project();
     let repository = sample.repository();
     let base = repository.ref_sha(PROJECT).unwrap().unwrap();
@@ -83,7 +83,7 @@ fn a_merge_commit_can_be_made_without_moving_the_branch() {
 }
 
 #[test]
-fn the_index_of_the_person_does_not_matter() {
+fn the_index_of_the_human_checkout_is_ignored() {
     for prepare in [&["update-index", "--split-index"][..], &["sparse-checkout", "set", "--cone", "--sparse-index", "src"][..]] {
         let sample = project();
         sample.write("src/a.rs", "a\n");
@@ -100,8 +100,8 @@ fn the_index_of_the_person_does_not_matter() {
 }
 
 #[test]
-fn a_shallow_clone_can_be_merged_in() {
-    let origin = Sample::new();
+fn a_shallow_clone_supports_merges() {
+    let origin = TestRepository::new();
     origin.commit_on("main", &[("later.txt", Some("x"))], "later");
     let url = format!("file://{}", origin.top().display());
     let clone = origin.beside("clone");
@@ -117,9 +117,9 @@ fn a_shallow_clone_can_be_merged_in() {
 }
 
 #[test]
-fn the_base_s_union_merge_is_honoured_and_that_of_the_work_is_not() {
+fn only_the_attributes_of_the_base_apply_to_a_merge() {
     let outcome = |on_base: bool| {
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         if on_base {
             sample.write(".gitattributes", "README.md merge=union\n");
             sample.commit_all("attributes");
@@ -136,7 +136,7 @@ fn the_base_s_union_merge_is_honoured_and_that_of_the_work_is_not() {
 }
 
 #[test]
-fn without_an_identity_the_substitute_signs() {
+fn a_missing_identity_is_replaced_by_the_fallback() {
     let sample = project();
     sample.configure("user.name", "");
     sample.configure("user.email", "");

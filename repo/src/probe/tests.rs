@@ -1,11 +1,11 @@
-//! What a person names is found, or refused by name with what to do.
+//! A named path leads to its repository or to a specific error with a hint.
 
 use std::fs;
 use std::path::Path;
 
-use super::{blocked_by, probe};
+use super::{conflicting_name, probe};
 use crate::git_program::git;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 
 fn refusal(path: &Path, base: Option<&str>) -> String {
     let refusal = probe(path, base).unwrap_err();
@@ -14,8 +14,8 @@ fn refusal(path: &Path, base: Option<&str>) -> String {
 }
 
 #[test]
-fn a_subfolder_leads_to_the_whole_repository() {
-    let sample = Sample::new();
+fn a_subfolder_leads_to_its_repository() {
+    let sample = TestRepository::new();
     sample.write("src/deep/a.rs", "a");
     sample.write(".gitignore", "*.log\n");
     let start = sample.commit_all("code");
@@ -30,12 +30,12 @@ fn a_subfolder_leads_to_the_whole_repository() {
     assert_eq!((probe.base_branch.as_str(), probe.base_sha), ("main", start));
     assert_eq!(probe.branches, ["main", "another"], "the checked-out branch comes first");
     assert_eq!(probe.uncommitted, 3);
-    assert_eq!(probe.identity.as_deref(), Some("Sam Sample <sam@example.org>"));
+    assert_eq!(probe.identity.as_deref(), Some("Sam TestRepository <sam@example.org>"));
 }
 
 #[test]
-fn a_linked_worktree_is_a_checkout_of_the_common_folder() {
-    let sample = Sample::new();
+fn a_linked_worktree_leads_to_the_common_git_folder() {
+    let sample = TestRepository::new();
     git(sample.top(), &["worktree", "add", "-q", "-b", "side", "../linked"]);
     let probe = probe(&sample.beside("linked"), None).unwrap();
     assert_eq!(probe.repo_path, sample.beside("linked").to_str().unwrap());
@@ -44,20 +44,20 @@ fn a_linked_worktree_is_a_checkout_of_the_common_folder() {
 }
 
 #[test]
-fn paths_that_lead_nowhere_are_refused() {
-    let sample = Sample::new();
+fn unsuitable_paths_are_rejected() {
+    let sample = TestRepository::new();
     assert_eq!(refusal(&sample.beside("nothing"), None), "path-missing");
     fs::create_dir(sample.beside("plain")).unwrap();
     assert_eq!(refusal(&sample.beside("plain"), None), "not-a-repository");
-    assert_eq!(refusal(Sample::empty().top(), None), "no-commit");
-    assert_eq!(refusal(Sample::empty().top(), Some("main")), "no-commit");
+    assert_eq!(refusal(TestRepository::empty().top(), None), "no-commit");
+    assert_eq!(refusal(TestRepository::empty().top(), Some("main")), "no-commit");
     git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
     assert_eq!(refusal(&sample.beside("bare.git"), None), "bare-repository");
 }
 
 #[test]
-fn a_checkout_of_a_bare_repository_is_fine() {
-    let sample = Sample::new();
+fn a_checkout_of_a_bare_repository_is_accepted() {
+    let sample = TestRepository::new();
     git(sample.root(), &["clone", "-q", "--bare", sample.top().to_str().unwrap(), "bare.git"]);
     git(&sample.beside("bare.git"), &["worktree", "add", "-q", "../checkout", "main"]);
     let probe = probe(&sample.beside("checkout"), None).unwrap();
@@ -65,28 +65,28 @@ fn a_checkout_of_a_bare_repository_is_fine() {
 }
 
 #[test]
-fn a_missing_base_names_the_nearest() {
-    let sample = Sample::new();
+fn a_missing_base_suggests_similar_names() {
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     for branch in ["develop", "zebra", "release"] {
         sample.set_branch(branch, &start);
     }
     let refusal = probe(sample.top(), Some("devlop")).unwrap_err();
-    insta::assert_snapshot!(refusal, @"there is no branch named devlop; the nearest are develop, release, zebra");
+    insta::assert_snapshot!(refusal, @"the branch devlop does not exist; similar branches: develop, release, zebra");
     assert_eq!(refusal.code(), "branch-missing");
 }
 
 #[test]
-fn a_detached_head_needs_a_named_base() {
-    let sample = Sample::new();
+fn a_detached_head_requires_a_named_base() {
+    let sample = TestRepository::new();
     git(sample.top(), &["checkout", "-q", "--detach"]);
     assert_eq!(refusal(sample.top(), None), "detached-head");
     assert_eq!(probe(sample.top(), Some("main")).unwrap().base_branch, "main");
 }
 
 #[test]
-fn formats_that_cannot_be_served_are_refused_by_name() {
-    let sample = Sample::new();
+fn each_unsupported_format_has_its_own_code() {
+    let sample = TestRepository::new();
     for (arguments, folder, code) in [
         (&["init", "-q", "--object-format=sha256"][..], "sha256", "sha256-objects"),
         (&["init", "-q", "--ref-format=reftable"][..], "reftable", "reftable"),
@@ -101,36 +101,36 @@ fn formats_that_cannot_be_served_are_refused_by_name() {
 }
 
 #[test]
-fn filters_are_refused() {
-    let sample = Sample::new();
+fn filters_are_rejected() {
+    let sample = TestRepository::new();
     sample.write(".gitattributes", "*.bin filter=lfs\n");
     sample.commit_all("lfs");
     assert_eq!(refusal(sample.top(), None), "filters");
 }
 
 #[test]
-fn a_branch_in_the_place_of_ours_is_refused_loose_and_packed() {
-    let sample = Sample::new();
+fn a_conflicting_branch_is_rejected_loose_and_packed() {
+    let sample = TestRepository::new();
     let start = sample.repository().ref_sha("main").unwrap().unwrap();
     sample.set_branch("vr/TASK-007", &start);
     assert_eq!(refusal(sample.top(), None), "name-blocked");
     git(sample.top(), &["pack-refs", "--all"]);
     let refusal = probe(sample.top(), None).unwrap_err();
-    insta::assert_snapshot!(refusal, @"the branch vr/TASK-007 stands where vr/TASK-007/work has to be");
+    insta::assert_snapshot!(refusal, @"the branch vr/TASK-007 conflicts with the branch name vr/TASK-007/work");
     insta::assert_snapshot!(refusal.hint(), @"Rename your branch: `git branch -m vr/TASK-007 my-vr-TASK-007`.");
 }
 
 #[test]
-fn only_names_that_collide_block() {
-    let blocking = ["vr", "vibe-relay", "vr/TASK-001", concat!("vr/TASK-001/work", "/x"), "vibe-relay/PROJ-001/x"];
+fn only_colliding_names_conflict() {
+    let conflicting = ["vr", "vibe-relay", "vr/TASK-001", concat!("vr/TASK-001/work", "/x"), "vibe-relay/PROJ-001/x"];
     let fine = ["main", "vr/feature", "vr/TASK-001/work", "vr/TASK-001/work-2", "vibe-relay/PROJ-001", "vibe-relay/docs/x", "vrx"];
-    assert!(blocking.iter().all(|name| blocked_by(name).is_some()));
-    assert!(fine.iter().all(|name| blocked_by(name).is_none()));
+    assert!(conflicting.iter().all(|name| conflicting_name(name).is_some()));
+    assert!(fine.iter().all(|name| conflicting_name(name).is_none()));
 }
 
 #[test]
-fn a_sparse_checkout_is_not_full_of_deletions() {
-    let sample = Sample::new();
+fn files_missing_from_a_sparse_checkout_do_not_count() {
+    let sample = TestRepository::new();
     sample.write("src/a.rs", "a\n");
     sample.write("docs/b.md", "b\n");
     sample.commit_all("folders");

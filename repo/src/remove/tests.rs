@@ -1,14 +1,14 @@
-//! A removal takes only what is ours, follows no link, and is finished by a repeat.
+//! A removal deletes only the named checkout, follows no link and can be repeated.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 
-fn checkout() -> (Sample, Repository, PathBuf) {
-    let sample = Sample::new();
+fn checkout() -> (TestRepository, Repository, PathBuf) {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     let path = sample.beside("task");
@@ -17,7 +17,7 @@ fn checkout() -> (Sample, Repository, PathBuf) {
 }
 
 #[test]
-fn nothing_of_it_is_left_and_a_repeat_is_fine() {
+fn a_removal_leaves_no_trace_and_can_be_repeated() {
     let (sample, repository, path) = checkout();
     write_in(&path, "target/debug/out", "x");
     for _ in 0..2 {
@@ -30,7 +30,7 @@ fn nothing_of_it_is_left_and_a_repeat_is_fine() {
 }
 
 #[test]
-fn a_removal_that_was_killed_is_finished() {
+fn a_killed_removal_is_finished_by_a_repeat() {
     let (sample, repository, path) = checkout();
     fs::remove_file(path.join(".git")).unwrap();
     repository.remove_worktree("task", &path).unwrap();
@@ -48,7 +48,7 @@ fn a_removal_that_was_killed_is_finished() {
 }
 
 #[test]
-fn what_is_not_this_checkout_is_refused() {
+fn other_folders_are_not_removed() {
     let (sample, repository, path) = checkout();
     write_in(&sample.beside("other"), "file", "x");
     for wrong in [sample.beside("other"), sample.top().to_path_buf(), sample.root().to_path_buf(), sample.git_dir()] {
@@ -61,7 +61,7 @@ fn what_is_not_this_checkout_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_removed_and_not_followed() {
+fn links_are_removed_but_not_followed() {
     let (sample, repository, path) = checkout();
     write_in(&sample.beside("precious"), "file", "x");
     std::os::unix::fs::symlink(sample.beside("precious"), path.join("link")).unwrap();

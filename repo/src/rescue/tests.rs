@@ -1,24 +1,24 @@
-//! Whatever was in a checkout can be brought back from its rescue ref.
+//! A rescue ref restores every uncommitted file of a checkout.
 
 use std::fs;
 use std::path::PathBuf;
 
-use super::{LARGEST_FILE, Rescue};
+use super::{MAX_FILE_BYTES, Rescue};
 use crate::Repository;
 use crate::git_program::git;
-use crate::testing::{Sample, commit_all_in, write_in};
+use crate::testing::{TestRepository, commit_all_in, write_in};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/PROJ-001/TASK-001";
 
 struct Work {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     path: PathBuf,
     head: String,
 }
 
 fn work() -> Work {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write(".gitignore", "target/\n");
     sample.write("keep.txt", "keep\n");
     sample.write("gone.txt", "gone\n");
@@ -49,7 +49,7 @@ fn a_clean_checkout_needs_no_rescue() {
 
 #[cfg(unix)]
 #[test]
-fn everything_uncommitted_is_kept_and_nothing_is_touched() {
+fn a_rescue_keeps_all_changes_and_alters_no_checkout() {
     use std::os::unix::fs::PermissionsExt;
     let work = work();
     write_in(&work.path, "keep.txt", "changed\r\n");
@@ -86,7 +86,7 @@ fn everything_uncommitted_is_kept_and_nothing_is_touched() {
 }
 
 #[test]
-fn a_repeat_keeps_one_commit_and_later_work_joins_it() {
+fn a_repeated_rescue_reuses_its_commit_or_adds_to_it() {
     let work = work();
     write_in(&work.path, "one.txt", "one\n");
     let first = work.rescue().unwrap();
@@ -99,9 +99,9 @@ fn a_repeat_keeps_one_commit_and_later_work_joins_it() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_named() {
+fn skipped_files_are_listed() {
     let work = work();
-    fs::File::create(work.path.join("core")).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+    fs::File::create(work.path.join("core")).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     let rescue = work.rescue().unwrap();
     assert_eq!(rescue.skipped, ["core"]);
     assert_eq!(git(work.sample.top(), &["log", "-1", "--format=%b", REFERENCE]), "Not kept: core");
@@ -109,7 +109,7 @@ fn what_cannot_be_kept_is_named() {
 }
 
 #[test]
-fn the_files_of_a_nested_repository_are_kept_without_its_git_folder() {
+fn a_nested_repository_is_kept_without_its_git_folder() {
     let work = work();
     git(&work.path, &["init", "-q", "nested"]);
     write_in(&work.path, "nested/src/lib.rs", "x");
@@ -120,7 +120,7 @@ fn the_files_of_a_nested_repository_are_kept_without_its_git_folder() {
 }
 
 #[test]
-fn a_hidden_change_is_kept_too() {
+fn a_change_hidden_by_an_index_flag_is_kept() {
     let work = work();
     git(&work.path, &["update-index", "--skip-worktree", "keep.txt"]);
     write_in(&work.path, "keep.txt", "hidden\n");
@@ -129,20 +129,20 @@ fn a_hidden_change_is_kept_too() {
 }
 
 #[test]
-fn a_tip_is_kept_and_never_replaces_other_work() {
+fn a_rescued_tip_never_replaces_other_work() {
     let work = work();
     write_in(&work.path, "one.txt", "one\n");
     let tip = commit_all_in(&work.path, "one");
     work.repository.rescue_tip(REFERENCE, &work.head).unwrap();
     work.repository.rescue_tip(REFERENCE, &tip).unwrap();
     work.repository.rescue_tip(REFERENCE, &work.head).unwrap();
-    assert_eq!(git(work.sample.top(), &["rev-parse", REFERENCE]), tip, "it holds the older tip already");
+    assert_eq!(git(work.sample.top(), &["rev-parse", REFERENCE]), tip, "it already contains the older tip");
     let other = work.sample.commit_on("other", &[("x", Some("x"))], "other");
     assert_eq!(work.repository.rescue_tip(REFERENCE, &other).unwrap_err().code(), "rescue-taken");
 }
 
 #[test]
-fn only_rescue_refs_are_written() {
+fn only_rescue_refs_can_be_written() {
     let work = work();
     write_in(&work.path, "one.txt", "one\n");
     for wrong in ["refs/heads/main", "refs/vibe-relay/rescue", "HEAD"] {

@@ -1,20 +1,20 @@
-//! Checkouts are what git calls valid, and every half-made one is completed by a repeat.
+//! Checkouts are valid for git, and a repeated call completes every partial one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::git_program::git;
-use crate::testing::{Sample, write_in};
+use crate::testing::{TestRepository, write_in};
 use crate::{RESCUE_PREFIX, Repository};
 
 const NAME: &str = "PROJ-001-TASK-001";
 const BRANCH: &str = "vr/TASK-001/work";
 
-/// What a kill leaves, and how to get there from a complete checkout.
+/// A state that a kill leaves, and the function that produces it from a complete checkout.
 type Step = (&'static str, fn(&Task));
 
 struct Task {
-    sample: Sample,
+    sample: TestRepository,
     repository: Repository,
     start: String,
     path: PathBuf,
@@ -22,7 +22,7 @@ struct Task {
 }
 
 fn task() -> Task {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.write("src/main.rs", "fn main() {}\n");
     sample.write("run.sh", "#!/bin/sh\n");
     let start = sample.commit_all("code");
@@ -44,8 +44,8 @@ impl Task {
         self.repository.add_worktree(NAME, &self.path, BRANCH, &self.start).unwrap_err().code()
     }
 
-    /// What git itself says about the checkout.
-    fn assert_sound(&self) {
+    /// Checks the checkout with git itself.
+    fn assert_valid(&self) {
         assert_eq!(git(&self.path, &["status", "--porcelain"]), "");
         assert_eq!(git(&self.path, &["symbolic-ref", "HEAD"]), format!("refs/heads/{BRANCH}"));
         assert_eq!(fs::read_to_string(self.path.join("src/main.rs")).unwrap(), "fn main() {}\n");
@@ -57,21 +57,21 @@ impl Task {
 }
 
 #[test]
-fn git_finds_a_sound_checkout_that_can_be_committed_in() {
+fn git_accepts_a_checkout_and_can_commit_in_it() {
     let task = task();
     task.add();
-    task.assert_sound();
+    task.assert_valid();
     write_in(&task.path, "new.txt", "new\n");
     git(&task.path, &["add", "-A"]);
     git(&task.path, &["commit", "-q", "-m", "work"]);
     git(&task.path, &["gc", "-q"]);
     assert_eq!(task.repository.ref_sha(BRANCH).unwrap().unwrap(), git(&task.path, &["rev-parse", "HEAD"]));
     git(task.sample.top(), &["worktree", "prune"]);
-    assert!(task.admin.is_dir(), "the lock keeps it");
+    assert!(task.admin.is_dir(), "git must not prune a locked checkout");
 }
 
 #[test]
-fn a_complete_checkout_is_left_alone() {
+fn files_of_a_complete_checkout_are_not_changed() {
     let task = task();
     task.add();
     write_in(&task.path, "src/main.rs", "half done\n");
@@ -82,7 +82,7 @@ fn a_complete_checkout_is_left_alone() {
 }
 
 #[test]
-fn an_existing_branch_is_checked_out_where_it_is() {
+fn an_existing_branch_is_checked_out_without_a_move() {
     let task = task();
     let tip = task.sample.commit_on(BRANCH, &[("earlier.txt", Some("earlier\n"))], "earlier");
     task.add();
@@ -90,15 +90,15 @@ fn an_existing_branch_is_checked_out_where_it_is() {
     assert_eq!(fs::read_to_string(task.path.join("earlier.txt")).unwrap(), "earlier\n");
 }
 
-/// Takes a complete checkout back to what a kill leaves after each step, and repeats.
+/// Restores the state that a kill leaves after each step, and repeats the call.
 #[test]
-fn a_kill_after_any_step_is_healed_by_a_repeat() {
+fn a_repeat_completes_a_checkout_killed_at_any_step() {
     let undo: [Step; 8] = [
         ("only the branch", |task| {
             fs::remove_dir_all(&task.admin).unwrap();
             fs::remove_dir_all(&task.path).unwrap();
         }),
-        ("an empty folder of git's", |task| {
+        ("an empty admin folder", |task| {
             fs::remove_dir_all(&task.admin).unwrap();
             fs::create_dir(&task.admin).unwrap();
             fs::remove_dir_all(&task.path).unwrap();
@@ -135,38 +135,38 @@ fn a_kill_after_any_step_is_healed_by_a_repeat() {
         undo(&task);
         println!("{state}");
         task.add();
-        task.assert_sound();
+        task.assert_valid();
     }
 }
 
 #[test]
-fn a_checkout_whose_files_are_gone_is_made_again() {
+fn a_checkout_without_files_is_created_again() {
     let task = task();
     task.add();
     fs::remove_dir_all(&task.path).unwrap();
     task.add();
-    task.assert_sound();
+    task.assert_valid();
 }
 
 #[test]
-fn an_index_that_a_power_cut_emptied_is_written_anew_and_work_beside_it_is_kept() {
+fn an_emptied_index_is_rewritten_and_changes_are_rescued() {
     let task = task();
     task.add();
     fs::write(task.admin.join("index"), "").unwrap();
     task.add();
-    task.assert_sound();
+    task.assert_valid();
     let rescued = || git(task.sample.top(), &["for-each-ref", "--format=%(refname)", RESCUE_PREFIX]);
-    assert_eq!(rescued(), "", "nothing was changed");
+    assert_eq!(rescued(), "", "no file was changed");
 
     write_in(&task.path, "src/main.rs", "half done\n");
     fs::write(task.admin.join("index"), "").unwrap();
     task.add();
-    task.assert_sound();
+    task.assert_valid();
     assert_eq!(git(task.sample.top(), &["show", &format!("{}:src/main.rs", rescued())]), "half done");
 }
 
 #[test]
-fn swapped_links_are_repaired_without_touching_files() {
+fn replaced_links_are_repaired_without_file_changes() {
     let task = task();
     task.add();
     write_in(&task.path, "new.txt", "new\n");
@@ -178,7 +178,7 @@ fn swapped_links_are_repaired_without_touching_files() {
 }
 
 #[test]
-fn a_repository_made_inside_is_set_aside_and_not_lost() {
+fn a_git_folder_created_inside_is_moved_aside() {
     let task = task();
     task.add();
     fs::remove_file(task.path.join(".git")).unwrap();
@@ -189,7 +189,7 @@ fn a_repository_made_inside_is_set_aside_and_not_lost() {
 }
 
 #[test]
-fn what_is_not_ours_is_never_written_to() {
+fn an_unmanaged_folder_is_not_written_to() {
     let task = task();
     write_in(&task.path, "somebody.txt", "mine\n");
     assert_eq!(task.refusal(), "path-occupied");
@@ -198,7 +198,7 @@ fn what_is_not_ours_is_never_written_to() {
 }
 
 #[test]
-fn names_paths_and_branches_that_cannot_be_used_are_refused() {
+fn unusable_names_paths_and_branches_are_rejected() {
     let task = task();
     task.add();
     let repository = &task.repository;
@@ -209,12 +209,12 @@ fn names_paths_and_branches_that_cannot_be_used_are_refused() {
     assert_eq!(code(NAME, &other, "free"), "checkout-name", "the name belongs to another path");
     assert_eq!(code("other", &other, BRANCH), "branch-checked-out");
     assert_eq!(code("other", &other, "main"), "branch-checked-out");
-    assert_eq!(code("other", task.sample.root(), "free"), "path-occupied", "it holds the repository");
+    assert_eq!(code("other", task.sample.root(), "free"), "path-occupied", "it contains the repository");
     assert_eq!(code("other", Path::new("relative"), "free"), "path-occupied");
 }
 
 #[test]
-fn a_detached_checkout_is_of_exactly_one_commit() {
+fn a_detached_checkout_has_exactly_the_given_commit() {
     let task = task();
     let commit = task.sample.commit_on("side", &[("side.txt", Some("side\n"))], "side");
     for _ in 0..2 {
@@ -222,11 +222,11 @@ fn a_detached_checkout_is_of_exactly_one_commit() {
         assert_eq!(git(&task.path, &["rev-parse", "HEAD"]), commit);
         assert_eq!(git(&task.path, &["status", "--porcelain", "--branch"]), "## HEAD (no branch)");
     }
-    assert_eq!(git(task.sample.top(), &["branch", "--format=%(refname:short)"]), "main\nside", "no temporary branch is left");
+    assert_eq!(git(task.sample.top(), &["branch", "--format=%(refname:short)"]), "main\nside", "no temporary branch remains");
 }
 
 #[test]
-fn submodules_stay_empty_and_executables_executable() {
+fn submodules_are_empty_and_file_modes_are_preserved() {
     let task = task();
     git(task.sample.top(), &["update-index", "--add", "--cacheinfo", &format!("160000,{},vendor/lib", task.start)]);
     git(task.sample.top(), &["update-index", "--chmod=+x", "run.sh"]);

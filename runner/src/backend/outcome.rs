@@ -76,7 +76,7 @@ impl RunOutcome {
                 // The service refused this request. Another task makes another one.
                 ErrorClass::BadRequest | ErrorClass::ContextFull => Some(FailureClass::ApiError),
                 ErrorClass::RootRefused => Some(FailureClass::RootRefused),
-                ErrorClass::Stalled => Some(FailureClass::Silent),
+                ErrorClass::Stalled => Some(FailureClass::Unresponsive),
                 ErrorClass::AgentCrash | ErrorClass::Protocol | ErrorClass::Unknown => Some(FailureClass::Crashed),
             },
             Self::DiskFull { .. } => Some(FailureClass::DiskFull),

@@ -100,7 +100,7 @@ pub(crate) async fn project_branch(db: &Db, project: &Project) -> Result<(String
 /// # Errors
 /// When the store fails.
 pub(crate) async fn ask(db: &Db, task: &TaskId, foreign: &Foreign) -> db::Result<()> {
-    db.ask_about_tip(task, &foreign.tip, &foreign.to_string()).await
+    db.request_branch_decision(task, &foreign.tip, &foreign.to_string()).await
 }
 
 /// Takes back what was asked on a card when the person brought the branch back meanwhile. What cannot be read is looked at again later.
@@ -117,7 +117,7 @@ pub(crate) async fn look_again(db: &Db, task: &TaskId) -> db::Result<()> {
         return Ok(());
     }
     match standing(db, &card.project_id).await {
-        Ok(Standing { foreign: None, .. }) => db.tip_is_ours(task).await,
+        Ok(Standing { foreign: None, .. }) => db.clear_branch_decision(task).await,
         Ok(Standing { foreign: Some(_), .. }) => Ok(()),
         Err(CheckoutError::Store(error)) => Err(error),
         Err(error) => {
@@ -137,7 +137,7 @@ pub(super) async fn standing(db: &Db, id: &ProjectId) -> Result<Standing, Checko
     let project = db.project(id).await?;
     let (git_dir, wanted) = (PathBuf::from(&project.git_dir), project.integration_branch);
     let name = if db.owns_reference(&project.git_dir, &wanted).await? { wanted } else { free_name(&git_dir, wanted).await? };
-    db.own_reference(&project.git_dir, &name, None).await?;
+    db.claim_reference(&project.git_dir, &name, None).await?;
     loop {
         // Read before the tip: of what is merged meanwhile it knows the approval.
         let record = db.branch_record(id).await?;
@@ -148,7 +148,7 @@ pub(super) async fn standing(db: &Db, id: &ProjectId) -> Result<Standing, Checko
         let left = record.project.integration_head.as_ref();
         let Some(foreign) = judged.foreign else {
             if left != Some(&judged.ours) || record.project.integration_branch != name {
-                db.project_branch_moved(id, &name, left, &judged.ours).await?;
+                db.record_branch_tip(id, &name, left, &judged.ours).await?;
             }
             return Ok(Standing { name, ..judged });
         };
@@ -171,7 +171,7 @@ fn judge(record: &BranchRecord, name: &str) -> Result<Standing, RepoError> {
         (None, Some(left)) => return repository.move_ref(name, None, left, "vibe-relay: restored").and_then(|()| ours(left.clone())),
         (None, None) => return repository.ensure_project_branch(name, &project.base_branch).and_then(ours),
     };
-    if record.accepted.as_ref() == Some(&tip) {
+    if record.accepted_tip.as_ref() == Some(&tip) {
         return ours(tip);
     }
     let base = || {
@@ -221,7 +221,7 @@ async fn keep(db: &Db, project: &Project, foreign: &Foreign) -> Result<(), Check
     let Some(left) = foreign.left.clone().filter(|_| !foreign.lost.is_empty()) else { return Ok(()) };
     let git_dir = PathBuf::from(&project.git_dir);
     let name = format!("{RESCUE_PREFIX}{}/{}", project.id, left.get(..12).unwrap_or(&left));
-    db.own_reference(&project.git_dir, &name, None).await?;
+    db.claim_reference(&project.git_dir, &name, None).await?;
     blocking(move || Repository::open(&git_dir)?.rescue_tip(&name, &left)).await
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Opt
     let commits: Vec<(String, Sha)> =
         found.unmerged.into_iter().map(|sha| (format!("{RESCUE_PREFIX}{id}/{}", sha.get(..12).unwrap_or(&sha)), sha)).collect();
     for name in commits.iter().map(|(name, _)| name).chain([&uncommitted]) {
-        db.own_reference(&project.git_dir, name, Some(id)).await?;
+        db.claim_reference(&project.git_dir, name, Some(id)).await?;
     }
     blocking(move || {
         let repository = Repository::open(&git_dir)?;

@@ -5,7 +5,7 @@ use std::fs;
 use db::Caller;
 use domain::board::status::Status;
 use domain::id::TaskId;
-use repo::testing::{Sample, commit_all_in, write_in};
+use repo::testing::{TestRepository, commit_all_in, write_in};
 
 use super::*;
 use crate::fixture::Board;
@@ -28,7 +28,7 @@ async fn the_project_branch_is_made_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_that_start_at_once_share_the_project_branch() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     sample.set_branch("vibe-relay/PROJ-001", &sample.repository().ref_sha("main").unwrap().unwrap());
     let board = Board::on(sample).await;
     let mut starts = tokio::task::JoinSet::new();
@@ -59,7 +59,7 @@ async fn a_deleted_project_branch_comes_back_with_what_was_merged() {
 
 #[tokio::test]
 async fn a_foreign_branch_of_a_task_s_name_is_left_alone() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let foreign = sample.commit_on("vr/TASK-001/work", &[("theirs", Some("x"))], "theirs");
     let board = Board::on(sample).await;
     let task = board.task("Add a").await;
@@ -73,7 +73,7 @@ async fn a_foreign_branch_of_a_task_s_name_is_left_alone() {
 /// A database that was deleted, or another one beside this, left its checkouts where this one would make the same.
 #[tokio::test]
 async fn a_checkout_of_another_database_is_left_alone() {
-    let sample = Sample::new();
+    let sample = TestRepository::new();
     let (repository, main) = (sample.repository(), sample.repository().ref_sha("main").unwrap().unwrap());
     let theirs = |name: &str| sample.beside("worktrees/PROJ-001").join(name);
     repository.add_worktree("vibe-relay-TASK-001", &theirs("TASK-001"), "vr/TASK-001/work", &main).unwrap();
@@ -85,7 +85,7 @@ async fn a_checkout_of_another_database_is_left_alone() {
     let (path, sha) = board.work(&task, &[("a", "a")]).await;
     assert_eq!(path, board.sample.beside("worktrees/PROJ-001/TASK-001-2"));
     assert_eq!(board.tip("vr/TASK-001/work-2"), Some(sha.clone()));
-    let (site, reserved, _) = board.agent(&task, Phase::Reviewer).await;
+    let (site, reserved, _) = board.agent(&task, AgentKind::Reviewer).await;
     assert_eq!(head(&board, &site.path), Some(sha));
     throw_away(&board.project, &reserved.run).await.unwrap();
     board.end(&reserved).await;
@@ -108,7 +108,7 @@ async fn a_coder_finds_its_checkout_as_it_left_it() {
     let lock = board.sample.git_dir().join("worktrees/vibe-relay-TASK-001/index.lock");
     fs::write(&lock, "left by a killed git").unwrap();
     board.move_to(&Caller::Human, &task, Status::InProgress, Some("do more")).await;
-    let (site, _, _) = board.agent(&task, Phase::Coder).await;
+    let (site, _, _) = board.agent(&task, AgentKind::Coder).await;
     assert_eq!((site.path.as_path(), site.branch.as_deref()), (path.as_path(), Some("vr/TASK-001/work")));
     assert_eq!(head(&board, &path), Some(sha));
     assert_eq!(fs::read_to_string(path.join("draft")).unwrap(), "not committed");
@@ -133,7 +133,7 @@ async fn a_reviewer_sees_exactly_the_commit_that_was_handed_in() {
     let task = board.task("Add a").await;
     let (coder, sha) = board.work(&task, &[("a", "a")]).await;
     write_in(&coder, "draft", "not committed");
-    let (site, reserved, _) = board.agent(&task, Phase::Reviewer).await;
+    let (site, reserved, _) = board.agent(&task, AgentKind::Reviewer).await;
     let newer = commit_all_in(&coder, "sneaked in");
     assert_eq!((&site.sha, site.branch.as_ref(), site.shown_branch.as_str()), (&sha, None, "vr/TASK-001/work"));
     assert_eq!(Some(&site.base), board.tip("vibe-relay/PROJ-001").as_ref());
@@ -145,7 +145,7 @@ async fn a_reviewer_sees_exactly_the_commit_that_was_handed_in() {
     throw_away(&board.project, &reserved.run).await.unwrap();
     assert!(!site.path.exists() && coder.join("draft").exists());
     board.end(&reserved).await;
-    assert_eq!(board.site(&task, Phase::Reviewer).await.unwrap().sha, newer);
+    assert_eq!(board.site(&task, AgentKind::Reviewer).await.unwrap().sha, newer);
 }
 
 #[tokio::test]
@@ -154,10 +154,10 @@ async fn without_a_branch_there_is_nothing_to_review() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.delete_branch("vr/TASK-001/work");
-    let error = board.site(&task, Phase::Reviewer).await.unwrap_err();
+    let error = board.site(&task, AgentKind::Reviewer).await.unwrap_err();
     insta::assert_snapshot!(error, @"the branch vr/TASK-001/work is gone; send the card back with a comment, and the work begins anew");
     board.move_to(&Caller::Human, &task, Status::InProgress, Some("begin anew")).await;
-    let (site, _, _) = board.agent(&task, Phase::Coder).await;
+    let (site, _, _) = board.agent(&task, AgentKind::Coder).await;
     assert_eq!(site.branch.as_deref(), Some("vr/TASK-001/work"));
     assert!(board.tip("vr/TASK-001/work").is_some());
 }
@@ -169,9 +169,9 @@ async fn an_orchestrator_compares_the_whole_with_the_base_branch() {
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
     crate::merge::merge(&board.db, &task).await.unwrap();
-    let site = board.site(&task, Phase::Orchestrator).await.unwrap();
+    let site = board.site(&task, AgentKind::Orchestrator).await.unwrap();
     assert_eq!((Some(site.sha), Some(site.base)), (board.tip("vibe-relay/PROJ-001"), board.tip("main")));
-    let planner = board.site(&task, Phase::Planner).await.unwrap();
+    let planner = board.site(&task, AgentKind::Planner).await.unwrap();
     assert_eq!(Some(planner.base), board.tip("vibe-relay/PROJ-001"));
 }
 
@@ -294,9 +294,9 @@ async fn what_a_killed_server_left_locked_is_unlocked_before_it_is_needed() {
     let (resting, working) = (board.task("Add a").await, board.task("Add b").await);
     board.work(&resting, &[("a", "a")]).await;
     board.approve(&resting).await;
-    let (site, ..) = board.agent(&working, Phase::Coder).await;
+    let (site, ..) = board.agent(&working, AgentKind::Coder).await;
     let rescued = format!("{}TASK-001/uncommitted", repo::RESCUE_PREFIX);
-    board.db.own_reference(&board.project.git_dir, &rescued, Some(&resting)).await.unwrap();
+    board.db.claim_reference(&board.project.git_dir, &rescued, Some(&resting)).await.unwrap();
     let lock = |name: &str| board.sample.git_dir().join(format!("{name}.lock"));
     let ours = [lock("refs/heads/vibe-relay/PROJ-001"), lock("refs/heads/vr/TASK-001/work"), lock(&rescued)];
     let others = [lock("refs/heads/main"), lock(&format!("refs/heads/{}", site.shown_branch))];

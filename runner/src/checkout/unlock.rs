@@ -17,7 +17,7 @@ use super::{CheckoutError, blocking};
 /// When the store fails.
 pub(crate) async fn unlock(db: &Db) -> db::Result<()> {
     let mut by_repository = BTreeMap::<String, Vec<String>>::new();
-    for (git_dir, name) in db.references_at_rest().await? {
+    for (git_dir, name) in db.idle_references().await? {
         by_repository.entry(git_dir).or_default().push(name);
     }
     for (git_dir, names) in by_repository {

@@ -85,7 +85,7 @@ async fn a_conflict_goes_back_to_the_coder_with_the_files() {
     Merge vibe-relay/PROJ-001 into this branch, resolve the conflicts, run the tests, commit, and move the task to review again.
     ");
     // The coder's next run does what it says; the checkout it works in is its own.
-    let (site, _, _) = board.agent(&second, Phase::Coder).await;
+    let (site, _, _) = board.agent(&second, AgentKind::Coder).await;
     assert!(site.path.join("other").exists());
     assert_eq!(Some(site.base), head);
 }
@@ -149,7 +149,7 @@ async fn what_is_not_approved_is_not_merged() {
 async fn an_empty_diff_is_done_without_a_commit() {
     let board = Board::new().await;
     let task = board.task("Nothing to do").await;
-    let (site, reserved, coder) = board.agent(&task, Phase::Coder).await;
+    let (site, reserved, coder) = board.agent(&task, AgentKind::Coder).await;
     board.db.add_comment(&coder, &task, "It is there already.", None).await.unwrap();
     board.move_to(&coder, &task, Status::InReview, None).await;
     board.end(&reserved).await;

@@ -2,7 +2,7 @@
 //!
 //! Must not know how a reason is found, nor how it is lifted.
 
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 
@@ -18,15 +18,15 @@ pub(super) enum Stand {
 
 pub(super) fn stand(parking: &Parking, now: Timestamp) -> Stand {
     match parking {
-        _ if !parking.is_over(now) => Stand::Closed,
+        _ if !parking.has_expired(now) => Stand::Closed,
         // Not one that a clock put hours ahead: nobody could be said to have begun since.
-        Parking { reason, until, .. } if reason.is_tried() && *until <= now => Stand::Trial,
+        Parking { reason, until, .. } if reason.needs_probe() && *until <= now => Stand::Trial,
         _ => Stand::Over,
     }
 }
 
 /// What the cards say that wait for it. Most times move with every look; on a card only that counts which is worth waiting for.
-pub(super) fn why(parking: &Parking) -> Why {
+pub(super) fn why(parking: &Parking) -> WaitReason {
     let until = (parking.reason == ParkReason::RateLimited).then_some(parking.until);
-    Why::Parked { reason: parking.reason, until }
+    WaitReason::Parked { reason: parking.reason, until }
 }

@@ -2,7 +2,7 @@
 //!
 //! Must not know where signs of life come from.
 
-use db::{Assignee, State, TaskState};
+use db::{AssigneePresence, Snapshot, TaskSnapshot};
 use domain::board::status::Status;
 use domain::team::agent::Health;
 use domain::time::Timestamp;
@@ -19,15 +19,15 @@ pub(super) enum Silence {
 }
 
 /// Judges the assignee of an open task; `waits` is whether the task waits for something else than its assignee.
-pub(super) fn silence(known: &TaskState, state: &State, waits: bool, now: Timestamp) -> Silence {
+pub(super) fn silence(known: &TaskSnapshot, state: &Snapshot, waits: bool, now: Timestamp) -> Silence {
     let card = &known.task.card;
     // What was handed in waits for a lead.
     let wanted = !waits && card.status != Status::InReview;
-    let (Some(Assignee { connected: false, last_seen }), Some(name), true) = (known.assignee, &card.hands.assigned_to, wanted) else {
+    let (Some(AssigneePresence { connected: false, last_seen }), Some(name), true) = (known.assignee, &card.contributors.assigned_to, wanted) else {
         return Silence::None { until: None };
     };
     // Being given a task changes it, and so does little else that happens to one on which nobody works.
-    let until = Health::lost_at(last_seen, card.updated_at, state.listening_since);
+    let until = Health::unresponsive_at(last_seen, card.updated_at, state.tracking_since);
     if until <= now {
         return Silence::Lost { name: name.clone(), detail: detail(name, last_seen) };
     }

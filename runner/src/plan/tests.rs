@@ -10,7 +10,7 @@ use std::time::Duration;
 use domain::board::status::CancelReason::{Abandoned, Duplicate, Failed, Obsolete};
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Backlog, Done, InProgress, InReview};
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::runs::agent_kind::AgentKind::{Coder, Orchestrator, Planner, Reviewer};
 use domain::runs::parking::ParkReason;
 
@@ -142,7 +142,7 @@ fn that_a_task_is_assigned_is_said_only_when_nothing_else_keeps_it() {
         task(2).status(InProgress).needs_person().assigned("mara"),
         task(3).after(&[1]).assigned("mara"),
         task(4).status(Done).assigned("mara"),
-        task(5).assigned("mara").why(Why::AssignedTo { name: "mara".to_owned() }),
+        task(5).assigned("mara").why(WaitReason::Assigned { name: "mara".to_owned() }),
     ]);
     assert_eq!(board.whys(), ["TASK-001: held by you: press Start", "TASK-002: needs you", "TASK-003: blocked by TASK-001"]);
     assert!(board.actions().is_empty());
@@ -249,7 +249,7 @@ fn one_merge_at_a_time_in_each_repository() {
     let board = scene(approved());
     assert_eq!(board.actions(), ["merge TASK-001", "merge TASK-003"]);
     assert_eq!(board.whys().len(), 4, "all of them wait: {:?}", board.whys());
-    let under_way = scene(approved().map(|draft| draft.why(Why::MergeQueued))).busy(&[2]);
+    let under_way = scene(approved().map(|draft| draft.why(WaitReason::MergeQueued))).busy(&[2]);
     assert_eq!(under_way.actions(), ["merge TASK-003"]);
     assert!(under_way.whys().is_empty(), "nothing new is said: {:?}", under_way.whys());
 }
@@ -297,13 +297,13 @@ fn a_task_that_was_sent_back_too_often_needs_a_person() {
 
 #[test]
 fn a_reason_is_given_only_when_it_is_new() {
-    let held = || Why::Held { by: HeldBy::Human };
+    let held = || WaitReason::Held { by: HeldBy::Human };
     let board = scene([
         task(1).held(HeldBy::Human).why(held()),
         task(2).held(HeldBy::Human),
         task(3).status(InProgress).running(Coder).why(held()),
         task(4).status(InProgress).stopping(Coder),
-        task(5).status(InProgress).stopping(Coder).why(Why::Stopping),
+        task(5).status(InProgress).stopping(Coder).why(WaitReason::Stopping),
         task(6).status(InProgress).running(Coder),
         task(7).status(Done).why(held()),
     ])

@@ -2,7 +2,7 @@
 //!
 //! Pure. The store knows which messages are unread and which were delivered.
 
-use domain::team::message::{Inbox, Received};
+use domain::team::message::{Inbox, InboxMessage};
 
 use super::indented;
 
@@ -12,14 +12,14 @@ const OPENING: &str = "<inbox>\n";
 /// The messages that interrupt an agent: direct messages and broadcasts that were not delivered before. Without any of them, the copies
 /// at the front.
 pub fn interrupting_messages(inbox: Inbox) -> Inbox {
-    let Inbox { messages, more } = inbox;
-    let new: Vec<Received> = messages.into_iter().filter(|received| !received.again).collect();
-    let (copies, direct): (Vec<Received>, Vec<Received>) = new.into_iter().partition(|received| received.message.is_cc);
+    let Inbox { messages, remaining: more } = inbox;
+    let new: Vec<InboxMessage> = messages.into_iter().filter(|received| !received.redelivered).collect();
+    let (copies, direct): (Vec<InboxMessage>, Vec<InboxMessage>) = new.into_iter().partition(|received| received.message.is_cc);
     if direct.is_empty() {
-        return Inbox { messages: copies, more };
+        return Inbox { messages: copies, remaining: more };
     }
     let left = u32::try_from(copies.len()).unwrap_or(u32::MAX);
-    Inbox { messages: direct, more: more + left }
+    Inbox { messages: direct, remaining: more + left }
 }
 
 /// The message that delivers an inbox to an agent at work.
@@ -38,19 +38,19 @@ pub(super) fn block(inbox: &Inbox) -> String {
         return String::new();
     }
     let lines: String = inbox.messages.iter().map(line).collect();
-    let more = match inbox.more {
+    let more = match inbox.remaining {
         0 => String::new(),
         more => super::MORE.replace("{more}", &more.to_string()),
     };
     format!("{OPENING}{lines}{more}</inbox>\n")
 }
 
-fn line(received: &Received) -> String {
+fn line(received: &InboxMessage) -> String {
     let message = &received.message;
     let to = message.cc_original_to.as_ref().unwrap_or(&message.to_agent);
     let marks = [
         message.is_cc.then(|| "cc".to_owned()),
-        received.again.then(|| "again".to_owned()),
+        received.redelivered.then(|| "again".to_owned()),
         message.task_id.as_ref().map(ToString::to_string),
         message.reply_to.map(|id| format!("reply to #{id}")),
     ];

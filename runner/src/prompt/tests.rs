@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-static EMPTY: Inbox = Inbox { messages: Vec::new(), more: 0 };
+static EMPTY: Inbox = Inbox { messages: Vec::new(), remaining: 0 };
 
 fn nine() -> Timestamp {
     Timestamp::from_milliseconds(1_769_850_300_000)
@@ -41,16 +41,16 @@ fn task(title: &str, description: &str) -> Task {
         project_id: ProjectId::new(1),
         parent_task_id: Some(TaskId::new(1)),
         title: title.to_owned(),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status: Status::InProgress,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::board::card::Contributors::default(),
+        contributors: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -94,7 +94,7 @@ fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Optio
     Run {
         id: RunId::new(7),
         task_id: TaskId::new(2),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         attempt: 1,
         session_id: None,
         worktree_path: None,
@@ -120,7 +120,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
     PromptInput {
         project,
         task,
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         branch: "vr/TASK-002/work",
         worktree: "/worktrees/PROJ-001/TASK-002",
         base: "0123456789012345678901234567890123456789",
@@ -174,7 +174,7 @@ fn prompt_of_a_resumed_task() {
         attempt_that(EndClass::Failed, Some(FailureClass::Crashed), Some("exit code 1: out of memory")),
         attempt_that(EndClass::Finished, None, None),
         attempt_that(EndClass::Parked, Some(FailureClass::RateLimited), Some("rate limited")),
-        attempt_that(EndClass::Failed, Some(FailureClass::NoMove), None),
+        attempt_that(EndClass::Failed, Some(FailureClass::NoOutcome), None),
     ];
     let again = PromptInput { comments: &comments, attempts: &attempts, resumes: true, ..input(&project, &task) };
     insta::assert_snapshot!(prompt(&again), @r"
@@ -232,7 +232,7 @@ fn inbox_follows_the_attempts() {
         timestamp: nine(),
         read: false,
     };
-    let inbox = Inbox { messages: vec![domain::team::message::Received { message, again: false }], more: 0 };
+    let inbox = Inbox { messages: vec![domain::team::message::InboxMessage { message, redelivered: false }], remaining: 0 };
     let text = prompt(&PromptInput { comments: &comments, attempts: &attempts, inbox: &inbox, resumes: true, ..input(&project, &task) });
     let (_, after) = text.split_once("</issue>\n").unwrap();
     insta::assert_snapshot!(after, @r"
@@ -258,8 +258,8 @@ fn inbox_follows_the_attempts() {
 #[test]
 fn orchestrator_gets_the_plan_as_parent() {
     let (project, mut task) = (project(), task("Look at the whole", "Round 1."));
-    (task.card.phase, task.card.parent_task_id, task.card.round_of) = (Phase::Orchestrator, None, Some(TaskId::new(1)));
-    let text = prompt(&PromptInput { phase: Phase::Orchestrator, ..input(&project, &task) });
+    (task.card.phase, task.card.parent_task_id, task.card.round_of) = (AgentKind::Orchestrator, None, Some(TaskId::new(1)));
+    let text = prompt(&PromptInput { phase: AgentKind::Orchestrator, ..input(&project, &task) });
     assert!(text.contains("\nPhase: orchestrator\n") && text.contains("\nParent: TASK-001\n"), "{text}");
     task.card.round_of = None;
     assert!(!prompt(&input(&project, &task)).contains("Parent"));
@@ -268,7 +268,7 @@ fn orchestrator_gets_the_plan_as_parent() {
 #[test]
 fn reminders_and_messages_are_stable() {
     let task = task("Add the parser", "");
-    let reminders: Vec<String> = Phase::ALL.iter().map(|phase| reminder(*phase, &task)).collect();
+    let reminders: Vec<String> = AgentKind::ALL.iter().map(|phase| reminder(*phase, &task)).collect();
     insta::assert_snapshot!(reminders.join("\n\n"), @r"
     <reminder>
     Your turn ended without an outcome: TASK-002 has not moved, so your work does not count yet. If you are finished, call create_subtasks for TASK-002 and then complete_task, or complete_task with a reason if there is nothing to do. If you cannot continue, explain why with add_comment first.
@@ -349,7 +349,7 @@ fn empty_prompt_is_small() {
     let (project, task) = (project(), task("", ""));
     let bare = prompt(&PromptInput { branch: "", worktree: "", base: "", ..input(&project, &task) });
     assert!(bare.len() < 200, "{} bytes", bare.len());
-    for phase in Phase::ALL {
+    for phase in AgentKind::ALL {
         assert!(role(*phase).len() < 4_000, "{phase}: {} bytes", role(*phase).len());
     }
 }

@@ -2,7 +2,7 @@
 
 use db::Caller;
 use domain::board::attention::AttentionKind;
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::team::agent::Registration;
 
 use super::*;
@@ -92,7 +92,7 @@ async fn a_missing_program_parks_instead_of_starting() {
     assert_eq!(parkings.iter().map(|parking| parking.reason).collect::<Vec<_>>(), [ParkReason::ProgramMissing]);
     supervisor.look().await.unwrap();
     for task in [&one, &two] {
-        assert_eq!(board.read(task).await.card.why.unwrap().sentence(), "the agent program was not found");
+        assert_eq!(board.read(task).await.card.wait_reason.unwrap().sentence(), "Claude Code was not found");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
     // Found again to be missing, it is no news for the cards.
@@ -108,19 +108,19 @@ async fn a_look_hears_the_agent_that_was_missed() {
     let board = Board::new().await;
     let mut supervisor = supervisor(&board).await;
     let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = board.db.make_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
+    let token = board.db.create_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
     let task = board.task("One").await;
     board.db.assign_task(&Caller::Human, &task, Some("mara".to_owned()), None).await.unwrap();
-    board.db.miss_assignee(&task, "mara", "Silent.").await.unwrap();
+    board.db.flag_unresponsive_assignee(&task, "mara", "Silent.").await.unwrap();
     supervisor.look().await.unwrap();
-    assert_eq!(board.read(&task).await.card.why, Some(Why::NeedsYou), "nothing was heard yet");
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention), "nothing was heard yet");
     // A sign of life is no event: the next look hears it.
     let caller = board.db.caller(&token).await.unwrap().unwrap();
-    board.db.beat(&caller).await.unwrap();
+    board.db.record_heartbeat(&caller).await.unwrap();
     supervisor.look().await.unwrap();
     let card = board.read(&task).await.card;
-    assert_eq!((card.attention, card.hands.assigned_to.as_deref()), (None, Some("mara")));
+    assert_eq!((card.attention, card.contributors.assigned_to.as_deref()), (None, Some("mara")));
     supervisor.look().await.unwrap();
-    assert_eq!(board.read(&task).await.card.why, Some(Why::AssignedTo { name: "mara".to_owned() }));
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::Assigned { name: "mara".to_owned() }));
     assert!(supervisor.jobs.is_empty(), "the runner starts nobody for it");
 }

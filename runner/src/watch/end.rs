@@ -44,7 +44,7 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, outpu
         stopped: current.stop_requested_at.is_some(),
     });
     let failure = match cause {
-        EndCause::Unresponsive => Some(FailureClass::Silent),
+        EndCause::Unresponsive => Some(FailureClass::Unresponsive),
         EndCause::BoardUnreachable => Some(FailureClass::McpNotConnected),
         EndCause::AgentExited => outcome.failure(),
     };
@@ -65,17 +65,17 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, outpu
         end.class = EndClass::Stopped;
     } else if card_has_moved(&card, run.phase) {
         // The work is done, so a failure after it does not matter.
-    } else if context.db.asked(&run.id).await? {
-        end.class = EndClass::Asked;
+    } else if context.db.has_asked(&run.id).await? {
+        end.class = EndClass::AwaitingAnswer;
     } else if failure.is_none() && outcome.lost_session() {
-        context.db.forget_sessions(&run.task_id, run.phase).await?;
+        context.db.clear_sessions(&run.task_id, run.phase).await?;
         end.error = Some("its session is not available; the next run starts a new one".to_owned());
         end.class = EndClass::Parked;
     } else {
-        let failure = failure.unwrap_or(FailureClass::NoMove);
+        let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
         end.error = outcome.detail();
-        let hint = failure.parks().and_then(parking_hint);
+        let hint = failure.park_reason().and_then(parking_hint);
         end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
     }
     store_end(context, run, end).await

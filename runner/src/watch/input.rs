@@ -55,7 +55,7 @@ impl Watcher<'_> {
     }
 
     async fn send_reminder(&mut self) -> db::Result<Delivery> {
-        if !self.context.db.nudge(&self.run.id).await? {
+        if !self.context.db.mark_reminded(&self.run.id).await? {
             return Ok(Delivery::default());
         }
         let task = self.context.db.task(&self.run.task_id).await?;

@@ -238,7 +238,7 @@ impl WatchState {
     /// Sends what others wrote if the agent may be interrupted now, else tries again later. Nobody is interrupted for copies.
     fn deliver_inbox(&mut self, unread: &Unread, now: Instant) -> Vec<Effect> {
         let may_send = self.is_in_a_turn() && !self.is_ending() && self.throttle.blocked_until(now).is_none();
-        if !may_send || unread.blocking == 0 {
+        if !may_send || unread.blocking_count == 0 {
             return Vec::new();
         }
         let due = self.throttle.due(unread.urgent, now);

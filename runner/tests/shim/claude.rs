@@ -54,7 +54,7 @@ impl Home {
             spec.cwd = self.folder.path().to_owned();
             let Launch { argv, environment, files } = launch(&LaunchRequest {
                 command: std::slice::from_ref(&self.program),
-                phase: Phase::Coder,
+                phase: AgentKind::Coder,
                 session,
                 model: None,
                 role: "You test.",

@@ -1,6 +1,6 @@
 //! What others write to an agent that we run: in its next prompt, or while it works, and when not.
 
-use db::{Caller, Db, Move};
+use db::{Caller, Db, MoveRequest};
 use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::failure::EndClass;
@@ -21,7 +21,7 @@ fn project() -> ProjectId {
 /// An agent from outside, known to the person.
 async fn mara(db: &Db) -> Caller {
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = db.make_agent_token(&Caller::Human, &project(), who).await.unwrap();
+    let token = db.create_agent_token(&Caller::Human, &project(), who).await.unwrap();
     db.caller(&token).await.unwrap().unwrap()
 }
 
@@ -144,9 +144,9 @@ async fn what_others_write_to_an_agent_that_goes_is_in_its_next_prompt() {
     let server = bench.serve();
     bench.end_of_the_run().await;
     assert_eq!((bench.lines("told").len(), unread(&bench.db).await.count), (1, 1), "it was let go");
-    let look = bench.db.look(&Caller::Human, &task, Status::InProgress).await.unwrap();
-    let found = repo::look(&look).unwrap();
-    let back = Move { reason: Some("more".to_owned()), ..Move::to(Status::InProgress) };
+    let look = bench.db.required_evidence(&Caller::Human, &task, Status::InProgress).await.unwrap();
+    let found = repo::collect_evidence(&look).unwrap();
+    let back = MoveRequest { reason: Some("more".to_owned()), ..MoveRequest::to(Status::InProgress) };
     bench.db.move_task(&Caller::Human, &task, back, found).await.unwrap();
     wait_for("the next prompt", || bench.lines("told").len() == 2).await;
     let prompt = bench.lines("told").remove(1);
@@ -158,7 +158,7 @@ async fn what_others_write_to_an_agent_that_goes_is_in_its_next_prompt() {
 /// What waits for the agent, in words: what is given again stands in brackets.
 async fn waiting(db: &Db) -> Vec<String> {
     let inbox = db.run_inbox(&RunId::new(1)).await.unwrap();
-    inbox.messages.into_iter().map(|given| if given.again { format!("({})", given.message.content) } else { given.message.content }).collect()
+    inbox.messages.into_iter().map(|given| if given.redelivered { format!("({})", given.message.content) } else { given.message.content }).collect()
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use db::{Caller, Db, Move, RunCaller};
+use db::{Caller, Db, MoveRequest, RunCaller};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::task::NewTask;
@@ -18,7 +18,7 @@ use domain::runs::output::{OutputKind, OutputLine};
 use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
 use domain::wire::NewProject;
-use repo::testing::{Sample, commit_all_in, write_in};
+use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::run_dir::RunDir;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
@@ -48,7 +48,7 @@ done
 "#;
 
 pub(crate) struct Bench {
-    sample: Sample,
+    sample: TestRepository,
     config: Config,
     pub(crate) db: Db,
 }
@@ -79,7 +79,7 @@ impl Server {
 impl Bench {
     /// A standing board whose reviews wait for ever.
     pub(crate) async fn new() -> Self {
-        let sample = Sample::new();
+        let sample = TestRepository::new();
         write_in(&sample.beside("agent"), "script.sh", AGENT);
         let script = sample.beside("agent/script.sh").to_string_lossy().into_owned();
         let config = Config {
@@ -168,9 +168,9 @@ impl Bench {
         let checkout = self.db.task(task).await.unwrap().worktree_path.unwrap();
         write_in(checkout.as_ref(), "a", "a");
         commit_all_in(checkout.as_ref(), "work");
-        let look = self.db.look(agent, task, Status::InReview).await.unwrap();
-        let found = repo::look(&look).unwrap();
-        self.db.move_task(agent, task, Move::to(Status::InReview), found).await.unwrap();
+        let look = self.db.required_evidence(agent, task, Status::InReview).await.unwrap();
+        let found = repo::collect_evidence(&look).unwrap();
+        self.db.move_task(agent, task, MoveRequest::to(Status::InReview), found).await.unwrap();
     }
 
     pub(crate) fn end_turn(&self) {
@@ -251,7 +251,7 @@ async fn an_agent_that_moves_nothing_is_reminded_once_and_then_needs_the_person(
     assert!(bench.lines("told")[1].contains("<reminder>"));
     bench.end_turn();
     let run = bench.end_of_the_run().await;
-    assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Failed), Some(FailureClass::NoMove), None));
+    assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Failed), Some(FailureClass::NoOutcome), None));
     assert_eq!(run.cost_micro_usd, 1_000_000);
     let attention = bench.card(&task).await.attention.unwrap();
     assert_eq!(attention.detail, "1 attempts failed; the last: the agent ended without moving its card. Press Retry when it is mended.");
@@ -267,7 +267,7 @@ async fn a_question_that_was_answered_at_once_is_no_failure() {
     bench.db.answer(&Caller::Human, &task, "A").await.unwrap();
     bench.end_turn();
     let run = bench.end_of_the_run().await;
-    assert_eq!((run.end_class, run.failure), (Some(EndClass::Asked), None));
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::AwaitingAnswer), None));
     super::run::wait_for("the next run", || bench.lines("told").len() == 2).await;
     let next = bench.lines("told").remove(1);
     assert!(next.contains("A or B?"), "the next run knows it: {next}");
@@ -329,7 +329,7 @@ async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
             status: Status::Backlog,
             sha: None,
             worktree_path: None,
-            run_dirs: bench.sample.beside("store/runs"),
+            runs_root: bench.sample.beside("store/runs"),
             port: None,
         };
         let reserved = bench.db.reserve_run(wish).await.unwrap();

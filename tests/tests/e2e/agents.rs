@@ -1,9 +1,9 @@
 //! Agents that talk: two that the board runs, and clients from outside with tokens of the person's making.
 
-use domain::board::Board;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::message::Message;
-use domain::task::Status;
+use domain::team::message::Message;
 use domain::wire::{List, TaskView};
 use serde_json::{Value, json};
 use tests::crowd::{Crowd, Door};
@@ -65,10 +65,10 @@ async fn a_coder_asks_another_and_the_answer_reaches_it_while_it_works() {
     assert_eq!(copies.len(), 2, "the lead has a copy of the question and of the answer, and no echo of its own words");
 
     // What the pipeline's own agents built and approved is verified by a third.
-    let hands = relay.task(&asks).await.unwrap().task.card.hands;
+    let hands = relay.task(&asks).await.unwrap().task.card.contributors;
     assert_eq!((hands.built_by, hands.approved_by.as_deref()), (vec!["coder-TASK-001".to_owned()], Some("reviewer-TASK-001")));
     text(&relay, &ole, "verify_task", json!({"task_id": asks})).await;
-    assert_eq!(relay.task(&asks).await.unwrap().task.card.hands.verified_by.as_deref(), Some("ole"));
+    assert_eq!(relay.task(&asks).await.unwrap().task.card.contributors.verified_by.as_deref(), Some("ole"));
 }
 
 #[tokio::test]
@@ -83,7 +83,8 @@ async fn a_review_is_approved_by_one_and_verified_by_another_and_by_the_builder_
     let task = json!({"title": "Build the gate", "assigned_to": "ben", "role_hat": "builder"});
     text(&relay, &mara, "create_task", task).await;
     let task = TaskId::new(1);
-    let waits = |board: &Board| board.card(&task).is_some_and(|card| card.why.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
+    let waits =
+        |board: &Board| board.card(&task).is_some_and(|card| card.wait_reason.as_ref().is_some_and(|why| why.sentence() == "assigned to ben"));
     relay.until(&project, "the runner leaves it to ben", waits).await;
     assert!(text(&relay, &ben, "check_inbox", json!({})).await.contains("Build the gate"), "the assignment was told");
 
@@ -102,7 +103,7 @@ async fn a_review_is_approved_by_one_and_verified_by_another_and_by_the_builder_
     refused(&relay, &mara, "update_task", id(json!({"status": "verified"})), "not-independent").await;
     text(&relay, &vera, "verify_task", id(json!({"notes": "It opens and closes"}))).await;
     let card = relay.task(&task).await.unwrap().task.card;
-    assert_eq!((card.status, card.hands.verified_by.as_deref(), card.runs), (Status::Done, Some("vera"), 0));
+    assert_eq!((card.status, card.contributors.verified_by.as_deref(), card.runs), (Status::Done, Some("vera"), 0));
 
     // The person is bound by the rule as well.
     let own = relay.post::<TaskView>(&format!("/api/projects/{project}/tasks"), &json!({"title": "Paint it", "assigned_to": "ben"})).await.unwrap();

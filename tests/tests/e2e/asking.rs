@@ -1,11 +1,12 @@
 //! Agents that wait for the person's word: a coder with a question, a planner with a plan.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
-use domain::failure::EndClass;
-use domain::project::{PlanApproval, Project};
-use domain::task::{CancelReason, HeldBy, Phase, Status};
-use domain::why::Why;
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, Project};
+use domain::board::reducer::Board;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
 use domain::wire::{NewProject, TaskView};
 use serde_json::json;
 use tests::git::git;
@@ -32,7 +33,7 @@ async fn question(relay: Relay) {
     let asks = add(&relay, &project, "Choose the paint").await;
     at_work(&relay, &asks).await;
     let other = add(&relay, &project, "Tidy up").await;
-    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.why == Some(Why::NoFreeSlot { most: 1 }));
+    let waits = |board: &Board| board.card(&other).is_some_and(|card| card.wait_reason == Some(WaitReason::NoFreeSlot { limit: 1 }));
     relay.until(&project, "the other task waits for the slot", waits).await;
     scene::open(&relay, asks.as_str());
 
@@ -41,15 +42,15 @@ async fn question(relay: Relay) {
     let question = view.question.unwrap();
     assert_eq!((question.question.as_str(), question.options.as_slice()), ("Which colour?", &["Violet".to_owned(), "Teal".to_owned()][..]));
     let card = view.task.card;
-    assert_eq!((card.status, card.why, card.run), (Status::InProgress, Some(Why::NeedsYou), None));
+    assert_eq!((card.status, card.wait_reason, card.run), (Status::InProgress, Some(WaitReason::NeedsAttention), None));
     assert_eq!(card.attention.unwrap().kind, AttentionKind::NeedsInput);
 
     let _: TaskView = relay.post(&format!("/api/tasks/{asks}/answer"), &json!({"content": "Violet"})).await.unwrap();
     done(&relay, &project, &asks).await;
     let runs = relay.runs(&asks).await.unwrap();
-    let told: Vec<(Phase, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
+    let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
     let finished = Some(EndClass::Finished);
-    assert_eq!(told, [(Phase::Coder, Some(EndClass::Asked)), (Phase::Coder, finished), (Phase::Reviewer, finished)]);
+    assert_eq!(told, [(AgentKind::Coder, Some(EndClass::AwaitingAnswer)), (AgentKind::Coder, finished), (AgentKind::Reviewer, finished)]);
     assert_eq!(runs[0].session_id, runs[1].session_id, "the session that asked goes on");
     assert_eq!(git(&relay.repository(), &["show", "vibe-relay/PROJ-001:paint.txt"]).unwrap(), "violet", "with the answer");
     let again = relay.request(reqwest::Method::POST, &format!("/api/tasks/{asks}/answer")).json(&json!({"content": "Teal"}));
@@ -73,7 +74,7 @@ async fn a_plan_waits_is_sent_back_with_words_and_starts_when_approved() {
     let dropped = card(&board, "Write everything at once");
     assert_eq!((dropped.status, dropped.cancel_reason), (Status::Cancelled, Some(CancelReason::Obsolete)));
     let planned = relay.runs(&first).await.unwrap();
-    assert_eq!(planned.iter().map(|run| run.phase).collect::<Vec<_>>(), [Phase::Planner, Phase::Planner]);
+    assert_eq!(planned.iter().map(|run| run.phase).collect::<Vec<_>>(), [AgentKind::Planner, AgentKind::Planner]);
     assert_eq!(planned[0].session_id, planned[1].session_id, "the planner that made the plan mends it");
 
     // Nothing of a plan that waits starts by itself, not even with a new server.
@@ -82,7 +83,7 @@ async fn a_plan_waits_is_sent_back_with_words_and_starts_when_approved() {
     let errand = add(&relay, &project, "An errand beside the plan").await;
     done(&relay, &project, &errand).await;
     for waiting in relay.board(&project).await.unwrap().plan() {
-        assert_eq!((waiting.runs, &waiting.why), (0, &Some(Why::Held { by: HeldBy::Plan })));
+        assert_eq!((waiting.runs, &waiting.wait_reason), (0, &Some(WaitReason::Held { by: HeldBy::Plan })));
     }
 
     let _: Project = relay.post(&format!("/api/projects/{project}/plan/approve"), &json!({})).await.unwrap();

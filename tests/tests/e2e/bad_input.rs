@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use domain::evidence::Probe;
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::transition::Mover;
 use domain::id::{ProjectId, TaskId};
-use domain::project::Project;
-use domain::task::Status;
-use domain::transition::Mover;
+use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{List, Problem};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -107,11 +107,11 @@ async fn a_path_that_is_no_repository_is_refused_by_name() {
     git(&place, &["clone", "-q", "--bare", "repo", "bare"]).unwrap();
     let path = |name: &str| place.join(name).display().to_string();
     for (repo_path, base, code, detail, hint) in [
-        (path("missing"), None, "path-missing", "there is no folder at", "Check the path"),
+        (path("missing"), None, "path-missing", "does not exist", "Check the path"),
         (path("plain"), None, "not-a-repository", "is not inside a git repository", "git init"),
         (path("bare"), None, "bare-repository", "is a bare repository", "a checkout"),
         (path("empty"), None, "no-commit", "has no commit yet", "git commit"),
-        (path("repo"), Some("mian"), "branch-missing", "there is no branch named mian; the nearest are main", "existing local branch"),
+        (path("repo"), Some("mian"), "branch-missing", "the branch mian does not exist; similar branches: main", "existing local branch"),
         ("repo".to_owned(), None, "invalid", "repo_path: it is not a whole path", "from the root"),
         ("/a\0b".to_owned(), None, "invalid", "repo_path", "from the root"),
     ] {
@@ -160,8 +160,8 @@ async fn a_repository_that_is_not_served_is_refused_by_name() {
     for (name, code, detail, hint) in [
         ("lfs", "filters", "the git filter lfs (named in .gitattributes)", "without clean and smudge filters"),
         ("partial", "partial-clone", "is a partial clone", "without `--filter`"),
-        ("vr", "name-blocked", "the branch vr stands where vr/", "git branch -m vr my-vr"),
-        ("own", "name-blocked", "the branch vibe-relay stands where vibe-relay/", "git branch -m vibe-relay my-vibe-relay"),
+        ("vr", "name-blocked", "the branch vr conflicts with the branch name vr/", "git branch -m vr my-vr"),
+        ("own", "name-blocked", "the branch vibe-relay conflicts with the branch name vibe-relay/", "git branch -m vibe-relay my-vibe-relay"),
         ("detached", "detached-head", "no branch checked out", "git switch"),
         ("sha256", "sha256-objects", "sha256", "--object-format=sha1"),
         ("reftable", "reftable", "reftable", "git refs migrate"),
@@ -184,7 +184,7 @@ async fn a_dirty_repository_is_normal_and_stays_as_it_is() {
     std::fs::write(folder.join("staged.txt"), "Staged.\n").unwrap();
     git(&folder, &["add", "staged.txt"]).unwrap();
     let before = git(&folder, &["status", "--porcelain"]).unwrap();
-    let found: Probe = relay.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
+    let found: RepositoryInfo = relay.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
     assert_eq!((found.uncommitted, found.base_branch.as_str()), (3, "main"));
     assert_eq!(found.base_sha, git(&folder, &["rev-parse", "main"]).unwrap());
     relay.project("Beside it", None).await.unwrap();

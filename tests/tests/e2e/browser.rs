@@ -1,8 +1,8 @@
 //! What a person sees and does in a real browser: the board in the binary, a server, and scripted agents behind it.
 
+use domain::board::project::{PlanApproval, Project};
+use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
-use domain::project::{PlanApproval, Project};
-use domain::task::Status;
 use domain::wire::{NewProject, TaskPatch, TaskView};
 use fantoccini::key::Key;
 use tests::browser::Browser;
@@ -30,7 +30,7 @@ async fn a_person_makes_a_project_and_watches_it_to_its_end() {
     browser.has("dialog button[type=submit]:disabled").await;
     browser.fill("#project-path", relay.repository().to_str().unwrap()).await;
     let head = git(&relay.repository(), &["rev-parse", "--short=7", "main"]).unwrap();
-    let start = format!("Agents start from main @ {head}; your 2 uncommitted files stay untouched and are not seen.");
+    let start = format!("Agents start from main @ {head}. Your 2 uncommitted files stay untouched, and agents do not see them.");
     browser.shows("#project-found", &start).await;
     browser.press("Create").await;
 
@@ -46,9 +46,9 @@ async fn a_person_makes_a_project_and_watches_it_to_its_end() {
     for task in ["TASK-002", "TASK-003", "TASK-004"] {
         scene::open(&relay, task);
     }
-    browser.shows(".project-head .badge", "Complete").await;
+    browser.shows(".project-header .badge", "Complete").await;
     browser.shows("[data-status=done] .count", "5").await;
-    browser.shows(".project-head", "5 of 5 done").await;
+    browser.shows(".project-header", "5 of 5 done").await;
 
     browser.press("Land").await;
     browser.press("Land on main").await;
@@ -137,7 +137,7 @@ async fn a_board_heals_after_its_server_died() {
     browser.shows(".connection", "Live").await;
 
     relay.kill().await.unwrap();
-    browser.shows(".connection", "Connection lost: trying again").await;
+    browser.shows(".connection", "Connection lost, reconnecting").await;
 
     // Things happen where the browser does not look.
     let port = relay.port();
@@ -171,8 +171,8 @@ async fn a_plan_waits_for_its_person() {
     browser.press("Create").await;
     browser.shows(".crumb", "Letters").await;
     mark(&browser).await;
-    browser.shows(".banner", "3 tasks. Nothing starts before you say so.").await;
-    browser.press("Read the plan").await;
+    browser.shows(".banner", "3 tasks. Nothing starts until you approve it.").await;
+    browser.press("Review the plan").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-003 Write beta", "TASK-004 Write gamma"]).await;
     browser.shows(".plan li:last-child .after", "After TASK-002").await;
 
@@ -181,7 +181,7 @@ async fn a_plan_waits_for_its_person() {
     browser.press("Add to the plan").await;
     browser.lacks("dialog").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-003 Write beta", "TASK-004 Write gamma", "TASK-005 Write delta"]).await;
-    browser.press("Earlier: TASK-005").await;
+    browser.press("Move up TASK-005").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-003 Write beta", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
     browser.press("Remove TASK-003").await;
     plan_is(&browser, &["TASK-002 Write alpha", "TASK-005 Write delta", "TASK-004 Write gamma"]).await;
@@ -200,7 +200,7 @@ async fn a_plan_waits_for_its_person() {
     for task in ["TASK-002", "TASK-004", "TASK-005"] {
         scene::open(&relay, task);
     }
-    browser.shows(".project-head .badge", "Complete").await;
+    browser.shows(".project-header .badge", "Complete").await;
     let board = relay.board(&"PROJ-001".parse().unwrap()).await.unwrap();
     assert_eq!(card(&board, "beta").runs, 0);
     same_page(&browser, &[]).await;
@@ -301,7 +301,7 @@ async fn everything_has_a_name_and_fits_a_phone() {
     fits(&browser, "the changes").await;
 
     open_board(&browser, &relay, &planned.id).await;
-    browser.press("Read the plan").await;
+    browser.press("Review the plan").await;
     browser.has(".plan li").await;
     fits(&browser, "the plan").await;
     same_page(&browser, &[]).await;

@@ -6,11 +6,12 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use domain::actor::Actor;
-use domain::board::Board;
-use domain::comment::AuthorRole;
+use domain::board::comment::AuthorRole;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
-use domain::task::{Phase, Status};
+use domain::runs::agent_kind::AgentKind;
 use reqwest::{Method, StatusCode};
 use tempfile::TempDir;
 use tests::client::Client;
@@ -97,7 +98,7 @@ fn two_coders(events: &[Envelope]) -> Duration {
     let mut working = BTreeSet::new();
     let place = events.iter().position(|envelope| {
         match envelope.event {
-            Event::RunStarted { phase: Phase::Coder, .. } => drop(working.insert(envelope.run_id.clone())),
+            Event::RunStarted { phase: AgentKind::Coder, .. } => drop(working.insert(envelope.run_id.clone())),
             Event::RunEnded { .. } => drop(working.remove(&envelope.run_id)),
             _ => {}
         }

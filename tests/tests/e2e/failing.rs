@@ -1,14 +1,15 @@
 //! Agents that do not do their part: they are tried again, reminded or refused, always a bounded number of times, then the person is asked.
 
-use domain::attention::{Attention, AttentionKind};
-use domain::board::Board;
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::output::OutputKind;
-use domain::run::Run;
-use domain::task::{Phase, Status};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::relay::Relay;
@@ -32,19 +33,19 @@ async fn needs_the_person(relay: &Relay, project: &ProjectId, task: &TaskId) -> 
     board.card(task).unwrap().attention.clone().unwrap()
 }
 
-fn ends(runs: &[Run]) -> Vec<(Phase, Option<EndClass>, Option<FailureClass>)> {
+fn ends(runs: &[Run]) -> Vec<(AgentKind, Option<EndClass>, Option<FailureClass>)> {
     runs.iter().map(|run| (run.phase, run.end_class, run.failure)).collect()
 }
 
-const CODED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Coder, Some(EndClass::Finished), None);
-const REVIEWED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Reviewer, Some(EndClass::Finished), None);
-const CRASHED: (Phase, Option<EndClass>, Option<FailureClass>) = (Phase::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
+const CODED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Finished), None);
+const REVIEWED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Reviewer, Some(EndClass::Finished), None);
+const CRASHED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
 
 #[tokio::test]
 async fn a_crash_is_tried_again_until_the_attempts_are_used_up_then_retry_begins_anew() {
     let (relay, project) = standing_board(2).await;
     let task = add(&relay, &project, "Crash twice").await;
-    let waits = |board: &Board| matches!(board.card(&task).unwrap().why, Some(Why::Waiting { after: FailureClass::Crashed, .. }));
+    let waits = |board: &Board| matches!(board.card(&task).unwrap().wait_reason, Some(WaitReason::Backoff { after: FailureClass::Crashed, .. }));
     relay.until(&project, "it waits before the second attempt", waits).await;
     let attention = needs_the_person(&relay, &project, &task).await;
     assert_eq!(attention.kind, AttentionKind::Failed);
@@ -66,12 +67,12 @@ async fn an_agent_that_leaves_its_card_is_reminded_once() {
     assert_eq!(ends(&relay.runs(&once).await.unwrap()), [CODED, REVIEWED]);
 
     let attention = needs_the_person(&relay, &project, &always).await;
-    assert_eq!(attention.kind, AttentionKind::Protocol);
-    let forgot = (Phase::Coder, Some(EndClass::Failed), Some(FailureClass::NoMove));
+    assert_eq!(attention.kind, AttentionKind::NoOutcome);
+    let forgot = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::NoOutcome));
     assert_eq!(ends(&relay.runs(&always).await.unwrap()), [forgot]);
     let events = relay.events(&project).await.unwrap();
     for task in [&once, &always] {
-        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunNudged {});
+        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunReminded {});
         assert_eq!(reminders.count(), 1, "{task} was reminded once");
     }
 }
@@ -81,7 +82,7 @@ async fn done_is_checked_and_sending_back_has_an_end() {
     let (relay, project) = standing_board(1).await;
     let task = add(&relay, &project, "Cut corners").await;
     let attention = needs_the_person(&relay, &project, &task).await;
-    assert_eq!(attention.kind, AttentionKind::Stalled);
+    assert_eq!(attention.kind, AttentionKind::ReviewLimit);
     assert!(attention.detail.contains("sent back 2 times"), "{}", attention.detail);
     let view = relay.task(&task).await.unwrap();
     assert_eq!((view.task.card.status, view.task.review_rounds), (Status::InProgress, 2));

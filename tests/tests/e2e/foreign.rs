@@ -1,10 +1,11 @@
 //! Commits on the project branch that passed no review: whoever made them, nothing goes on before the person has seen them.
 
-use domain::attention::AttentionKind;
-use domain::board::Board;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
-use domain::task::{Card, Status};
-use domain::why::Why;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -37,7 +38,7 @@ async fn what_a_reviewer_adds_itself_is_merged_with_nothing() {
     assert_eq!(files(&relay), ["TASK-001.evil"]);
 
     let second = add(&relay, &project, "Errand").await;
-    let waits = |board: &Board| board.card(&second).unwrap().why == Some(Why::BranchAsked { task: first.clone() });
+    let waits = |board: &Board| board.card(&second).unwrap().wait_reason == Some(WaitReason::UnapprovedCommits { task: first.clone() });
     relay.until(&project, "the other card says what it waits for", waits).await;
     assert_eq!(relay.runs(&second).await.unwrap().len(), 0);
 

@@ -1,12 +1,13 @@
 //! The person steps in while agents work: stops them, moves their cards, speaks to them, and no agent goes on or starts against their word.
 
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::EndClass;
 use domain::id::{ProjectId, TaskId};
-use domain::output::OutputKind;
-use domain::run::Run;
-use domain::task::{HeldBy, Phase, Status};
-use domain::why::Why;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -32,7 +33,7 @@ async fn change(relay: &Relay, task: &TaskId, patch: Value) -> TaskView {
 }
 
 async fn nobody_works(relay: &Relay, project: &ProjectId) {
-    let idle = |board: &domain::board::Board| board.cards.iter().all(|card| card.run.is_none());
+    let idle = |board: &domain::board::reducer::Board| board.cards.iter().all(|card| card.run.is_none());
     relay.until(project, "nobody works", idle).await;
     assert_eq!(agents_of(relay), Vec::<String>::new());
 }
@@ -50,13 +51,13 @@ fn resumed(first: &Run, second: &Run) {
     assert!(first.session_id.is_some());
 }
 
-fn phases(runs: &[Run]) -> Vec<(Phase, Option<EndClass>)> {
+fn phases(runs: &[Run]) -> Vec<(AgentKind, Option<EndClass>)> {
     runs.iter().map(|run| (run.phase, run.end_class)).collect()
 }
 
-const STOPPED: (Phase, Option<EndClass>) = (Phase::Coder, Some(EndClass::Stopped));
-const CODED: (Phase, Option<EndClass>) = (Phase::Coder, Some(EndClass::Finished));
-const REVIEWED: (Phase, Option<EndClass>) = (Phase::Reviewer, Some(EndClass::Finished));
+const STOPPED: (AgentKind, Option<EndClass>) = (AgentKind::Coder, Some(EndClass::Stopped));
+const CODED: (AgentKind, Option<EndClass>) = (AgentKind::Coder, Some(EndClass::Finished));
+const REVIEWED: (AgentKind, Option<EndClass>) = (AgentKind::Reviewer, Some(EndClass::Finished));
 
 #[tokio::test]
 async fn stop_holds_the_card_until_start_resumes_its_session() {
@@ -82,8 +83,8 @@ async fn stop_holds_the_card_until_start_resumes_its_session() {
     assert!(relay.end().await.unwrap().success());
     relay.serve().await.unwrap();
     is_left_alone(&relay, &project, &task, 1).await;
-    let why = relay.task(&task).await.unwrap().task.card.why;
-    assert_eq!(why, Some(Why::Held { by: HeldBy::Stop }));
+    let why = relay.task(&task).await.unwrap().task.card.wait_reason;
+    assert_eq!(why, Some(WaitReason::Held { by: HeldBy::Stop }));
 
     press(&relay, &task, "start").await;
     done(&relay, &project, &task).await;
@@ -140,7 +141,7 @@ async fn message_is_taken(relay: &Relay, project: &ProjectId) {
     let task = add(relay, project, "Slow errand").await;
     let run = at_work(relay, &task).await;
     let _: Run = relay.post(&format!("/api/runs/{run}/message"), &json!({"content": "Use the blue paint."})).await.unwrap();
-    scene::happens(relay, project, &Event::MessageDelivered {}).await;
+    scene::happens(relay, project, &Event::RunMessageDelivered {}).await;
     scene::open(relay, task.as_str());
     done(relay, project, &task).await;
     let lines = relay.output(&run).await.unwrap().lines;

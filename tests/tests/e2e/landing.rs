@@ -1,9 +1,9 @@
 //! Work of several agents comes together: on the project branch, where a conflict goes back to its coder, and on the base branch, without
 //! touching what the person has not committed.
 
-use domain::comment::AuthorRole;
-use domain::task::Phase;
-use domain::wire::Landed;
+use domain::board::comment::AuthorRole;
+use domain::runs::agent_kind::AgentKind;
+use domain::wire::LandingResult;
 use reqwest::Method;
 use serde_json::json;
 use tests::git::git;
@@ -39,8 +39,8 @@ async fn a_conflict_goes_back_to_its_coder_and_is_settled() {
     assert_eq!(conflict.author_role, AuthorRole::Runner);
     assert!(conflict.content.contains("conflicts in:\n\n- README.md\n"), "{}", conflict.content);
     let runs = relay.runs(second).await.unwrap();
-    let phases: Vec<Phase> = runs.iter().map(|run| run.phase).collect();
-    assert_eq!(phases, [Phase::Coder, Phase::Reviewer, Phase::Coder, Phase::Reviewer], "what was settled is reviewed anew");
+    let phases: Vec<AgentKind> = runs.iter().map(|run| run.phase).collect();
+    assert_eq!(phases, [AgentKind::Coder, AgentKind::Reviewer, AgentKind::Coder, AgentKind::Reviewer], "what was settled is reviewed anew");
     assert_eq!(runs[0].session_id, runs[2].session_id);
     let repository = relay.repository();
     assert_eq!(git(&repository, &["show", "vibe-relay/PROJ-001:README.md"]).unwrap(), "Both.");
@@ -57,7 +57,7 @@ async fn a_conflict_goes_back_to_its_coder_and_is_settled() {
     assert_eq!(std::fs::read_to_string(repository.join("README.md")).unwrap(), "My own words.\n");
 
     git(&repository, &["checkout", "-q", "README.md"]).unwrap();
-    let landed: Landed = relay.post(&land, &json!({})).await.unwrap();
+    let landed: LandingResult = relay.post(&land, &json!({})).await.unwrap();
     assert_eq!((landed.base_branch.as_str(), git(&repository, &["rev-parse", "main"]).unwrap()), ("main", landed.sha));
     assert_eq!(std::fs::read_to_string(repository.join("README.md")).unwrap(), "Both.\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "?? notes.txt", "a file that is in nobody's way stays");

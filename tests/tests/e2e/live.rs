@@ -1,9 +1,9 @@
 //! Two browsers look at one board: what is changed in one is seen in the other, and one that was away misses nothing.
 
-use domain::board::{Board, Touched};
+use domain::board::reducer::{Board, BoardChange};
+use domain::board::status::Status;
 use domain::event::Seq;
 use domain::id::ProjectId;
-use domain::task::Status;
 use domain::wire::TaskView;
 use futures_util::StreamExt;
 use futures_util::stream::{self, FuturesUnordered};
@@ -37,8 +37,8 @@ impl Browser {
     }
 
     /// Follows until an event; says what it touched.
-    async fn follow(&mut self, socket: &mut Socket, to: Seq) -> Touched {
-        let mut touched = Touched::Nothing;
+    async fn follow(&mut self, socket: &mut Socket, to: Seq) -> BoardChange {
+        let mut touched = BoardChange::None;
         while self.board.seq < to {
             let envelope = socket.event().await.unwrap().expect("the connection stays open");
             self.seen.push(envelope.seq);
@@ -50,7 +50,7 @@ impl Browser {
 
 /// The board when the runner has said of every card why nobody works on it, and has nothing more to say.
 async fn settled(relay: &Relay, project: &ProjectId) -> Board {
-    relay.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.why.is_some())).await
+    relay.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.wait_reason.is_some())).await
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_card_moved_in_one_browser_moves_in_the_other() {
     let cancel = json!({"status": "cancelled", "reason": "obsolete"});
     let _: TaskView = relay.patch(&format!("/api/tasks/{task}"), &cancel).await.unwrap();
     let next = other.board.seq + 1;
-    assert_eq!(other.follow(&mut socket, next).await, Touched::Card(task));
+    assert_eq!(other.follow(&mut socket, next).await, BoardChange::Card(task));
     assert_eq!(card(&other.board, "An errand").status, Status::Cancelled);
 }
 

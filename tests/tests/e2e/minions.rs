@@ -1,7 +1,7 @@
 //! Helpers that an agent starts by itself: counted by the board through hooks of the real program, and refused when a lead says so.
 
 use domain::id::{ProjectId, TaskId};
-use domain::spawn::{Minion, MinionStatus};
+use domain::team::minion::{Minion, MinionStatus};
 use domain::wire::List;
 use reqwest::Method;
 use serde_json::json;

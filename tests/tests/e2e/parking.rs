@@ -3,14 +3,15 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
-use domain::failure::{EndClass, FailureClass};
 use domain::id::{ProjectId, TaskId};
-use domain::park::{ParkReason, Parking};
-use domain::task::{Card, Status};
-use domain::why::Why;
-use domain::wire::Server;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
+use domain::wire::ServerInfo;
 use tests::relay::Relay;
 
 use crate::scene::{self, add, done};
@@ -19,9 +20,9 @@ const SCENARIO: &str = include_str!("../../scenarios/parking.json");
 
 /// Waits until a card says that agents are parked, and gives it back with what the server says.
 async fn parked(relay: &Relay, project: &ProjectId, task: &TaskId, wanted: ParkReason) -> (Card, Parking) {
-    let says = |card: &Card| matches!(card.why, Some(Why::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
+    let says = |card: &Card| matches!(card.wait_reason, Some(WaitReason::Parked { reason, .. }) if reason == wanted) && card.run.is_none();
     let board = relay.until(project, &format!("{task} says {wanted}"), |board: &Board| board.card(task).is_some_and(says)).await;
-    let server: Server = relay.get("/api/server").await.unwrap();
+    let server: ServerInfo = relay.get("/api/server").await.unwrap();
     let parking = server.parked.into_iter().find(|parking| parking.reason == wanted).unwrap();
     (board.card(task).unwrap().clone(), parking)
 }
@@ -46,7 +47,7 @@ async fn a_rate_limit_parks_everybody_until_it_is_lifted() {
     let other = add(&relay, &project, "Other").await;
     let (waiting, _) = parked(&relay, &project, &other, ParkReason::RateLimited).await;
     nothing_began(&relay, &waiting).await;
-    assert_eq!(waiting.why, Some(Why::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
+    assert_eq!(waiting.wait_reason, Some(WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(parking.until) }));
 
     done(&relay, &project, &limited).await;
     done(&relay, &project, &other).await;

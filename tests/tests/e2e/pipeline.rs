@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use domain::board::Board;
-use domain::comment::AuthorRole;
-use domain::failure::EndClass;
-use domain::project::ProjectStatus;
-use domain::run::Run;
-use domain::task::Phase;
-use domain::why::Why;
-use domain::wire::Landed;
+use domain::board::comment::AuthorRole;
+use domain::board::project::ProjectStatus;
+use domain::board::reducer::Board;
+use domain::board::wait_reason::WaitReason;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::run::Run;
+use domain::wire::LandingResult;
 use serde_json::json;
 use tests::git::git;
 use tests::relay::{Relay, all_done, card};
@@ -56,18 +56,22 @@ async fn story(relay: &Relay) {
     let before = git(&repository, &["rev-parse", "main"]).unwrap();
     let project = relay.project("Letters", Some("Write alpha, beta, gamma and whatever else is missing.")).await.unwrap();
 
-    let both = |board: &Board| board.cards.iter().filter(|card| card.run.as_ref().is_some_and(|run| run.phase == Phase::Coder)).count() == 2;
+    let both = |board: &Board| board.cards.iter().filter(|card| card.run.as_ref().is_some_and(|run| run.phase == AgentKind::Coder)).count() == 2;
     let board = relay.until(&project.id, "two coders work at once", both).await;
-    let waiting = card(&board, "gamma").why.clone();
-    assert_eq!(waiting, Some(Why::BlockedBy { tasks: vec![card(&board, "alpha").id.clone()] }), "gamma says why it waits");
+    let waiting = card(&board, "gamma").wait_reason.clone();
+    assert_eq!(waiting, Some(WaitReason::BlockedBy { tasks: vec![card(&board, "alpha").id.clone()] }), "gamma says why it waits");
 
     let complete = |board: &Board| board.project.status == ProjectStatus::Complete && all_done(board);
     let board = relay.until(&project.id, "the project is complete", complete).await;
 
     let beta = card(&board, "beta").id.clone();
     let runs = relay.runs(&beta).await.unwrap();
-    let phases: Vec<Phase> = runs.iter().map(|run| run.phase).collect();
-    assert_eq!(phases, [Phase::Coder, Phase::Reviewer, Phase::Coder, Phase::Reviewer], "exactly four runs for the task that was sent back");
+    let phases: Vec<AgentKind> = runs.iter().map(|run| run.phase).collect();
+    assert_eq!(
+        phases,
+        [AgentKind::Coder, AgentKind::Reviewer, AgentKind::Coder, AgentKind::Reviewer],
+        "exactly four runs for the task that was sent back"
+    );
     assert!(runs.iter().all(|run| run.end_class == Some(EndClass::Finished)), "{runs:?}");
     let session = |run: &Run| run.session_id.clone().unwrap();
     assert_eq!(session(&runs[0]), session(&runs[2]), "the coder resumed its session");
@@ -94,7 +98,7 @@ async fn story(relay: &Relay) {
     assert_eq!(git(&repository, &["branch", "--list", "vr/*"]).unwrap(), "");
     assert!(agents_of(relay).is_empty(), "processes are left: {:?}", agents_of(relay));
 
-    let landed: Landed = relay.post(&format!("/api/projects/{}/land", project.id), &json!({})).await.unwrap();
+    let landed: LandingResult = relay.post(&format!("/api/projects/{}/land", project.id), &json!({})).await.unwrap();
     assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), landed.sha);
     assert_eq!(std::fs::read_to_string(repository.join("delta.txt")).unwrap(), "delta\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "");

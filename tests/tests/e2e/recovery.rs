@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use domain::failure::EndClass;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::output::{OutputKind, OutputLine};
-use domain::run::Run;
-use domain::task::Phase;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::output::{OutputKind, OutputLine};
+use domain::runs::run::Run;
 use tests::git::{git, repository};
 use tests::relay::{Relay, card};
 use tests::socket::Socket;
@@ -94,8 +94,8 @@ impl BothAtWork {
         assert_eq!(board.cards.len(), 4, "the plan, two tasks and a look at the whole");
         for (task, run) in &self.runs {
             let runs = relay.runs(task).await.unwrap();
-            let told: Vec<(Phase, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
-            assert_eq!(told, [(Phase::Coder, Some(EndClass::Finished)), (Phase::Reviewer, Some(EndClass::Finished))]);
+            let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
+            assert_eq!(told, [(AgentKind::Coder, Some(EndClass::Finished)), (AgentKind::Reviewer, Some(EndClass::Finished))]);
             assert_eq!(runs[0].id, *run, "the run that was at work was taken over");
             let output = relay.output(run).await.unwrap();
             assert!(output.complete);
@@ -141,7 +141,7 @@ async fn a_pipeline_survives_kills_at_any_moment() {
     let board = relay.until(&project, "the project is complete", complete).await;
     assert!(board.seq > i64::try_from(EVENTS).unwrap() + 3, "{} events are too few for the kills", board.seq);
 
-    let mut finished: BTreeMap<String, Vec<Phase>> = BTreeMap::new();
+    let mut finished: BTreeMap<String, Vec<AgentKind>> = BTreeMap::new();
     for card in &board.cards {
         let runs = relay.runs(&card.id).await.unwrap();
         let (done, rest): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(|run| run.end_class == Some(EndClass::Finished));
@@ -149,7 +149,7 @@ async fn a_pipeline_survives_kills_at_any_moment() {
         assert!(rest.iter().all(|run| run.end_class == Some(EndClass::Parked) && run.turns == 0), "killed at {moments:?}: {rest:#?}");
         finished.insert(card.title.clone(), done.iter().map(|run| run.phase).collect());
     }
-    let (coder, reviewer) = (Phase::Coder, Phase::Reviewer);
+    let (coder, reviewer) = (AgentKind::Coder, AgentKind::Reviewer);
     for (title, phases) in [
         ("Write alpha", vec![coder, reviewer]),
         ("Write beta", vec![coder, reviewer, coder, reviewer]),

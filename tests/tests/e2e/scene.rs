@@ -7,11 +7,12 @@
 use std::path::{Path, PathBuf};
 
 use cli::scripted::scenario::Scenario;
-use domain::board::Board;
+use domain::board::card::Card;
+use domain::board::project::ProjectStatus;
+use domain::board::reducer::Board;
+use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::project::ProjectStatus;
-use domain::task::{Card, Status};
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::claude;

@@ -2,7 +2,7 @@
 //! gates of a task. The agents are clients from outside whose part the test plays.
 
 use domain::id::{ProjectId, TaskId};
-use domain::message::Unread;
+use domain::team::message::Unread;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tests::browser::Browser;
@@ -65,8 +65,8 @@ async fn a_team_is_seen_as_it_comes() {
     browser.fill("#agent-name", "mara").await;
     browser.fill("#agent-team", "platform").await;
     browser.click(".pick:first-child input").await;
-    browser.press("Make the token").await;
-    browser.shows("dialog", "This is shown once.").await;
+    browser.press("Create token").await;
+    browser.shows("dialog", "it is shown only once").await;
     let shown = browser.read("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
     let mara = shown[0].as_str().unwrap().to_owned();
     let command = format!("claude mcp add --transport http vibe-relay {}/mcp --header \"Authorization: Bearer {mara}\"", relay.url);
@@ -102,32 +102,32 @@ async fn a_person_writes_with_agents() {
     browser.shows(".sections .bubble", "1").await;
 
     browser.click(".sections a[href$='/messages']").await;
-    browser.shows(".said-by[data-new] .prose strong", "colour").await;
-    browser.shows(".said-by[data-new]", "<img src=x onerror=alert(1)>").await;
-    browser.lacks(".said-by img").await;
-    browser.shows(".said-by", "cc: mara").await;
+    browser.shows(".message[data-new] .prose strong", "colour").await;
+    browser.shows(".message[data-new]", "<img src=x onerror=alert(1)>").await;
+    browser.lacks(".message img").await;
+    browser.shows(".message", "cc: mara").await;
     browser.lacks(".sections .bubble").await;
     let unread: Unread = relay.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
     assert_eq!(unread.count, 0);
 
     // What is being typed stays while others write.
-    browser.fill("#message-words", "Violet, ").await;
+    browser.fill("#message-text", "Violet, ").await;
     text(&relay, &ben, "send", json!({"to_agent": "human", "message": "And which shape?"})).await;
-    browser.shows(".said-by", "And which shape?").await;
+    browser.shows(".message", "And which shape?").await;
     browser.keys("and round.").await;
-    assert_eq!(browser.read("document.querySelector('#message-words').value").await, "Violet, and round.");
+    assert_eq!(browser.read("document.querySelector('#message-text').value").await, "Violet, and round.");
 
     browser.click("select[aria-label=To] option[value=ben]").await;
-    browser.click("select[aria-label='Copy to'] option[value=lea]").await;
-    browser.has("button[aria-label='No copy to lea']").await;
+    browser.click("select[aria-label='Add cc'] option[value=lea]").await;
+    browser.has("button[aria-label='Remove cc lea']").await;
     browser.press("Send").await;
-    browser.shows(".said-by[data-own]", "Violet, and round.").await;
-    browser.shows(".said-by[data-own]", "cc: lea, mara").await;
-    browser.until("the field is empty", "document.querySelector('#message-words').value === ''").await;
+    browser.shows(".message[data-own]", "Violet, and round.").await;
+    browser.shows(".message[data-own]", "cc: lea, mara").await;
+    browser.until("the field is empty", "document.querySelector('#message-text').value === ''").await;
     browser.click("select[aria-label=To] option[value=all]").await;
-    browser.fill("#message-words", "We begin.").await;
+    browser.fill("#message-text", "We begin.").await;
     browser.press("Send").await;
-    browser.shows(".said-by[data-own]", "We begin.").await;
+    browser.shows(".message[data-own]", "We begin.").await;
 
     for (agent, is_cc) in [(&ben, false), (&lea, true)] {
         let said = inbox(&relay, agent).await;
@@ -144,28 +144,28 @@ async fn what_is_filtered_is_in_the_address() {
     let [ben, lea] = join(&relay, &project, [("ben", "builder"), ("lea", "tester")]).await;
     text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
     text(&relay, &lea, "send", json!({"to_agent": "human", "message": "Which shape?"})).await;
-    let chosen = |value: &str| format!("document.querySelector(\"select[aria-label='Of or to whom']\").value === '{value}'");
+    let chosen = |value: &str| format!("document.querySelector(\"select[aria-label='Filter by agent']\").value === '{value}'");
     let at = |address: &str| format!("location.pathname + location.search === '/projects/{project}/{address}'");
 
     browser.press("Team").await;
     browser.click("[aria-label='Write to ben']").await;
     browser.until("ben's messages have an address", &at("messages?agent=ben")).await;
-    browser.shows(".said-by", "Which colour?").await;
+    browser.shows(".message", "Which colour?").await;
     browser.until("the rest is left out", "!document.body.innerText.includes('Which shape?')").await;
-    browser.click("select[aria-label='Of or to whom'] option[value=lea]").await;
-    browser.shows(".said-by", "Which shape?").await;
+    browser.click("select[aria-label='Filter by agent'] option[value=lea]").await;
+    browser.shows(".message", "Which shape?").await;
     browser.read("history.back()").await;
-    browser.shows(".said-by", "Which colour?").await;
+    browser.shows(".message", "Which colour?").await;
     browser.until("ben is chosen again", &chosen("ben")).await;
     same_page(&browser, &[]).await;
 
     // A link that somebody was sent.
     browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", relay.url)).await;
-    browser.shows(".empty", "Nothing like that was written").await;
+    browser.shows(".empty", "No messages match these filters").await;
     browser.until("the person is chosen", &chosen("human")).await;
-    browser.press("All messages").await;
+    browser.press("Show all messages").await;
     browser.until("nothing is filtered", &at("messages")).await;
-    browser.shows(".said-by", "Which shape?").await;
+    browser.shows(".message", "Which shape?").await;
 }
 
 #[tokio::test]
@@ -213,11 +213,11 @@ async fn a_goal_fills_while_its_tasks_are_verified() {
     built(&relay, &ben, &mara, &second).await;
     text(&relay, &vera, "verify_task", json!({"task_id": second})).await;
     browser.shows(".entry", "2 of 2 verified").await;
-    browser.shows(".entry > header .badge", "Waits for sign-off").await;
+    browser.shows(".entry > header .badge", "Awaiting sign-off").await;
 
     browser.press("Sign off").await;
     browser.click("dialog [type=submit]").await;
-    browser.shows(".toast", "GOAL-001 is signed off.").await;
+    browser.shows(".toast", "GOAL-001 is verified.").await;
     browser.shows(".entry > header .badge", "Verified").await;
     browser.shows(".entry", "Signed off by you.").await;
     same_page(&browser, &["/api/goals/GOAL-001/verify"]).await;
@@ -235,7 +235,7 @@ async fn contracts_and_handshakes_say_what_is_agreed() {
     browser.shows("details[open] .spec", "fn save(text)").await;
     text(&relay, &ben, "declare_contract", save("fn save(text) -> bool\nIt is written at once.\n")).await;
     browser.shows("summary", "version 2").await;
-    browser.shows("details[open] h3", "What changed since version 1").await;
+    browser.shows("details[open] h3", "Changes since version 1").await;
     browser.shows("[data-origin='-']", "- fn save(text)").await;
     browser.shows("[data-origin='+']", "+ fn save(text) -> bool").await;
     browser.shows("[data-origin=' ']", "It is written at once.").await;
@@ -244,19 +244,19 @@ async fn contracts_and_handshakes_say_what_is_agreed() {
     browser.shows("details[open] .spec", "fn save(text)").await;
 
     browser.keys("6").await;
-    browser.press("Begin a handshake").await;
+    browser.press("Initiate handshake").await;
     join(&relay, &project, [("tom", "tester")]).await;
     browser.has(".pick:nth-child(3) input").await;
-    browser.fill("#handshake-words", "Nobody writes to main.").await;
+    browser.fill("#handshake-text", "Nobody writes to main.").await;
     for agent in [1, 2] {
         browser.click(&format!(".pick:nth-child({agent}) input")).await;
     }
-    browser.press("Begin").await;
+    browser.press("Initiate").await;
     browser.shows(".entry", "Nobody writes to main.").await;
     browser.shows(".entry .badge", "Open").await;
-    browser.shows(".entry", "Waits for\nben and lea").await;
+    browser.shows(".entry", "Pending\nben and lea").await;
     text(&relay, &ben, "ack_handshake", json!({"handshake_id": 1})).await;
-    browser.shows(".entry", "Waits for\nlea").await;
+    browser.shows(".entry", "Pending\nlea").await;
     browser.shows(".entry", "Acknowledged by\nben").await;
     text(&relay, &lea, "ack_handshake", json!({"handshake_id": 1})).await;
     browser.shows(".entry .badge", "Completed").await;
@@ -276,7 +276,7 @@ async fn a_task_shows_whose_hands_it_went_through() {
     text(&relay, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
     let submission = json!({"task_id": "TASK-001", "summary": "It opens and closes", "test_results": "12 passed"});
     text(&relay, &ben, "submit_for_review", submission).await;
-    browser.shows(".sheet dl", "Handed in\nIt opens and closes").await;
+    browser.shows(".sheet dl", "Submission\nIt opens and closes").await;
     browser.shows(".sheet dl", "Tests\n12 passed").await;
 
     browser.press("Approve").await;
@@ -285,10 +285,10 @@ async fn a_task_shows_whose_hands_it_went_through() {
     browser.shows(".sheet dl", "Built by\nben").await;
     browser.shows(".sheet dl", "Approved by\nyou").await;
     browser.press("Verify").await;
-    browser.fill("#gate-words", "I tried it.").await;
+    browser.fill("#gate-text", "I tried it.").await;
     browser.click("dialog [type=submit]").await;
     browser.shows(".toast", "You approved TASK-001, so somebody else must verify it.").await;
-    assert_eq!(browser.read("document.querySelector('#gate-words').value").await, "I tried it.", "what was written stays");
+    assert_eq!(browser.read("document.querySelector('#gate-text').value").await, "I tried it.", "what was written stays");
     browser.press("Back").await;
     browser.lacks("dialog").await;
 
@@ -296,7 +296,7 @@ async fn a_task_shows_whose_hands_it_went_through() {
     browser.shows(".sheet dl", "Verified by\nvera").await;
     browser.click("#tab-Messages").await;
     for notice in ["REVIEW", "APPROVED", "VERIFIED"] {
-        browser.shows(".sheet .said-by[data-notice] .chip", notice).await;
+        browser.shows(".sheet .message[data-notice] .chip", notice).await;
     }
     same_page(&browser, &["/api/tasks/TASK-001/verify"]).await;
 }
@@ -318,8 +318,8 @@ async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
     let parts = [
         ("2", ".agent", "Add an agent"),
         ("4", ".entry .linked .task-link", "New goal"),
-        ("5", "details.attempt", "Declare a contract"),
-        ("6", ".entry .button", "Begin a handshake"),
+        ("5", "details.attempt", "Declare contract"),
+        ("6", ".entry .button", "Initiate handshake"),
     ];
     for (key, shown, dialog) in parts {
         browser.keys(key).await;
@@ -332,10 +332,10 @@ async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
         browser.lacks("dialog").await;
     }
     browser.keys("3").await;
-    browser.shows(".said-by", LONG).await;
+    browser.shows(".message", LONG).await;
     browser.click("select[aria-label=To] option[value=mara]").await;
-    browser.click("select[aria-label='Copy to'] option[value=ben]").await;
-    browser.has("button[aria-label='No copy to ben']").await;
+    browser.click("select[aria-label='Add cc'] option[value=ben]").await;
+    browser.has("button[aria-label='Remove cc ben']").await;
     fits(&browser, "the messages").await;
     same_page(&browser, &[]).await;
 }

@@ -16,7 +16,7 @@ fn check(path: &str, page: &str) {
 
 #[test]
 fn the_page_of_the_state_machine_is_fresh() {
-    let table = domain::transition::markdown();
+    let table = domain::board::transition::to_markdown();
     check(
         "docs/state-machine.md",
         &format!("# Moves of a task\n\nFrom `domain/src/transition.rs`. A move that is not listed is refused, for everybody.\n\n{table}"),

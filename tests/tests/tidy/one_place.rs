@@ -130,7 +130,7 @@ fn the_board_decides_no_move() {
     let words = ["Backlog", "InProgress", "InReview", "Done", "Cancelled"].map(|status| format!(" Status::{status}"));
     let board = product().into_iter().filter(|file| file.path.starts_with("ui/src/") && file.path != "ui/src/components/badge.rs");
     let found = board.flat_map(|file| words.iter().flat_map(|word| file.lines_with(word)).collect::<Vec<_>>());
-    none("the board asks domain::transition; words and colours of a status are in ui/src/components/badge.rs", found.collect());
+    none("the board asks domain::board::transition; words and colours of a status are in ui/src/components/badge.rs", found.collect());
 }
 
 #[test]

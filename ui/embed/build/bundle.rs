@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
 /// The style sheets in the order in which they are joined; the first one declares the order of the layers.
-const STYLES: [&str; 6] = ["style/tokens.css", "style/base.css", "style/parts.css", "style/board.css", "style/panel.css", "style/room.css"];
+const STYLES: [&str; 6] = ["style/tokens.css", "style/base.css", "style/components.css", "style/board.css", "style/panel.css", "style/collaboration.css"];
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
     <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Build it again without that variable.</p>";

@@ -1,19 +1,22 @@
-//! The one place for words and colours of states: statuses, stages, roles, attention, ends of runs.
+//! The one place for labels and colours of states: statuses, stages, roles, attention, run results and goals.
 //!
-//! Must not decide anything: which moves are legal is in `domain`.
+//! Must not decide anything: `domain` knows which moves are legal.
 
-pub(crate) mod among;
+pub(crate) mod team;
 
-use domain::attention::AttentionKind;
-use domain::comment::AuthorRole;
-use domain::diff::FileChange;
-use domain::failure::EndClass;
-use domain::project::ProjectStatus;
-use domain::stage::Stage;
-use domain::task::{CancelReason, Card, HeldBy, Phase, Status};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::goal::{GoalStatus, Progress};
+use domain::board::project::ProjectStatus;
+use domain::board::stage::Stage;
+use domain::board::status::{CancelReason, HeldBy, Status};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::diff::FileChange;
+use domain::runs::failure::EndClass;
 use leptos::prelude::*;
 
-/// A family of colours, as the style sheet knows them.
+/// A colour of the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Neutral,
@@ -38,7 +41,7 @@ impl Tone {
 }
 
 /// The name of a column.
-pub(crate) const fn status_word(status: Status) -> &'static str {
+pub(crate) const fn status_label(status: Status) -> &'static str {
     match status {
         Status::Backlog => "To do",
         Status::InProgress => "In progress",
@@ -57,23 +60,23 @@ pub(crate) const fn status_tone(status: Status) -> Tone {
     }
 }
 
-/// What an empty column says.
-pub(crate) const fn status_empty(status: Status) -> &'static str {
+/// The text of an empty column.
+pub(crate) const fn empty_column_text(status: Status) -> &'static str {
     match status {
-        Status::Backlog => "Nothing waits. Press n to add a task.",
-        Status::InProgress => "No one is at work.",
-        Status::InReview => "Nothing to judge.",
-        Status::Done => "Finished work shows up here.",
-        Status::Cancelled => "Nothing was given up.",
+        Status::Backlog => "No tasks yet. Press n to add one.",
+        Status::InProgress => "Nothing in progress.",
+        Status::InReview => "Nothing to review.",
+        Status::Done => "No finished tasks yet.",
+        Status::Cancelled => "No cancelled tasks.",
     }
 }
 
-/// Whether a column without cards is drawn as a narrow strip.
-pub(crate) const fn status_folds(status: Status) -> bool {
+/// Whether an empty column is drawn as a narrow strip.
+pub(crate) const fn collapses_when_empty(status: Status) -> bool {
     matches!(status, Status::Cancelled)
 }
 
-const fn stage_look(stage: Stage) -> (&'static str, Tone) {
+const fn stage_badge(stage: Stage) -> (&'static str, Tone) {
     match stage {
         Stage::Pending => ("Held", Tone::Neutral),
         Stage::Assigned => ("Queued", Tone::Neutral),
@@ -91,47 +94,47 @@ const fn stage_look(stage: Stage) -> (&'static str, Tone) {
     }
 }
 
-pub(crate) const fn attention_word(kind: AttentionKind) -> &'static str {
+pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::Failed => "failed",
-        AttentionKind::Stalled => "no progress",
+        AttentionKind::ReviewLimit => "no progress",
         AttentionKind::WaitingPermission => "permission",
         AttentionKind::NeedsInput => "question",
         AttentionKind::Conflict => "conflict",
-        AttentionKind::Checks => "checks failed",
+        AttentionKind::ChecksFailed => "checks failed",
         AttentionKind::Budget => "budget",
         AttentionKind::EmptyPlan => "empty plan",
-        AttentionKind::DependencyCancelled => "dependency given up",
+        AttentionKind::DependencyCancelled => "dependency cancelled",
         AttentionKind::Repository => "repository",
-        AttentionKind::Protocol => "no result",
-        AttentionKind::Silent => "agent silent",
+        AttentionKind::NoOutcome => "no result",
+        AttentionKind::AssigneeUnresponsive => "agent unresponsive",
     }
 }
 
-pub(crate) const fn phase_word(phase: Phase) -> &'static str {
+pub(crate) const fn phase_label(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Planner => "Planner",
-        Phase::Coder => "Coder",
-        Phase::Reviewer => "Reviewer",
-        Phase::Orchestrator => "Orchestrator",
+        AgentKind::Planner => "Planner",
+        AgentKind::Coder => "Coder",
+        AgentKind::Reviewer => "Reviewer",
+        AgentKind::Orchestrator => "Orchestrator",
     }
 }
 
-const fn phase_tone(phase: Phase) -> Tone {
+const fn phase_tone(phase: AgentKind) -> Tone {
     match phase {
-        Phase::Planner => Tone::Warn,
-        Phase::Coder => Tone::Live,
-        Phase::Reviewer => Tone::Info,
-        Phase::Orchestrator => Tone::Good,
+        AgentKind::Planner => Tone::Warn,
+        AgentKind::Coder => Tone::Live,
+        AgentKind::Reviewer => Tone::Info,
+        AgentKind::Orchestrator => Tone::Good,
     }
 }
 
-pub(crate) const fn author_word(author: AuthorRole) -> &'static str {
+pub(crate) const fn author_label(author: AuthorRole) -> &'static str {
     match author {
-        AuthorRole::Planner => phase_word(Phase::Planner),
-        AuthorRole::Coder => phase_word(Phase::Coder),
-        AuthorRole::Reviewer => phase_word(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_word(Phase::Orchestrator),
+        AuthorRole::Planner => phase_label(AgentKind::Planner),
+        AuthorRole::Coder => phase_label(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_label(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_label(AgentKind::Orchestrator),
         AuthorRole::Human => "You",
         AuthorRole::Runner => "Runner",
         AuthorRole::Agent => "Agent",
@@ -140,33 +143,52 @@ pub(crate) const fn author_word(author: AuthorRole) -> &'static str {
 
 pub(crate) const fn author_tone(author: AuthorRole) -> Tone {
     match author {
-        AuthorRole::Planner => phase_tone(Phase::Planner),
-        AuthorRole::Coder => phase_tone(Phase::Coder),
-        AuthorRole::Reviewer => phase_tone(Phase::Reviewer),
-        AuthorRole::Orchestrator => phase_tone(Phase::Orchestrator),
+        AuthorRole::Planner => phase_tone(AgentKind::Planner),
+        AuthorRole::Coder => phase_tone(AgentKind::Coder),
+        AuthorRole::Reviewer => phase_tone(AgentKind::Reviewer),
+        AuthorRole::Orchestrator => phase_tone(AgentKind::Orchestrator),
         AuthorRole::Agent => Tone::Live,
         AuthorRole::Human | AuthorRole::Runner => Tone::Neutral,
     }
 }
 
-pub(crate) const fn end_look(end: EndClass) -> (&'static str, Tone) {
+pub(crate) const fn end_badge(end: EndClass) -> (&'static str, Tone) {
     match end {
         EndClass::Finished => ("Finished", Tone::Good),
-        EndClass::Asked => ("Asked you", Tone::Warn),
+        EndClass::AwaitingAnswer => ("Asked you", Tone::Warn),
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
     }
 }
 
-pub(crate) const fn project_look(status: ProjectStatus) -> (&'static str, Tone) {
+pub(crate) const fn goal_badge(status: GoalStatus) -> (&'static str, Tone) {
+    match status {
+        GoalStatus::Open => ("Open", Tone::Neutral),
+        GoalStatus::Active => ("Active", Tone::Live),
+        GoalStatus::PendingVerify => ("Awaiting sign-off", Tone::Warn),
+        GoalStatus::Verified => ("Verified", Tone::Good),
+    }
+}
+
+/// The progress of a goal, such as `1 of 4 verified, 2 more done`.
+pub(crate) fn progress_label(progress: Progress) -> String {
+    let Progress { linked, completed, verified, .. } = progress;
+    match linked {
+        0 => "No tasks yet".to_owned(),
+        _ if completed > verified => format!("{verified} of {linked} verified, {} more done", completed - verified),
+        _ => format!("{verified} of {linked} verified"),
+    }
+}
+
+pub(crate) const fn project_badge(status: ProjectStatus) -> (&'static str, Tone) {
     match status {
         ProjectStatus::Active => ("Active", Tone::Info),
         ProjectStatus::Complete => ("Complete", Tone::Good),
     }
 }
 
-pub(crate) const fn change_word(change: FileChange) -> &'static str {
+pub(crate) const fn change_label(change: FileChange) -> &'static str {
     match change {
         FileChange::Added => "new",
         FileChange::Removed => "removed",
@@ -176,40 +198,40 @@ pub(crate) const fn change_word(change: FileChange) -> &'static str {
     }
 }
 
-pub(crate) const fn cancel_word(reason: CancelReason) -> (&'static str, &'static str) {
+pub(crate) const fn cancel_label(reason: CancelReason) -> (&'static str, &'static str) {
     match reason {
-        CancelReason::Abandoned => ("Not wanted any more", "Tasks that build on it ask you what to do."),
-        CancelReason::Failed => ("Could not be done", "Tasks that build on it ask you what to do."),
-        CancelReason::Obsolete => ("No longer needed", "Tasks that build on it go on as if it were done."),
-        CancelReason::Duplicate => ("Done elsewhere", "Tasks that build on it go on as if it were done."),
+        CancelReason::Abandoned => ("No longer wanted", "Tasks that depend on it will need your decision."),
+        CancelReason::Failed => ("Failed", "Tasks that depend on it will need your decision."),
+        CancelReason::Obsolete => ("Obsolete", "Tasks that depend on it continue as if it were done."),
+        CancelReason::Duplicate => ("Duplicate", "Tasks that depend on it continue as if it were done."),
     }
 }
 
-/// The one badge of a card: what a person must settle comes first, then what became of its run, then the stage.
-pub(crate) fn card_look(card: &Card) -> (String, Tone) {
+/// The badge of a card: attention first, then the state of the run, then the stage.
+pub(crate) fn card_badge(card: &Card) -> (String, Tone) {
     if let Some(attention) = &card.attention {
-        return (format!("Needs you: {}", attention_word(attention.kind)), Tone::Warn);
+        return (format!("Needs you: {}", attention_label(attention.kind)), Tone::Warn);
     }
     match &card.run {
         Some(run) if run.stopping => ("Stopping".to_owned(), Tone::Neutral),
-        Some(run) if run.phase != card.phase => (format!("{} at work", phase_word(run.phase)), Tone::Live),
+        Some(run) if run.phase != card.phase => (format!("{} working", phase_label(run.phase)), Tone::Live),
         None if card.held_by == Some(HeldBy::Stop) && card.status.is_open() => ("Stopped".to_owned(), Tone::Neutral),
         _ => {
-            let (word, tone) = match (Stage::of(card), &card.hands.assigned_to) {
+            let (label, tone) = match (Stage::of(card), &card.contributors.assigned_to) {
                 (Stage::Assigned, Some(_)) => ("Assigned", Tone::Info),
-                (stage, _) => stage_look(stage),
+                (stage, _) => stage_badge(stage),
             };
-            (word.to_owned(), tone)
+            (label.to_owned(), tone)
         }
     }
 }
 
 #[component]
-pub(crate) fn Badge(#[prop(into)] word: String, tone: Tone) -> impl IntoView {
-    view! { <span class="badge" data-tone=tone.as_str()>{word}</span> }
+pub(crate) fn Badge(#[prop(into)] label: String, tone: Tone) -> impl IntoView {
+    view! { <span class="badge" data-tone=tone.as_str()>{label}</span> }
 }
 
 #[component]
-pub(crate) fn Role(phase: Phase) -> impl IntoView {
-    view! { <span class="role" data-tone=phase_tone(phase).as_str()>{phase_word(phase)}</span> }
+pub(crate) fn Role(phase: AgentKind) -> impl IntoView {
+    view! { <span class="role" data-tone=phase_tone(phase).as_str()>{phase_label(phase)}</span> }
 }

@@ -1,4 +1,4 @@
-//! A modal dialog: the browser traps the focus and closes it on Escape, and the focus goes back to where it was.
+//! A modal dialog. The browser traps the focus, and closing the dialog restores it.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use web_sys::HtmlElement;
 
 use crate::components::icon::{CLOSE, Icon};
 
-/// Open for as long as it is part of the page; `close` must take it out.
+/// Open for as long as it is part of the page; `close` must remove it.
 #[component]
 pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children: Children) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
@@ -15,13 +15,13 @@ pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children:
     let before = StoredValue::new_local(focused());
     Effect::new(move || {
         if let Some(dialog) = dialog.get().filter(|dialog| !dialog.open()) {
-            // Fails only when the dialog was taken out of the page in the meantime.
+            // Fails only if the dialog is no longer part of the page.
             let _shown = dialog.show_modal();
         }
     });
     on_cleanup(move || {
         let before = before.try_get_value().flatten();
-        request_animation_frame(move || give_back(before.as_ref()));
+        request_animation_frame(move || restore_focus(before.as_ref()));
     });
     view! {
         <dialog
@@ -33,7 +33,7 @@ pub(crate) fn Dialog(#[prop(into)] title: String, close: Callback<()>, children:
                 close.run(());
             }
             on:mousedown=move |event| {
-                // The backdrop belongs to the dialog element itself; everything else is inside of it.
+                // A press on the backdrop targets the dialog element itself.
                 let hit = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlDialogElement>().ok());
                 let on_backdrop = hit.is_some_and(|hit| dialog.get_untracked().is_some_and(|dialog| dialog == hit));
                 if on_backdrop {
@@ -58,10 +58,10 @@ pub(crate) fn focused() -> Option<HtmlElement> {
     document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
-/// Gives the focus back, unless something else took it.
-pub(crate) fn give_back(before: Option<&HtmlElement>) {
-    let nobody_has_it = focused().is_none_or(|element| element.tag_name() == "BODY");
-    if let Some(before) = before.filter(|before| nobody_has_it && before.is_connected()) {
+/// Restores the focus unless another element has it.
+pub(crate) fn restore_focus(before: Option<&HtmlElement>) {
+    let is_free = focused().is_none_or(|element| element.tag_name() == "BODY");
+    if let Some(before) = before.filter(|before| is_free && before.is_connected()) {
         let _focused = before.focus();
     }
 }

@@ -1,29 +1,30 @@
-//! A task's change: files, folded when there are many, with their lines.
+//! The diff of a task: its files and their changed lines.
 
-use domain::diff::{Diff, FileDiff, Hunk};
 use domain::id::TaskId;
+use domain::runs::diff::{Diff, FileDiff, Hunk};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::{Client, Failure};
-use crate::components::badge::change_word;
-use crate::components::coded::{Coded, sentence};
+use crate::components::badge::change_label;
+use crate::components::inline_code::{InlineCode, sentence};
 
-/// Up to so many files are open at first, and files up to so many lines.
-const OPEN_FILES: usize = 8;
-const OPEN_LINES: u32 = 400;
+/// With more files than this, all start collapsed.
+const MAX_OPEN_FILES: usize = 8;
+/// A file with more changed lines starts collapsed.
+const MAX_OPEN_LINES: u32 = 400;
 
 #[component]
 pub(crate) fn Changes(
     task: TaskId,
-    /// Changes whenever the work may have.
+    /// Changes whenever the diff may have changed.
     #[prop(into)]
     version: Signal<u64>,
 ) -> impl IntoView {
-    let client = Client::here();
+    let client = Client::from_context();
     let diff = RwSignal::new(None::<Result<Diff, String>>);
     Effect::new(move || {
-        // Read and not only tracked: a memo follows nothing before it was read.
+        // Read, not only tracked: a memo tracks nothing before its first read.
         version.with(|_| ());
         let request = client.diff(task.clone());
         spawn_local(async move {
@@ -33,13 +34,13 @@ pub(crate) fn Changes(
                 Err(Failure::Unreachable(what)) => Err(what),
                 Err(Failure::SignedOut) => return,
             };
-            let _closed_meanwhile = diff.try_set(Some(answer));
+            let _panel_closed = diff.try_set(Some(answer));
         });
     });
     move || match diff.get() {
-        None => view! { <p class="soft" role="status">"Reading the change…"</p> }.into_any(),
-        Some(Err(why)) => view! { <p class="soft"><Coded text=why /></p> }.into_any(),
-        Some(Ok(diff)) if diff.files.is_empty() => view! { <p class="soft">"Nothing was changed yet."</p> }.into_any(),
+        None => view! { <p class="soft" role="status">"Loading…"</p> }.into_any(),
+        Some(Err(why)) => view! { <p class="soft"><InlineCode text=why /></p> }.into_any(),
+        Some(Ok(diff)) if diff.files.is_empty() => view! { <p class="soft">"No changes yet."</p> }.into_any(),
         Some(Ok(diff)) => view! { <Files diff=diff /> }.into_any(),
     }
 }
@@ -50,7 +51,7 @@ fn Files(diff: Diff) -> impl IntoView {
     let count = diff.files.len();
     let short = |sha: &str| sha.chars().take(7).collect::<String>();
     let range = format!("{}…{}", short(&diff.base), short(&diff.head));
-    let files = diff.files.into_iter().map(|file| view! { <File file=file open=count <= OPEN_FILES /> }).collect_view();
+    let files = diff.files.into_iter().map(|file| view! { <File file=file open=count <= MAX_OPEN_FILES /> }).collect_view();
     view! {
         <p class="row small-text soft tabular">
             <span>{format!("{count} {}", if count == 1 { "file" } else { "files" })}</span>
@@ -59,7 +60,7 @@ fn Files(diff: Diff) -> impl IntoView {
             <span class="mono faint push">{range}</span>
         </p>
         {diff.truncated.then(|| view! {
-            <p class="notice" data-tone="warn">"The change is larger than this page shows. Look at the branch for all of it."</p>
+            <p class="notice" data-tone="warn">"The diff is too large to show in full. See the branch for the rest."</p>
         })}
         {files}
     }
@@ -67,16 +68,16 @@ fn Files(diff: Diff) -> impl IntoView {
 
 #[component]
 fn File(file: FileDiff, open: bool) -> impl IntoView {
-    let open = open && file.added + file.removed <= OPEN_LINES;
+    let open = open && file.added + file.removed <= MAX_OPEN_LINES;
     let path = match &file.old_path {
         Some(old) if *old != file.path => format!("{old} → {}", file.path),
         _ => file.path.clone(),
     };
-    let word = change_word(file.change);
+    let change = change_label(file.change);
     let body = if file.binary {
-        view! { <p class="small-text soft pad">"A binary file."</p> }.into_any()
+        view! { <p class="small-text soft pad">"Binary file"</p> }.into_any()
     } else if file.hunks.is_empty() {
-        view! { <p class="small-text soft pad">"No line was changed."</p> }.into_any()
+        view! { <p class="small-text soft pad">"No changed lines"</p> }.into_any()
     } else {
         view! { <Hunks hunks=file.hunks label=format!("Changes of {path}") /> }.into_any()
     };
@@ -84,7 +85,7 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
         <details class="diff-file" open=open>
             <summary>
                 <span class="path">{path}</span>
-                <span class="faint small-text">{word}</span>
+                <span class="faint small-text">{change}</span>
                 <span class="push"></span>
                 {(file.added > 0).then(|| view! { <span class="plus tabular">{format!("+{}", file.added)}</span> })}
                 {(file.removed > 0).then(|| view! { <span class="minus tabular">{format!("−{}", file.removed)}</span> })}
@@ -94,7 +95,7 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
     }
 }
 
-/// The changed lines of one text.
+/// The changed lines of one file.
 #[component]
 pub(crate) fn Hunks(hunks: Vec<Hunk>, label: String) -> impl IntoView {
     let hunks = hunks.into_iter().map(|hunk| view! { <Lines hunk=hunk /> }).collect_view();

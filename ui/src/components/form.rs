@@ -1,6 +1,6 @@
-//! A form in a dialog: its fields, and a button that sends them once. After a refusal what was written stays.
+//! A form in a dialog: its fields, and a button that sends them once. A refusal keeps the typed text.
 //!
-//! Must not know what is sent.
+//! Must not know what it sends.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use web_sys::SubmitEvent;
 
 use crate::client::{Client, Failure};
 
-/// A request of a form, one at a time.
+/// The request of a form, one at a time.
 #[derive(Clone, Copy)]
 pub(crate) struct Sending {
     client: Client,
@@ -18,14 +18,14 @@ pub(crate) struct Sending {
 
 impl Sending {
     pub(crate) fn new() -> Self {
-        Self { client: Client::here(), busy: RwSignal::new(false) }
+        Self { client: Client::from_context(), busy: RwSignal::new(false) }
     }
 
-    /// Carries out a request; `then` gets the answer while the form is open, a refusal becomes a toast.
+    /// Sends a request. `then` receives the answer if the form is still open, and a refusal becomes a toast.
     pub(crate) fn run<T: 'static>(self, request: impl Future<Output = Result<T, Failure>> + 'static, then: impl FnOnce(T) + 'static) {
         self.busy.set(true);
         self.client.watch(request, move |result| {
-            if let Some(answer) = awaited(self.busy, result) {
+            if let Some(answer) = answer_if_open(self.busy, result) {
                 then(answer);
             }
         });
@@ -36,29 +36,29 @@ impl Sending {
     }
 }
 
-/// Ends the wait for `result`: the answer, unless the form was closed meanwhile, as what it would close then is another one.
-fn awaited<T>(busy: RwSignal<bool>, result: Result<T, Failure>) -> Option<T> {
+/// Clears `busy` and returns the answer. A closed form gets none, because its answer would close another form.
+fn answer_if_open<T>(busy: RwSignal<bool>, result: Result<T, Failure>) -> Option<T> {
     let open = busy.try_set(false).is_none();
     result.ok().filter(|_| open)
 }
 
 #[component]
 pub(crate) fn Form(
-    /// What its button says.
+    /// The text of the submit button.
     #[prop(into)]
     verb: String,
-    /// Whether there is enough to send.
+    /// Whether the form is complete.
     #[prop(into, default = true.into())]
     ready: Signal<bool>,
     sending: Sending,
-    /// Called when there is enough to send and nothing is on its way.
+    /// Called when the form is complete and no request is under way.
     #[prop(into)]
     submit: Callback<()>,
     close: Callback<()>,
-    /// Another way to send it: what its button says, and what that does instead.
+    /// The text and action of a second button.
     #[prop(optional_no_strip)]
-    also: Option<(&'static str, Callback<()>)>,
-    /// Whether it takes something away.
+    secondary: Option<(&'static str, Callback<()>)>,
+    /// Whether the action is destructive.
     #[prop(optional)]
     danger: bool,
     children: Children,
@@ -73,9 +73,9 @@ pub(crate) fn Form(
         }>
             {children()}
             <footer>
-                // Not "Cancel": that is what is done to a task.
+                // "Cancel" is an action on tasks, so this button needs another word.
                 <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                {also.map(|(verb, act)| view! {
+                {secondary.map(|(verb, act)| view! {
                     <button type="button" class="button" disabled=move || !open() on:click=move |_| act.run(())>{verb}</button>
                 })}
                 <button
@@ -91,24 +91,24 @@ pub(crate) fn Form(
     }
 }
 
-/// Whether something was written.
-pub(crate) fn written(text: RwSignal<String>) -> bool {
+/// Whether the field contains more than white space.
+pub(crate) fn has_text(text: RwSignal<String>) -> bool {
     text.with(|text| !text.trim().is_empty())
 }
 
-/// What was written, if anything.
-pub(crate) fn given(text: RwSignal<String>) -> Option<String> {
+/// The text of the field, unless it is only white space.
+pub(crate) fn non_empty(text: RwSignal<String>) -> Option<String> {
     Some(text.get_untracked()).filter(|text| !text.trim().is_empty())
 }
 
-/// A line with its label.
+/// A labelled single-line field.
 #[component]
-pub(crate) fn LineField(
+pub(crate) fn TextField(
     id: &'static str,
     label: &'static str,
     value: RwSignal<String>,
-    /// The longest that is taken, in UTF-16 units.
-    longest: u32,
+    /// The maximum length in UTF-16 units.
+    max_length: u32,
     #[prop(optional)] placeholder: &'static str,
     #[prop(optional)] mono: bool,
     #[prop(optional)] autofocus: bool,
@@ -116,14 +116,14 @@ pub(crate) fn LineField(
     view! {
         <div class="field">
             <label for=id>{label}</label>
-            <input id=id class="input" class:mono=mono autofocus=autofocus maxlength=longest.to_string() placeholder=placeholder bind:value=value />
+            <input id=id class="input" class:mono=mono autofocus=autofocus maxlength=max_length.to_string() placeholder=placeholder bind:value=value />
         </div>
     }
 }
 
-/// Several lines with their label.
+/// A labelled multi-line field.
 #[component]
-pub(crate) fn WordsField(
+pub(crate) fn TextArea(
     id: &'static str,
     label: &'static str,
     value: RwSignal<String>,
@@ -139,21 +139,21 @@ pub(crate) fn WordsField(
     }
 }
 
-/// Several of what is offered.
+/// A labelled group of checkboxes.
 #[component]
-pub(crate) fn Picks<T: Display + Clone + PartialEq + Send + Sync + 'static>(
+pub(crate) fn CheckboxGroup<T: Display + Clone + PartialEq + Send + Sync + 'static>(
     legend: &'static str,
     #[prop(into)] offered: Signal<Vec<T>>,
     picked: RwSignal<Vec<T>>,
     hint: &'static str,
 ) -> impl IntoView {
-    let pick = move |one: T| {
-        let (name, own) = (one.to_string(), one.clone());
+    let checkbox = move |item: T| {
+        let (name, own) = (item.to_string(), item.clone());
         let toggle = move |on: bool| {
             picked.update(|picked| {
-                picked.retain(|known| *known != one);
+                picked.retain(|known| *known != item);
                 if on {
-                    picked.push(one.clone());
+                    picked.push(item.clone());
                 }
             });
         };
@@ -171,7 +171,7 @@ pub(crate) fn Picks<T: Display + Clone + PartialEq + Send + Sync + 'static>(
     view! {
         <fieldset class="field">
             <legend class="label">{legend}</legend>
-            <div class="picks">{move || offered.get().into_iter().map(pick).collect_view()}</div>
+            <div class="picks">{move || offered.get().into_iter().map(checkbox).collect_view()}</div>
             <p class="hint">{hint}</p>
         </fieldset>
     }
@@ -182,15 +182,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_for_the_form_that_asked() {
+    fn answer_reaches_only_the_open_form() {
         let owner = Owner::new();
         let busy = owner.with(|| RwSignal::new(true));
-        assert_eq!(awaited(busy, Ok(1)), Some(1));
+        assert_eq!(answer_if_open(busy, Ok(1)), Some(1));
         assert!(!busy.get_untracked());
         busy.set(true);
-        assert_eq!(awaited(busy, Err::<i32, _>(Failure::SignedOut)), None);
-        assert!(!busy.get_untracked(), "a refusal leaves it to be sent again");
+        assert_eq!(answer_if_open(busy, Err::<i32, _>(Failure::SignedOut)), None);
+        assert!(!busy.get_untracked(), "a refusal allows another attempt");
         owner.cleanup();
-        assert_eq!(awaited(busy, Ok(1)), None, "closed meanwhile");
+        assert_eq!(answer_if_open(busy, Ok(1)), None, "the form was closed");
     }
 }

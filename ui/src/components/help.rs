@@ -1,4 +1,4 @@
-//! The list of keys.
+//! The list of keyboard shortcuts.
 
 use leptos::prelude::*;
 
@@ -17,9 +17,9 @@ pub(crate) fn HelpDialog(close: Callback<()>) -> impl IntoView {
         })
         .collect_view();
     view! {
-        <Dialog title="Keys" close=close>
+        <Dialog title="Keyboard shortcuts" close=close>
             <dl class="details">{rows}</dl>
-            <p class="soft small-text">"Cards can also be dragged; on a touch screen, by the grip at their corner."</p>
+            <p class="soft small-text">"You can also drag cards. On a touch screen, use the grip in the corner of the card."</p>
         </Dialog>
     }
 }

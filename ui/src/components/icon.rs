@@ -1,8 +1,8 @@
-//! Line drawings of 16 × 16. Decoration only: the words beside them or the labels around them carry the meaning.
+//! Icons of 16 × 16. They are decoration: text or a label beside each carries its meaning.
 
 use leptos::prelude::*;
 
-/// The path of a drawing.
+/// The SVG path of an icon.
 pub(crate) type Drawing = &'static str;
 
 pub(crate) const PLUS: Drawing = "M8 3v10M3 8h10";

@@ -1,16 +1,16 @@
-//! A menu next to what opened it: in the top layer, closed by Escape or a click elsewhere, walked with the arrow keys.
+//! A menu beside the button that opened it, in the browser's top layer. Escape or a click elsewhere closes it; arrow keys move in it.
 
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 
-use crate::components::dialog::{focused, give_back};
+use crate::components::dialog::{focused, restore_focus};
 
-/// Space kept between the menu and the edge of the window, in pixels.
+/// Space between the menu and the edge of the window, in pixels.
 const MARGIN: f64 = 8.0;
 
-/// Open for as long as it is part of the page; `close` must take it out. `anchor` is the element that it belongs to.
+/// Open for as long as it is part of the page; `close` must remove it. `anchor` is the button that opened it.
 #[component]
 pub(crate) fn Menu(#[prop(into)] label: String, anchor: HtmlElement, close: Callback<()>, children: Children) -> impl IntoView {
     let menu = NodeRef::<Div>::new();
@@ -26,7 +26,7 @@ pub(crate) fn Menu(#[prop(into)] label: String, anchor: HtmlElement, close: Call
     });
     on_cleanup(move || {
         let before = before.try_get_value().flatten();
-        request_animation_frame(move || give_back(before.as_ref()));
+        request_animation_frame(move || restore_focus(before.as_ref()));
     });
     let on_key = move |event: KeyboardEvent| {
         let Some(menu) = menu.get_untracked() else { return };
@@ -60,7 +60,7 @@ pub(crate) fn Menu(#[prop(into)] label: String, anchor: HtmlElement, close: Call
     }
 }
 
-/// Below the anchor and aligned with its end; above it or moved aside where the window ends.
+/// Places the menu below the anchor, aligned with its right edge, or above it if the window ends.
 fn place(menu: &HtmlElement, anchor: &HtmlElement) {
     let (at, size) = (anchor.get_bounding_client_rect(), menu.get_bounding_client_rect());
     let extent = |value: Result<leptos::wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
@@ -74,7 +74,7 @@ fn place(menu: &HtmlElement, anchor: &HtmlElement) {
     }
 }
 
-/// Moves the focus to the next or previous item, around the ends.
+/// Moves the focus to the next or previous item and wraps around.
 fn step(menu: &HtmlElement, by: i64) {
     let Ok(items) = menu.query_selector_all("[role=menuitem]:not(:disabled)") else { return };
     let count = i64::from(items.length());
@@ -82,9 +82,9 @@ fn step(menu: &HtmlElement, by: i64) {
         return;
     }
     let active = document().active_element();
-    let item = |place: i64| u32::try_from(place).ok().and_then(|place| items.item(place)).and_then(|node| node.dyn_into::<HtmlElement>().ok());
-    let now = (0..count).find(|place| item(*place).as_deref() == active.as_ref());
-    let next = now.map_or(0, |now| (now + by).rem_euclid(count));
+    let item = |index: i64| u32::try_from(index).ok().and_then(|index| items.item(index)).and_then(|node| node.dyn_into::<HtmlElement>().ok());
+    let current = (0..count).find(|index| item(*index).as_deref() == active.as_ref());
+    let next = current.map_or(0, |current| (current + by).rem_euclid(count));
     if let Some(item) = item(next) {
         let _focused = item.focus();
     }

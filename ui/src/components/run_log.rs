@@ -1,7 +1,7 @@
 //! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
 
 use domain::id::RunId;
-use domain::output::{OutputKind, OutputLine};
+use domain::runs::output::{OutputKind, OutputLine};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -28,8 +28,8 @@ struct Progress {
 
 #[component]
 pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
-    let client = Client::here();
-    let activity = Store::here().activity_of(&run);
+    let client = Client::from_context();
+    let activity = Store::from_context().activity_of(&run);
     // Lines never change, so only their number is a signal.
     let lines = StoredValue::new(Vec::<OutputLine>::new());
     let count = RwSignal::new(0usize);

@@ -1,4 +1,4 @@
-//! The way between the parts of a project. A part that nobody used has no tab; its address, its key and the menu lead there.
+//! Navigation between the sections of a project. An unused section has no tab, but a menu, a key and its address open it.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -6,10 +6,10 @@ use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::components::icon::{Icon, MORE};
 use crate::components::menu::Menu;
-use crate::room::Room;
+use crate::project_data::ProjectData;
 use crate::route::{Navigation, Section};
 
-const fn word(section: Section) -> &'static str {
+const fn label(section: Section) -> &'static str {
     match section {
         Section::Board => "Board",
         Section::Team => "Team",
@@ -20,38 +20,38 @@ const fn word(section: Section) -> &'static str {
     }
 }
 
-/// What a part is for, where it has no tab yet.
+/// The purpose of an unused section, for the menu.
 const fn purpose(section: Section) -> &'static str {
     match section {
         Section::Board => "tasks",
-        Section::Team => "who takes part",
+        Section::Team => "agents and helpers",
         Section::Messages => "write to agents",
-        Section::Goals => "sign off together",
-        Section::Contracts => "agreed interfaces",
-        Section::Handshakes => "everybody agrees",
+        Section::Goals => "tasks signed off together",
+        Section::Contracts => "declared interfaces",
+        Section::Handshakes => "acknowledged plans",
     }
 }
 
 #[component]
 pub(crate) fn SectionNav() -> impl IntoView {
-    let (room, navigation) = (Room::here(), Navigation::here());
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
     let current = Memo::new(move |_| navigation.get().section());
     let shown = Memo::new(move |_| {
-        let shown = |section: &Section| room.is_used(*section) || current.get() == Some(*section);
+        let shown = |section: &Section| data.is_used(*section) || current.get() == Some(*section);
         Section::ALL.into_iter().filter(shown).collect::<Vec<_>>()
     });
     Effect::new(move || {
-        // On a phone the tabs may be wider than the window.
-        // Read and not only tracked: a memo follows nothing before it was read.
+        // On a phone, the tabs can be wider than the window.
+        // Read, not only tracked: a memo tracks nothing before its first read.
         shown.with(|_| ());
         if current.get().is_some() {
-            request_animation_frame(show_current);
+            request_animation_frame(scroll_to_current_tab);
         }
     });
     let alone = Memo::new(move |_| shown.with(Vec::len) == 1);
     view! {
         <Show when=move || !alone.get()>
-            <nav class="sections" aria-label="Parts of the project">
+            <nav class="sections" aria-label="Project sections">
                 <For each=move || shown.get() key=|section| *section let:section>
                     <Tab section=section current=current />
                 </For>
@@ -60,7 +60,7 @@ pub(crate) fn SectionNav() -> impl IntoView {
     }
 }
 
-fn show_current() {
+fn scroll_to_current_tab() {
     let Ok(Some(tab)) = document().query_selector(".sections [aria-current=page]") else { return };
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
@@ -70,21 +70,21 @@ fn show_current() {
 
 #[component]
 fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
-    let (room, navigation) = (Room::here(), Navigation::here());
-    let route = section.route(room.project());
-    let waiting = Memo::new(move |_| room.waiting(section));
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
+    let route = section.route(data.project());
+    let count = Memo::new(move |_| data.badge_count(section));
     view! {
         <a
             href=route.path()
             aria-current=move || (current.get() == Some(section)).then_some("page")
             on:click=move |event| navigation.follow(&event, route.clone())
         >
-            {word(section)}
+            {label(section)}
             {move || {
-                let waiting = waiting.get();
-                (waiting > 0).then(|| view! {
+                let count = count.get();
+                (count > 0).then(|| view! {
                     <span class="bubble">
-                        {waiting}
+                        {count}
                         <span class="visually-hidden">" unread"</span>
                     </span>
                 })
@@ -93,14 +93,14 @@ fn Tab(section: Section, current: Memo<Option<Section>>) -> impl IntoView {
     }
 }
 
-/// The menu of the parts that have no tab yet.
+/// The menu of unused sections.
 #[component]
 pub(crate) fn MoreSections() -> impl IntoView {
-    let (room, navigation) = (Room::here(), Navigation::here());
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
     let button = NodeRef::<html::Button>::new();
     let anchor = RwSignal::new_local(None::<HtmlElement>);
     let close = Callback::new(move |()| anchor.set(None));
-    let hidden = Memo::new(move |_| Section::ALL.into_iter().filter(|section| !room.is_used(*section)).collect::<Vec<_>>());
+    let hidden = Memo::new(move |_| Section::ALL.into_iter().filter(|section| !data.is_used(*section)).collect::<Vec<_>>());
     let items = move || {
         hidden
             .get_untracked()
@@ -108,11 +108,11 @@ pub(crate) fn MoreSections() -> impl IntoView {
             .map(|section| {
                 let go = move |_| {
                     close.run(());
-                    navigation.go(section.route(room.project()));
+                    navigation.go(section.route(data.project()));
                 };
                 view! {
                     <button type="button" role="menuitem" tabindex="-1" on:click=go>
-                        {word(section)}
+                        {label(section)}
                         <small>{purpose(section)}</small>
                     </button>
                 }
@@ -125,13 +125,13 @@ pub(crate) fn MoreSections() -> impl IntoView {
                 type="button"
                 class="button quiet icon"
                 aria-haspopup="menu"
-                aria-label="More parts of the project"
+                aria-label="More sections"
                 node_ref=button
                 on:click=move |_| anchor.set(button.get_untracked().map(HtmlElement::from))
             >
                 <Icon drawing=MORE />
             </button>
         </Show>
-        {move || anchor.get().map(|anchor| view! { <Menu label="Not used yet" anchor=anchor close=close>{items()}</Menu> })}
+        {move || anchor.get().map(|anchor| view! { <Menu label="More sections" anchor=anchor close=close>{items()}</Menu> })}
     }
 }

@@ -1,4 +1,4 @@
-//! Short messages at the edge of the screen: what was refused and the next legal step, what was done.
+//! Toasts: short messages about refusals, with the next legal step, and about finished actions.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::components::badge::Tone;
-use crate::components::coded::{Coded, sentence};
 use crate::components::icon::{ALERT, CLOSE, DONE, Icon};
+use crate::components::inline_code::{InlineCode, sentence};
 
-/// How long a message stays. A refusal has more to read.
-const NEWS_SECONDS: u64 = 5;
+const SUCCESS_SECONDS: u64 = 5;
+/// Longer, because a refusal has more to read.
 const REFUSAL_SECONDS: u64 = 12;
-/// More than this covers the board.
-const MOST: usize = 4;
+/// More toasts would cover the board.
+const MAX_TOASTS: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Toast {
@@ -23,7 +23,7 @@ struct Toast {
     hint: String,
 }
 
-/// The messages on screen.
+/// The toasts on screen.
 #[derive(Clone, Copy)]
 pub(crate) struct Toasts {
     shown: RwSignal<Vec<Toast>>,
@@ -37,16 +37,16 @@ impl Toasts {
         toasts
     }
 
-    pub(crate) fn here() -> Self {
+    pub(crate) fn from_context() -> Self {
         expect_context()
     }
 
-    /// Something was done.
-    pub(crate) fn news(self, text: impl Into<String>) {
-        self.push(Tone::Good, text.into(), String::new(), NEWS_SECONDS);
+    /// Reports a finished action.
+    pub(crate) fn success(self, text: impl Into<String>) {
+        self.push(Tone::Good, text.into(), String::new(), SUCCESS_SECONDS);
     }
 
-    /// Something was not done, and what to do instead.
+    /// Reports a refused action and the next step.
     pub(crate) fn refusal(self, text: &str, hint: &str) {
         self.push(Tone::Bad, sentence(text), sentence(hint), REFUSAL_SECONDS);
     }
@@ -57,7 +57,7 @@ impl Toasts {
         self.shown.update(|shown| {
             shown.retain(|toast| toast.text != text);
             shown.push(Toast { id, tone, text, hint });
-            let surplus = shown.len().saturating_sub(MOST);
+            let surplus = shown.len().saturating_sub(MAX_TOASTS);
             shown.drain(..surplus);
         });
         set_timeout(move || self.dismiss(id), Duration::from_secs(seconds));
@@ -68,15 +68,15 @@ impl Toasts {
     }
 }
 
-/// Draws the messages above everything else, dialogs included, and reads them out.
+/// Shows the toasts above everything else, dialogs included.
 #[component]
 pub(crate) fn ToastStack() -> impl IntoView {
-    let toasts = Toasts::here();
+    let toasts = Toasts::from_context();
     let stack = NodeRef::<Div>::new();
     Effect::new(move || {
         let empty = toasts.shown.with(Vec::is_empty);
         if let Some(stack) = stack.get() {
-            // Shown anew each time: the last one to enter the top layer is the highest, and a dialog may have come between.
+            // Hide and show again, because a dialog may have entered the top layer above the toasts.
             let _was_hidden = stack.hide_popover();
             if !empty {
                 let _shown = stack.show_popover();
@@ -84,13 +84,13 @@ pub(crate) fn ToastStack() -> impl IntoView {
         }
     });
     view! {
-        <div class="toasts" popover="manual" node_ref=stack role="log" aria-live="polite" aria-label="Notices">
+        <div class="toasts" popover="manual" node_ref=stack role="log" aria-live="polite" aria-label="Notifications">
             <For each=move || toasts.shown.get() key=|toast| toast.id let:toast>
                 <div class="toast" data-tone=toast.tone.as_str()>
                     <Icon drawing=if toast.tone == Tone::Bad { ALERT } else { DONE } />
                     <div>
-                        <p><Coded text=toast.text /></p>
-                        {(!toast.hint.is_empty()).then(|| view! { <p><Coded text=toast.hint.clone() /></p> })}
+                        <p><InlineCode text=toast.text /></p>
+                        {(!toast.hint.is_empty()).then(|| view! { <p><InlineCode text=toast.hint.clone() /></p> })}
                     </div>
                     <button
                         type="button"

@@ -1,34 +1,34 @@
-//! The bar at the top of every page: the way home, how the connection is, the theme, and the demonstration's banner.
+//! The bar at the top of every page: home link, connection state and theme, with the banners for the demonstration and for parked agents.
 
-use domain::wire::Demo;
+use domain::wire::DemoInfo;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::app::About;
+use crate::app::ServerStatus;
 use crate::client::Client;
 use crate::components::badge::Tone;
-use crate::components::coded::Coded;
 use crate::components::icon::{ALERT, Icon, PLUG, SUN};
+use crate::components::inline_code::InlineCode;
 use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
-use crate::socket::Link;
+use crate::socket::ConnectionState;
 use crate::time::Clock;
 
 #[component]
 pub(crate) fn TopBar(
-    /// The project's title, below the way home.
+    /// The title of the project.
     #[prop(optional, into)]
     crumb: Option<Signal<String>>,
-    #[prop(optional)] link: Option<RwSignal<Link>>,
+    #[prop(optional)] link: Option<RwSignal<ConnectionState>>,
 ) -> impl IntoView {
-    let navigation = Navigation::here();
-    let about = About::here();
+    let navigation = Navigation::from_context();
+    let status = ServerStatus::from_context();
     view! {
-        {move || about.server.get().and_then(|server| server.demo).map(|demo| view! { <DemoBanner demo=demo /> })}
+        {move || status.server.get().and_then(|server| server.demo).map(|demo| view! { <DemoBanner demo=demo /> })}
         <header class="topbar">
             <a class="brand" href="/" on:click=move |event| navigation.follow(&event, Route::Projects)>
-                <Mark />
+                <Logo />
                 "vibe-relay"
             </a>
             {crumb.map(|crumb| view! { <span class="crumb">{crumb}</span> })}
@@ -43,7 +43,7 @@ pub(crate) fn TopBar(
 }
 
 #[component]
-fn Mark() -> impl IntoView {
+fn Logo() -> impl IntoView {
     view! {
         <svg class="mark" width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
             <rect width="32" height="32" rx="8"></rect>
@@ -56,33 +56,33 @@ fn Mark() -> impl IntoView {
 }
 
 #[component]
-fn Connection(link: RwSignal<Link>) -> impl IntoView {
-    let look = move || match link.get() {
-        Link::Opening => ("Connecting", Tone::Neutral),
-        Link::CatchingUp => ("Catching up", Tone::Warn),
-        Link::Live => ("Live", Tone::Good),
-        Link::Lost => ("Connection lost: trying again", Tone::Bad),
-        Link::Refused => ("Not connected", Tone::Bad),
+fn Connection(link: RwSignal<ConnectionState>) -> impl IntoView {
+    let label = move || match link.get() {
+        ConnectionState::Opening => ("Connecting", Tone::Neutral),
+        ConnectionState::CatchingUp => ("Catching up", Tone::Warn),
+        ConnectionState::Live => ("Live", Tone::Good),
+        ConnectionState::Lost => ("Connection lost, reconnecting", Tone::Bad),
+        ConnectionState::Refused => ("Not connected", Tone::Bad),
     };
     view! {
-        <span class="connection" role="status" data-tone=move || look().1.as_str()>
-            {move || look().0}
+        <span class="connection" role="status" data-tone=move || label().1.as_str()>
+            {move || label().0}
         </span>
     }
 }
 
-/// Why no agent is started at all, with the remedy.
+/// A banner for each reason that suspends all agent starts.
 #[component]
 fn Parked() -> impl IntoView {
-    let (about, clock) = (About::here(), Clock::here());
-    let parked = move || about.server.get().map(|server| server.parked).unwrap_or_default();
+    let (status, clock) = (ServerStatus::from_context(), Clock::from_context());
+    let parked = move || status.server.get().map(|server| server.parked).unwrap_or_default();
     view! {
         <For each=parked key=|parking| (parking.reason, parking.until) let:parking>
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=ALERT />
-                <strong>{format!("Agents wait: {}", parking.reason.sentence())}</strong>
-                <span><Coded text=parking.reason.remedy() /></span>
-                <span class="soft"><Coded text=parking.detail.clone() /></span>
+                <strong>{format!("Agents are parked: {}", parking.reason.sentence())}</strong>
+                <span><InlineCode text=parking.reason.remedy() /></span>
+                <span class="soft"><InlineCode text=parking.detail.clone() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>
@@ -90,15 +90,15 @@ fn Parked() -> impl IntoView {
 }
 
 #[component]
-fn DemoBanner(demo: Demo) -> impl IntoView {
-    let (client, toasts) = (Client::here(), Toasts::here());
+fn DemoBanner(demo: DemoInfo) -> impl IntoView {
+    let (client, toasts) = (Client::from_context(), Toasts::from_context());
     let pulling = RwSignal::new(false);
     let pull = move |_| {
         pulling.set(true);
         client.watch(client.pull_the_plug(), move |result| {
             pulling.set(false);
             if result.is_ok() {
-                toasts.news("The server was killed with -9. Agents work on; it starts again and picks them up.");
+                toasts.success("The server was killed with SIGKILL. Agents keep working, and the restarted server reconnects to them.");
             }
         });
     };
@@ -106,9 +106,9 @@ fn DemoBanner(demo: Demo) -> impl IntoView {
         <div class="banner" data-tone="info" role="note">
             <strong>"Demonstration"</strong>
             <span>{if demo.scripted {
-                "Scripted agents, no model, no account; git, worktrees, reviews and merges are real."
+                "The agents are scripted: no model, no account. Git, worktrees, reviews and merges are real."
             } else {
-                "Claude Code works here with your account, which costs money."
+                "Claude Code works with your account, which costs money."
             }}</span>
             <span class="row push">
                 <a class="button small" href=demo.page_url target="_blank" rel="noopener">"See the page they build"</a>
@@ -121,7 +121,7 @@ fn DemoBanner(demo: Demo) -> impl IntoView {
     }
 }
 
-/// Shows the other theme, here and in every tab that is opened later.
+/// Switches the theme of this page and of pages opened later.
 fn switch_theme() {
     let Some(root) = document().document_element().and_then(|root| root.dyn_into::<HtmlElement>().ok()) else { return };
     let chosen = root.dataset().get("theme");
@@ -130,7 +130,7 @@ fn switch_theme() {
     let theme = if dark { "light" } else { "dark" };
     let _shown = root.dataset().set("theme", theme);
     if let Ok(Some(storage)) = window().local_storage() {
-        // A full or blocked storage costs the memory of the choice, not the choice.
-        let _kept = storage.set_item("theme", theme);
+        // Without storage, the choice lasts until the next reload.
+        let _stored = storage.set_item("theme", theme);
     }
 }

@@ -1,4 +1,4 @@
-//! What is shown to a browser that the server does not know. Signing in is the server's business: it hands out a one-time link.
+//! The page for a browser without a session. The server prints a one-time sign-in link.
 
 use leptos::prelude::*;
 
@@ -9,13 +9,13 @@ pub(crate) fn SignInPage() -> impl IntoView {
             <div class="empty">
                 <h2>"Sign in"</h2>
                 <p>
-                    "This browser is not known to the server yet. Open the link that " <code>"vibe-relay serve"</code>
-                    " printed: it works once and leaves a cookie here."
+                    "This browser is not signed in. Open the link that " <code>"vibe-relay serve"</code>
+                    " printed. It works once and stores a cookie."
                 </p>
-                <p class="small-text">"No link at hand? Start the server again; it prints a new one, and running agents go on."</p>
+                <p class="small-text">"To get a new link, restart the server. Running agents continue."</p>
                 <button type="button" class="button primary" on:click=move |_| {
                     let _reloading = window().location().reload();
-                }>"I opened the link: try again"</button>
+                }>"Try again"</button>
             </div>
         </main>
     }

@@ -1,35 +1,17 @@
-//! An event reaches the card it is about, and nothing else.
+//! Tests of the store: events, totals, pages of finished cards and stale lists.
 
 use domain::actor::Actor;
+use domain::board::status::HeldBy;
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::project::{PlanApproval, ProjectStatus};
-use domain::task::HeldBy;
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::*;
-use crate::testing::card;
+use domain::wire::FinishedColumn;
 
-fn board(cards: Vec<Card>) -> Board {
-    let project = Project {
-        id: ProjectId::new(1),
-        title: "Project".to_owned(),
-        description: None,
-        status: ProjectStatus::Active,
-        repo_path: String::new(),
-        git_dir: String::new(),
-        base_branch: "main".to_owned(),
-        integration_branch: "vibe-relay/PROJ-001".to_owned(),
-        integration_head: None,
-        landed_sha: None,
-        plan_approval: PlanApproval::Auto,
-        created_at: Timestamp::from_milliseconds(0),
-        updated_at: Timestamp::from_milliseconds(0),
-    };
-    Board { project, cards, seq: 10, epoch: "e".to_owned() }
-}
+use super::*;
+use crate::testing::{board, card};
 
 fn moved(seq: Seq, card: Card) -> Envelope {
     Envelope {
@@ -45,8 +27,8 @@ fn moved(seq: Seq, card: Card) -> Envelope {
     }
 }
 
-/// How often the signal of a card was set since this was called.
-fn draws(store: Store, number: u64) -> (Arc<AtomicUsize>, ImmediateEffect) {
+/// Counts updates of a card's signal from now on.
+fn updates(store: Store, number: u64) -> (Arc<AtomicUsize>, ImmediateEffect) {
     let count = Arc::new(AtomicUsize::new(0));
     let (counted, signal) = (count.clone(), store.card(&TaskId::new(number)).unwrap());
     let effect = ImmediateEffect::new(move || {
@@ -62,7 +44,7 @@ fn ids(store: Store, status: Status) -> Vec<u64> {
 }
 
 #[test]
-fn an_event_touches_its_card_and_the_columns_between_which_it_moved() {
+fn event_updates_only_its_card_and_columns() {
     let owner = Owner::new();
     owner.set();
     let store = Store::provide();
@@ -74,8 +56,8 @@ fn an_event_touches_its_card_and_the_columns_between_which_it_moved() {
     assert_eq!(store.card_now(&TaskId::new(2)).unwrap().status, Status::InProgress);
     assert_eq!(store.place(), Some((11, "e".to_owned())));
 
-    // A card that comes again unchanged, as after a resync, is not drawn again; nor is an event known already.
-    let ((first, _first_follows), (second, _second_follows)) = (draws(store, 1), draws(store, 2));
+    // Neither an unchanged card after a resync nor a known event updates a signal.
+    let ((first, _first_follows), (second, _second_follows)) = (updates(store, 1), updates(store, 2));
     store.load(board(vec![card(1, Status::Backlog), card(2, Status::InProgress)]));
     store.apply(&moved(9, card(2, Status::Done)));
     assert_eq!((first.load(Ordering::Relaxed), second.load(Ordering::Relaxed)), (0, 0));
@@ -84,7 +66,7 @@ fn an_event_touches_its_card_and_the_columns_between_which_it_moved() {
 }
 
 #[test]
-fn sums_and_the_waiting_plan_follow_the_cards() {
+fn totals_and_plan_follow_the_cards() {
     let owner = Owner::new();
     owner.set();
     let store = Store::provide();
@@ -97,7 +79,7 @@ fn sums_and_the_waiting_plan_follow_the_cards() {
 }
 
 #[test]
-fn an_activity_line_is_kept_for_the_card_that_asks_later() {
+fn activity_before_its_card_is_stored() {
     let owner = Owner::new();
     owner.set();
     let store = Store::provide();
@@ -106,22 +88,81 @@ fn an_activity_line_is_kept_for_the_card_that_asks_later() {
 }
 
 #[test]
-fn news_among_agents_is_told_once_and_only_of_this_project() {
+fn team_event_of_this_project_invalidates_lists_once() {
     let owner = Owner::new();
     owner.set();
     let store = Store::provide();
-    let told = |topic| store.news(topic).get_untracked();
+    let revision = |kind| store.revision_of(kind).get_untracked();
     let sent = |seq, project| Envelope {
         project_id: Some(ProjectId::new(project)),
         event: Event::MessageSent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false },
         card: None,
         ..moved(seq, card(1, Status::Backlog))
     };
-    assert_eq!(told(Topic::Messages), 0);
+    assert_eq!(revision(ListKind::Messages), 0);
     store.load(board(Vec::new()));
-    assert_eq!((told(Topic::Messages), told(Topic::Contracts)), (1, 1));
+    assert_eq!((revision(ListKind::Messages), revision(ListKind::Contracts)), (1, 1));
     for envelope in [sent(11, 1), sent(11, 1), sent(12, 2)] {
         store.apply(&envelope);
     }
-    assert_eq!((told(Topic::Messages), told(Topic::Contracts)), (2, 1));
+    assert_eq!((revision(ListKind::Messages), revision(ListKind::Contracts)), (2, 1));
+}
+
+fn finished(total: u32, next: Option<&str>) -> FinishedCards {
+    let done = FinishedColumn { total, counts_as_done: total, merged: 0, cost_micro_usd: 100, next: next.map(str::to_owned) };
+    FinishedCards { done, ..FinishedCards::default() }
+}
+
+fn move_to(seq: Seq, from: Status, card: Card) -> Envelope {
+    Envelope { event: Event::TaskMoved { from, to: card.status, reason: None }, ..moved(seq, card) }
+}
+
+#[test]
+fn pages_of_finished_cards_are_added_until_the_last() {
+    let owner = Owner::new();
+    owner.set();
+    let store = Store::provide();
+    store.load(BoardView { finished: finished(4, Some("3")), ..board(vec![card(1, Status::Backlog), card(5, Status::Done)]) });
+    assert_eq!((store.unloaded_count(Status::Done), store.next_page(Status::Done)), (3, Some("3".to_owned())));
+    assert_eq!((store.totals.get_untracked().done, store.totals.get_untracked().cost_micro_usd), (4, 110));
+
+    store.add_page(Status::Done, "9", CardPage { items: vec![card(4, Status::Done)], next: None });
+    assert_eq!(ids(store, Status::Done), [5], "a page of an older board is dropped");
+    store.add_page(Status::Done, "3", CardPage { items: vec![card(4, Status::Done), card(3, Status::Done)], next: Some("2".to_owned()) });
+    assert_eq!(ids(store, Status::Done), [3, 4, 5]);
+    assert_eq!((store.unloaded_count(Status::Done), store.totals.get_untracked().done), (1, 4));
+    store.add_page(Status::Done, "2", CardPage { items: vec![card(2, Status::Done)], next: None });
+    assert_eq!((store.unloaded_count(Status::Done), store.next_page(Status::Done)), (0, None));
+    assert_eq!(store.totals.get_untracked().done, 4);
+}
+
+#[test]
+fn event_about_an_unloaded_card_loads_it() {
+    let owner = Owner::new();
+    owner.set();
+    let store = Store::provide();
+    store.load(BoardView { finished: finished(3, Some("4")), ..board(vec![card(1, Status::Backlog)]) });
+    let later = |card: Card| Card { updated_at: Timestamp::from_milliseconds(5), ..card };
+    store.apply(&moved(11, later(card(2, Status::Done))));
+    assert_eq!((ids(store, Status::Done), store.unloaded_count(Status::Done)), (vec![2], 2));
+    store.apply(&move_to(12, Status::Done, card(3, Status::InProgress)));
+    assert_eq!((ids(store, Status::InProgress), store.unloaded_count(Status::Done)), (vec![3], 1));
+    store.apply(&move_to(13, Status::Backlog, later(card(1, Status::Done))));
+    assert_eq!((ids(store, Status::Done), store.unloaded_count(Status::Done)), (vec![1, 2], 1));
+    assert_eq!(store.totals.get_untracked().done, 3);
+}
+
+#[test]
+fn goals_become_stale_with_their_tasks() {
+    let owner = Owner::new();
+    owner.set();
+    let store = Store::provide();
+    let of_goal = |status| Card { goal_id: Some(domain::id::GoalId::new(1)), ..card(1, status) };
+    store.load(board(vec![of_goal(Status::Backlog), card(2, Status::Backlog)]));
+    let revision = || store.revision_of(ListKind::Goals).get_untracked();
+    store.apply(&moved(11, card(2, Status::InProgress)));
+    store.apply(&moved(12, Card { comments: 1, ..of_goal(Status::Backlog) }));
+    assert_eq!(revision(), 1);
+    store.apply(&moved(13, of_goal(Status::InProgress)));
+    assert_eq!(revision(), 2);
 }

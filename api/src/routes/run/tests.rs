@@ -1,6 +1,6 @@
 //! Pages of a transcript hold whole lines, all of them, once.
 
-use domain::output::{OutputKind, OutputLine};
+use domain::runs::output::{OutputKind, OutputLine};
 
 use super::*;
 

@@ -2,13 +2,13 @@
 
 use axum::http::StatusCode;
 use db::Caller;
-use domain::agent::Registration;
-use domain::evidence::Found;
+use domain::board::stage::Stage;
+use domain::board::task::{Submission, TaskUpdate};
 use domain::id::{ProjectId, TaskId};
-use domain::message::NewMessage;
-use domain::spawn::MinionStatus;
-use domain::stage::Stage;
-use domain::task::{Submission, TaskUpdate};
+use domain::runs::evidence::EvidenceResult;
+use domain::team::agent::Registration;
+use domain::team::message::NewMessage;
+use domain::team::minion::MinionStatus;
 use serde_json::{Value, json};
 
 use super::Story;
@@ -72,7 +72,7 @@ async fn handed_in(story: &mut Story, mara: &Caller, title: &str) -> TaskId {
     let assigned = story.act("post", "/api/tasks/{id}/assign", task.as_str(), wish, StatusCode::OK).await;
     assert_eq!((assigned["assigned_to"].as_str(), assigned["role_hat"].as_str()), (Some("platform/mara"), Some("builder")));
     let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
-    db.update_task(mara, &task, begin, Found::Nothing).await.unwrap();
+    db.update_task(mara, &task, begin, EvidenceResult::Nothing).await.unwrap();
     let work = Submission { summary: "It is done.".into(), files_changed: None, test_results: None };
     db.submit_for_review(mara, &task, work).await.unwrap();
     task
@@ -97,7 +97,7 @@ pub(super) async fn works(story: &mut Story, mara: &Caller) {
     let linked = story.act("post", "/api/tasks/{id}/goal", size.as_str(), json!({"goal_id": "GOAL-001"}), StatusCode::OK).await;
     assert_eq!(linked["goal_id"], "GOAL-001");
     let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
-    db.approve_task(&lena, &size, None, Found::Nothing).await.unwrap();
+    db.approve_task(&lena, &size, None, EvidenceResult::Nothing).await.unwrap();
     let verified = story.act("post", "/api/tasks/{id}/verify", size.as_str(), json!({}), StatusCode::OK).await;
     assert_eq!((verified["status"].as_str(), verified["verified_by"].as_str(), &verified["note"]), (Some("done"), Some("human"), &Value::Null));
     assert_eq!(story.get("/api/goals/{id}", "GOAL-001").await["status"], "pending_verify");
@@ -115,7 +115,7 @@ pub(super) async fn agrees(story: &mut Story, mara: &Caller) {
     let begun = story.act("post", "/api/projects/{id}/handshakes", PROJECT, new, StatusCode::CREATED).await;
     assert_eq!((begun["status"].as_str(), begun["targets"][0]["agent_name"].as_str()), (Some("pending"), Some("platform/mara")));
     let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
-    let asked = db.begin_handshake(&lena, &project, "Shall we?", vec!["human".into()]).await.unwrap();
+    let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into()]).await.unwrap();
     let done = story.act("post", "/api/handshakes/{id}/acknowledge", &asked.id.to_string(), Value::Null, StatusCode::OK).await;
     assert_eq!(done["status"], "completed");
     let all = story.get("/api/projects/{id}/handshakes", PROJECT).await;

@@ -16,7 +16,7 @@ fn bodies_need_only_what_matters() {
     assert_eq!(serde_json::from_str::<Notes>("{}").unwrap(), Notes { notes: None });
     let handshake = NewHandshake { message: "Begin".into(), agents: Vec::new() };
     assert_eq!(serde_json::from_str::<NewHandshake>(r#"{"message": "Begin"}"#).unwrap(), handshake);
-    let answer = serde_json::to_string(&Token { token: "ab".into(), connect: "claude".into() }).unwrap();
+    let answer = serde_json::to_string(&CreatedToken { token: "ab".into(), connect: "claude".into() }).unwrap();
     insta::assert_snapshot!(answer, @r#"{"token":"ab","connect":"claude"}"#);
 }
 

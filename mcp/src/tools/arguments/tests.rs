@@ -1,6 +1,6 @@
 //! What models write, and what is meant by it.
 
-use domain::agent::Role;
+use domain::team::role::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

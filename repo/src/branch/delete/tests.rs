@@ -1,4 +1,4 @@
-//! Deleting one branch costs no other, whatever other programs do at the same moment, and a killed deletion is finished.
+//! Deleting one branch never loses another, even while other programs write, and a killed deletion can be finished.
 
 use std::fs;
 use std::path::Path;
@@ -8,29 +8,29 @@ use std::thread;
 use super::delete;
 use crate::git_program::{git, run};
 use crate::handle::oid;
-use crate::testing::Sample;
+use crate::testing::TestRepository;
 use crate::{RepoError, Repository};
 
 const BRANCH: &str = "vr/TASK-001/work";
 const NAME: &str = "refs/heads/vr/TASK-001/work";
 
-/// What a kill leaves.
-type Step = (&'static str, fn(&Sample));
+/// A state that a kill leaves, and the function that produces it.
+type Step = (&'static str, fn(&TestRepository));
 
-fn sample() -> (Sample, Repository, String) {
-    let sample = Sample::new();
+fn sample() -> (TestRepository, Repository, String) {
+    let sample = TestRepository::new();
     let repository = sample.repository();
     let start = repository.ref_sha("main").unwrap().unwrap();
     (sample, repository, start)
 }
 
-/// The branches that `git` sees, as one line.
-fn branches(sample: &Sample) -> String {
+/// The branches that `git` lists, as one line.
+fn branches(sample: &TestRepository) -> String {
     git(sample.top(), &["branch", "--format=%(refname:short)"]).replace('\n', " ")
 }
 
-/// As in a repository that has grown: writing the file takes long enough for others to come in between.
-fn pack_many(sample: &Sample, start: &str, deleted: usize) {
+/// Packs so many references that writing the file takes long enough for a race.
+fn pack_many(sample: &TestRepository, start: &str, deleted: usize) {
     let mut names: Vec<String> = (0..deleted).map(|number| format!("refs/heads/done/{number:04}")).collect();
     names.extend((0..3_000).map(|number| format!("refs/tags/v{number:04}")));
     let mut text = "# pack-refs with: peeled fully-peeled sorted \n".to_owned();
@@ -39,7 +39,7 @@ fn pack_many(sample: &Sample, start: &str, deleted: usize) {
 }
 
 #[test]
-fn branches_that_are_packed_meanwhile_stay() {
+fn branches_packed_during_a_deletion_survive() {
     const DELETED: usize = 60;
     let (sample, repository, start) = sample();
     pack_many(&sample, &start, DELETED);
@@ -50,7 +50,7 @@ fn branches_that_are_packed_meanwhile_stay() {
             let mut made = 0;
             while !done.load(Ordering::Relaxed) {
                 fs::create_dir_all(&folder).unwrap();
-                // `git` removes the folder when it has packed what is in it.
+                // `git` removes the folder after packing its branches.
                 if fs::write(folder.join(made.to_string()), format!("{start}\n")).is_ok() {
                     made += 1;
                     run(sample.top(), &["pack-refs", "--all"]);
@@ -65,13 +65,13 @@ fn branches_that_are_packed_meanwhile_stay() {
     });
     let count = |pattern: &str| git(sample.top(), &["for-each-ref", "--format=.", pattern]).lines().count();
     assert!(packed > 0);
-    assert_eq!(count("refs/heads/fresh"), packed, "branches that git packed are gone");
+    assert_eq!(count("refs/heads/fresh"), packed, "branches that git packed were lost");
     assert_eq!(count("refs/heads/done"), 0);
     assert_eq!(count("refs/tags"), 3_000);
 }
 
 #[test]
-fn all_of_it_goes_and_nothing_else() {
+fn a_deletion_removes_every_trace_and_nothing_else() {
     let (sample, repository, start) = sample();
     git(sample.top(), &["tag", "-a", "-m", "a tag", "v1"]);
     git(sample.top(), &["branch", BRANCH]);
@@ -79,58 +79,58 @@ fn all_of_it_goes_and_nothing_else() {
     git(sample.top(), &["pack-refs", "--all"]);
     let packed = sample.git_dir().join("packed-refs");
     let before = fs::read_to_string(&packed).unwrap();
-    // Also the loose value that hides the packed one.
+    // The branch now also has a loose value, which hides the packed one.
     let next = sample.commit_on(BRANCH, &[("a", Some("a"))], "next");
     sample.set_branch("kept", &next);
     assert!(repository.delete_branch(BRANCH, "kept").unwrap());
     assert_eq!(fs::read_to_string(&packed).unwrap(), before.replace(&format!("{start} {NAME}\n"), ""));
     assert_eq!(branches(&sample), "kept main vr/TASK-002/work");
-    assert!(!sample.git_dir().join("logs").join(NAME).parent().unwrap().exists(), "the reflog and its folder");
-    assert!(!sample.git_dir().join("refs/heads/vr").exists(), "the folders that were made for the lock");
+    assert!(!sample.git_dir().join("logs").join(NAME).parent().unwrap().exists(), "the reflog folder remains");
+    assert!(!sample.git_dir().join("refs/heads/vr").exists(), "the folders of the lock remain");
     assert!(sample.git_dir().join("logs/refs/heads/vr/TASK-002/work").exists());
     git(sample.top(), &["fsck", "--strict"]);
 }
 
 #[test]
-fn a_deletion_that_was_killed_is_finished() {
-    fn unlocked(sample: &Sample) {
-        ours(&sample.git_dir().join(format!("{NAME}.lock")));
+fn a_killed_deletion_is_finished_by_a_repeat() {
+    fn reference_locked(sample: &TestRepository) {
+        stale_lock(&sample.git_dir().join(format!("{NAME}.lock")));
     }
-    fn locked(sample: &Sample) {
-        unlocked(sample);
-        ours(&sample.git_dir().join("packed-refs.lock"));
+    fn locked(sample: &TestRepository) {
+        reference_locked(sample);
+        stale_lock(&sample.git_dir().join("packed-refs.lock"));
     }
-    /// A lock of ours, whose process is dead.
-    fn ours(lock: &Path) {
+    /// Writes one of our locks whose process has exited.
+    fn stale_lock(lock: &Path) {
         fs::create_dir_all(lock.parent().unwrap()).unwrap();
         fs::write(lock, "vibe-relay\n").unwrap();
     }
-    fn no_reflog(sample: &Sample) {
+    fn no_reflog(sample: &TestRepository) {
         locked(sample);
         fs::remove_file(sample.git_dir().join("logs").join(NAME)).unwrap();
     }
-    fn drafted(sample: &Sample) {
+    fn drafted(sample: &TestRepository) {
         no_reflog(sample);
         fs::write(sample.git_dir().join("packed-refs.vibe-relay"), "# pack").unwrap();
     }
-    fn not_packed(sample: &Sample) {
+    fn not_packed(sample: &TestRepository) {
         no_reflog(sample);
         let packed = sample.git_dir().join("packed-refs");
         let text = fs::read_to_string(&packed).unwrap();
         let rest: Vec<_> = text.lines().filter(|line| !line.ends_with(NAME)).collect();
         fs::write(packed, rest.join("\n") + "\n").unwrap();
     }
-    fn not_loose(sample: &Sample) {
+    fn not_loose(sample: &TestRepository) {
         not_packed(sample);
         fs::remove_file(sample.git_dir().join(NAME)).unwrap();
     }
     let steps: [Step; 6] = [
-        ("the branch is locked", unlocked),
-        ("all packed references too", locked),
+        ("the branch is locked", reference_locked),
+        ("packed-refs is locked too", locked),
         ("the reflog is gone", no_reflog),
-        ("half a file", drafted),
+        ("a partial draft exists", drafted),
         ("the packed value is gone", not_packed),
-        ("the loose one too", not_loose),
+        ("the loose value is gone too", not_loose),
     ];
     for (state, kill) in steps {
         let (sample, repository, _) = sample();
@@ -139,8 +139,8 @@ fn a_deletion_that_was_killed_is_finished() {
         let next = sample.commit_on(BRANCH, &[("a", Some("a"))], "next");
         sample.set_branch("kept", &next);
         kill(&sample);
-        let there = repository.ref_sha(BRANCH).unwrap().is_some();
-        assert_eq!(repository.delete_branch(BRANCH, "kept").unwrap(), there, "{state}");
+        let existed = repository.ref_sha(BRANCH).unwrap().is_some();
+        assert_eq!(repository.delete_branch(BRANCH, "kept").unwrap(), existed, "{state}");
         assert_eq!(branches(&sample), "kept main", "{state}");
         assert!(!sample.git_dir().join("refs/heads/vr").exists(), "{state}");
         git(sample.top(), &["pack-refs", "--all"]);
@@ -148,7 +148,7 @@ fn a_deletion_that_was_killed_is_finished() {
 }
 
 #[test]
-fn the_value_that_was_judged_is_the_one_that_is_deleted() {
+fn a_branch_that_moved_is_not_deleted() {
     let (sample, repository, start) = sample();
     let next = sample.commit_on(BRANCH, &[("a", Some("a"))], "next");
     for _ in 0..2 {
@@ -157,11 +157,11 @@ fn the_value_that_was_judged_is_the_one_that_is_deleted() {
         assert_eq!(repository.ref_sha(BRANCH).unwrap().as_ref(), Some(&next));
         git(sample.top(), &["pack-refs", "--all"]);
     }
-    assert!(!delete(&sample.git_dir(), "refs/heads/vr/TASK-002/work", oid(&start).unwrap()).unwrap(), "gone meanwhile");
+    assert!(!delete(&sample.git_dir(), "refs/heads/vr/TASK-002/work", oid(&start).unwrap()).unwrap(), "a missing reference is not an error");
 }
 
 #[test]
-fn a_branch_that_only_points_to_another_is_refused() {
+fn a_symbolic_branch_is_not_deleted() {
     let (sample, repository, _) = sample();
     sample.commit_on("other", &[("a", Some("a"))], "other");
     sample.set_branch("kept", &repository.ref_sha("other").unwrap().unwrap());
@@ -174,9 +174,9 @@ fn a_branch_that_only_points_to_another_is_refused() {
     assert_eq!(branches(&sample), "kept main other vr/TASK-001/work");
 }
 
-/// Each deletion removes the folder that the other thread wants to make its next branch in.
+/// Each deletion removes the folder in which the other thread creates its next branch.
 #[test]
-fn neighbours_that_are_made_meanwhile_stay() {
+fn neighbours_created_during_a_deletion_survive() {
     const ROUNDS: usize = 60;
     let (sample, repository, start) = sample();
     thread::scope(|scope| {

@@ -1,6 +1,6 @@
-//! One entry is taken out, and every other byte stays.
+//! Removing one entry changes no other byte.
 
-use super::take_out;
+use super::extract;
 
 const TEXT: &str = "# pack-refs with: peeled fully-peeled sorted \n\
     1111111111111111111111111111111111111111 refs/heads/vr\n\
@@ -10,12 +10,12 @@ const TEXT: &str = "# pack-refs with: peeled fully-peeled sorted \n\
     5555555555555555555555555555555555555555 refs/tags/v2\n";
 
 fn without(text: &str, name: &str) -> (Option<String>, String) {
-    let (value, rest) = take_out(text.as_bytes(), name);
+    let (value, rest) = extract(text.as_bytes(), name);
     (value.map(|id| id.to_string()), String::from_utf8(rest).unwrap())
 }
 
 #[test]
-fn an_entry_goes_with_what_it_points_to() {
+fn a_tag_is_removed_with_its_peeled_line() {
     let (value, rest) = without(TEXT, "refs/tags/v1");
     assert_eq!(value.unwrap(), "3".repeat(40));
     insta::assert_snapshot!(rest, @"
@@ -27,7 +27,7 @@ fn an_entry_goes_with_what_it_points_to() {
 }
 
 #[test]
-fn only_the_whole_name_counts() {
+fn only_a_full_name_matches() {
     let (value, rest) = without(TEXT, "refs/heads/vr");
     assert_eq!(value.unwrap(), "1".repeat(40));
     assert_eq!(rest, TEXT.replace(&format!("{} refs/heads/vr\n", "1".repeat(40)), ""));
@@ -37,7 +37,7 @@ fn only_the_whole_name_counts() {
 }
 
 #[test]
-fn line_ends_and_a_cut_off_last_line_are_kept_as_they_are() {
+fn line_ends_and_a_truncated_last_line_are_preserved() {
     let id = "1".repeat(40);
     let text = format!("{id} refs/heads/a\r\n{id} refs/heads/b");
     assert_eq!(without(&text, "refs/heads/a"), (Some(id.clone()), format!("{id} refs/heads/b")));

@@ -55,11 +55,11 @@ fn argv(request: &LaunchRequest<'_>) -> Vec<String> {
 
 /// The built-in tools of an agent kind. Missing tools either bypass the board (scheduled work, other worktrees, messages between
 /// agents) or are not part of the kind's work. The [`hook`] counts the helpers of a coder.
-fn built_in_tools(phase: Phase) -> &'static str {
+fn built_in_tools(phase: AgentKind) -> &'static str {
     match phase {
-        Phase::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
-        Phase::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
-        Phase::Planner | Phase::Orchestrator => "Bash,Read,Grep,Glob",
+        AgentKind::Coder => "Bash,Read,Edit,Write,Grep,Glob,Agent",
+        AgentKind::Reviewer => "Bash,Read,Edit,Write,Grep,Glob",
+        AgentKind::Planner | AgentKind::Orchestrator => "Bash,Read,Grep,Glob",
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    fn request<'a>(phase: Phase, session: Session, command: &'a [String], task: &'a TaskId) -> LaunchRequest<'a> {
+    fn request<'a>(phase: AgentKind, session: Session, command: &'a [String], task: &'a TaskId) -> LaunchRequest<'a> {
         LaunchRequest {
             command,
             phase,
@@ -105,26 +105,26 @@ mod tests {
     fn command_line_of_first_and_resumed_start_is_stable() {
         let task = TaskId::new(1);
         let command = ["/usr/bin/claude".to_owned()];
-        insta::assert_snapshot!(argv(&request(Phase::Coder, Session::New(Uuid::nil()), &command, &task)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/role.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob,Agent --dangerously-skip-permissions");
+        insta::assert_snapshot!(argv(&request(AgentKind::Coder, Session::New(Uuid::nil()), &command, &task)).join(" "), @"/usr/bin/claude -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id 00000000-0000-0000-0000-000000000000 --append-system-prompt-file /runs/1/role.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Edit,Write,Grep,Glob,Agent --dangerously-skip-permissions");
         let scripted = ["/usr/bin/vibe-relay".to_owned(), "scripted-agent".to_owned()];
-        let resumed = LaunchRequest { model: Some("opus"), ..request(Phase::Planner, Session::Resume(Uuid::nil()), &scripted, &task) };
+        let resumed = LaunchRequest { model: Some("opus"), ..request(AgentKind::Planner, Session::Resume(Uuid::nil()), &scripted, &task) };
         insta::assert_snapshot!(argv(&resumed).join(" "), @"/usr/bin/vibe-relay scripted-agent -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --resume 00000000-0000-0000-0000-000000000000 --model opus --append-system-prompt-file /runs/1/role.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Grep,Glob --dangerously-skip-permissions");
     }
 
     #[test]
     fn only_coders_and_reviewers_get_tools_that_write() {
-        for phase in Phase::ALL {
-            let writes = matches!(phase, Phase::Coder | Phase::Reviewer);
+        for phase in AgentKind::ALL {
+            let writes = matches!(phase, AgentKind::Coder | AgentKind::Reviewer);
             assert_eq!(built_in_tools(*phase).contains("Write"), writes, "{phase}");
             // Planners and reviewers must look at the code themselves.
-            assert_eq!(built_in_tools(*phase).contains("Agent"), *phase == Phase::Coder, "{phase}");
+            assert_eq!(built_in_tools(*phase).contains("Agent"), *phase == AgentKind::Coder, "{phase}");
         }
     }
 
     #[test]
     fn files_of_a_launch_are_stable() {
         let task = TaskId::new(1);
-        let launch = launch(&request(Phase::Coder, Session::New(Uuid::nil()), &[], &task));
+        let launch = launch(&request(AgentKind::Coder, Session::New(Uuid::nil()), &[], &task));
         let names: Vec<&str> = launch.files.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["role.md", "mcp.json", "settings.json"]);
         assert_eq!(launch.files[0].1, "You test.");

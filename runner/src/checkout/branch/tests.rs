@@ -120,7 +120,7 @@ async fn no_run_begins_from_it_and_one_card_asks() {
     let (board, _) = approved().await;
     let [one, two] = [board.task("One").await, board.task("Two").await];
     evil(&board);
-    for phase in [Phase::Planner, Phase::Coder, Phase::Orchestrator] {
+    for phase in [AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator] {
         let error = board.site(&one, phase).await.unwrap_err();
         let CheckoutError::Foreign(foreign) = error else { panic!("{error}") };
         ask(&board.db, &one, &foreign).await.unwrap();
@@ -199,7 +199,7 @@ async fn where_the_branch_was_left_may_be_gone_from_the_repository() {
     let (board, task) = approved().await;
     let nowhere: Sha = "0123456789".repeat(4);
     let left = board.project().await.integration_head;
-    board.db.project_branch_moved(&board.project.id, BRANCH, left.as_ref(), &nowhere).await.unwrap();
+    board.db.record_branch_tip(&board.project.id, BRANCH, left.as_ref(), &nowhere).await.unwrap();
     merge(&board.db, &task).await.unwrap();
     let detail = asked(&board, &task).await.unwrap().detail;
     assert!(detail.contains("“Merge TASK-001: Add a” by Sam Sample") && !detail.contains("git branch"), "{detail}");
@@ -212,13 +212,13 @@ async fn where_the_branch_was_left_may_be_gone_from_the_repository() {
 #[tokio::test]
 async fn a_branch_that_was_made_and_not_recorded_is_ours() {
     let board = Board::new().await;
-    board.db.own_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
+    board.db.claim_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
     let made = board.repository().ensure_project_branch(BRANCH, "main").unwrap();
     board.sample.commit_on("main", &[("b", Some("b"))], "the base goes on");
     assert_eq!(project_branch(&board.db, &board.project).await.unwrap(), (BRANCH.to_owned(), made));
 
     let board = Board::new().await;
-    board.db.own_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
+    board.db.claim_reference(&board.project.git_dir, BRANCH, None).await.unwrap();
     board.repository().ensure_project_branch(BRANCH, "main").unwrap();
     evil(&board);
     let error = project_branch(&board.db, &board.project).await.unwrap_err();

@@ -15,10 +15,10 @@ use super::scene::{Draft, Scene, at, id, noon, scene, task};
 use crate::plan::Action;
 
 fn draft(number: u64) -> impl Strategy<Value = Draft> {
-    let place = (select(Phase::ALL), select(Status::ALL), select(CancelReason::ALL), any::<bool>());
+    let place = (select(AgentKind::ALL), select(Status::ALL), select(CancelReason::ALL), any::<bool>());
     let marks = (proptest::option::weighted(0.2, select(HeldBy::ALL)), proptest::bool::weighted(0.2), any::<bool>(), 0u32..6, -1i64..2);
     let edges = (proptest::option::weighted(0.3, 1..=number), prop::collection::vec(1u64..12, 0..3));
-    let work = (proptest::option::weighted(0.3, select(Phase::ALL)), any::<bool>(), proptest::option::weighted(0.2, 0i64..24));
+    let work = (proptest::option::weighted(0.3, select(AgentKind::ALL)), any::<bool>(), proptest::option::weighted(0.2, 0i64..24));
     // Connected, or last heard of at an hour, if ever.
     let assigned = proptest::option::weighted(0.3, proptest::option::of(proptest::option::of((0i64..12, 0i64..60))));
     let silent = proptest::bool::weighted(0.1);
@@ -28,7 +28,7 @@ fn draft(number: u64) -> impl Strategy<Value = Draft> {
         let ((parent, after), (run, stopping, retry)) = (edges, work);
         let mut draft = task(number).phase(phase).priority(priority).after(&after).sent_back(rounds).status(status);
         if silent {
-            draft = draft.attention(AttentionKind::Silent);
+            draft = draft.attention(AttentionKind::AssigneeUnresponsive);
         }
         if asks {
             draft = draft.asks_about_branch();
@@ -103,10 +103,10 @@ proptest! {
         let starts = plan.actions.iter().filter(|action| matches!(action, Action::Start { .. })).count();
         let live = board.state.live.len();
         prop_assert!(starts == 0 || starts + live <= board.config.max_parallel_agents as usize);
-        let reviews = plan.actions.iter().filter(|action| matches!(action, Action::Start { phase: Phase::Reviewer, .. })).count();
-        let reviewing = board.state.live.iter().filter(|run| run.phase == Phase::Reviewer).count();
+        let reviews = plan.actions.iter().filter(|action| matches!(action, Action::Start { phase: AgentKind::Reviewer, .. })).count();
+        let reviewing = board.state.live.iter().filter(|run| run.phase == AgentKind::Reviewer).count();
         prop_assert!(reviews == 0 || reviews + reviewing <= board.config.max_parallel_reviewers as usize);
-        let tried = |parking: &Parking| parking.reason.is_tried() && parking.until <= noon();
+        let tried = |parking: &Parking| parking.reason.needs_probe() && parking.until <= noon();
         prop_assert!(starts == 0 || board.state.parkings.iter().all(tried));
         prop_assert!(starts <= 1 || board.state.parkings.is_empty());
     }
@@ -126,9 +126,9 @@ proptest! {
             let Action::Start { task, phase, status } = action else { continue };
             let card = &board.state.tasks.iter().find(|known| known.task.card.id == task).unwrap().task.card;
             prop_assert!(card.run.is_none() && card.held_by.is_none() && card.attention.is_none());
-            prop_assert!(card.hands.assigned_to.is_none());
+            prop_assert!(card.contributors.assigned_to.is_none());
             prop_assert!(card.status == status && status.is_open() && !card.is_approved());
-            prop_assert_eq!(phase == Phase::Reviewer, status == Status::InReview || card.phase == Phase::Reviewer);
+            prop_assert_eq!(phase == AgentKind::Reviewer, status == Status::InReview || card.phase == AgentKind::Reviewer);
         }
     }
 
@@ -151,7 +151,7 @@ proptest! {
     fn a_silence_is_told_once(mut board in boards()) {
         for action in board.plan().actions {
             let (task, attention) = match action {
-                Action::MissAssignee { task, detail, .. } => (task, Some(Attention::new(AttentionKind::Silent, detail))),
+                Action::MissAssignee { task, detail, .. } => (task, Some(Attention::new(AttentionKind::AssigneeUnresponsive, detail))),
                 Action::MissNobody { task } => (task, None),
                 _ => continue,
             };
@@ -169,7 +169,7 @@ proptest! {
     fn reasons_settle_at_once(mut board in boards()) {
         for (task, why) in board.plan().whys {
             let known = board.state.tasks.iter_mut().find(|known| known.task.card.id == task).unwrap();
-            known.task.card.why = why;
+            known.task.card.wait_reason = why;
         }
         prop_assert_eq!(board.plan().whys, []);
     }

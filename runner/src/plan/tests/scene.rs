@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{Assignee, State, TaskState};
+use db::{AssigneePresence, Snapshot, TaskSnapshot};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::{Card, CurrentRun};
 use domain::board::project::{PlanApproval, Project, ProjectStatus};
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
-use domain::board::wait_reason::Why;
+use domain::board::wait_reason::WaitReason;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -36,8 +36,8 @@ pub(super) fn noon() -> Timestamp {
 /// A task, to be changed by the methods below.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    known: TaskState,
-    run: Option<(Phase, bool)>,
+    known: TaskSnapshot,
+    run: Option<(AgentKind, bool)>,
 }
 
 /// A coder's task that could be started.
@@ -47,16 +47,16 @@ pub(super) fn task(number: u64) -> Draft {
         project_id: ProjectId::new(1),
         parent_task_id: None,
         title: format!("Task {number}"),
-        phase: Phase::Coder,
+        phase: AgentKind::Coder,
         status: Status::Backlog,
         held_by: None,
         attention: None,
-        why: None,
+        wait_reason: None,
         cancel_reason: None,
         depends_on: Vec::new(),
         priority: 0,
         approved_sha: None,
-        hands: domain::board::card::Contributors::default(),
+        contributors: domain::board::card::Contributors::default(),
         goal_id: None,
         round_of: None,
         round: None,
@@ -81,7 +81,7 @@ pub(super) fn task(number: u64) -> Draft {
         completed_at: None,
         verified_at: None,
     };
-    Draft { known: TaskState { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
+    Draft { known: TaskSnapshot { task, failures: 0, last_failure: None, retry_at: None, assignee: None }, run: None }
 }
 
 impl Draft {
@@ -94,7 +94,7 @@ impl Draft {
         self.card(|card| card.status = status)
     }
 
-    pub(super) fn phase(self, phase: Phase) -> Self {
+    pub(super) fn phase(self, phase: AgentKind) -> Self {
         self.card(|card| card.phase = phase)
     }
 
@@ -133,15 +133,15 @@ impl Draft {
 
     /// Given to an agent from outside, which is connected.
     pub(super) fn assigned(self, name: &str) -> Self {
-        let mut draft = self.card(|card| card.hands.assigned_to = Some(name.to_owned()));
-        draft.known.assignee = Some(Assignee { connected: true, last_seen: None });
+        let mut draft = self.card(|card| card.contributors.assigned_to = Some(name.to_owned()));
+        draft.known.assignee = Some(AssigneePresence { connected: true, last_seen: None });
         draft
     }
 
     /// The same, not connected; `last_seen` is none where it never was there.
     pub(super) fn left_to(self, name: &str, last_seen: Option<Timestamp>) -> Self {
         let mut draft = self.assigned(name);
-        draft.known.assignee = Some(Assignee { connected: false, last_seen });
+        draft.known.assignee = Some(AssigneePresence { connected: false, last_seen });
         draft
     }
 
@@ -156,11 +156,11 @@ impl Draft {
 
     /// On which the person is asked about the project branch.
     pub(super) fn asks_about_branch(self) -> Self {
-        self.card(|card| card.attention = Some(Attention::foreign_tip("a".repeat(40), "x")))
+        self.card(|card| card.attention = Some(Attention::unapproved_commits("a".repeat(40), "x")))
     }
 
-    pub(super) fn why(self, why: Why) -> Self {
-        self.card(|card| card.why = Some(why))
+    pub(super) fn why(self, why: WaitReason) -> Self {
+        self.card(|card| card.wait_reason = Some(why))
     }
 
     pub(super) fn checkout(mut self) -> Self {
@@ -179,12 +179,12 @@ impl Draft {
     }
 
     /// With a live run of `phase`.
-    pub(super) fn running(mut self, phase: Phase) -> Self {
+    pub(super) fn running(mut self, phase: AgentKind) -> Self {
         self.run = Some((phase, false));
         self
     }
 
-    pub(super) fn stopping(mut self, phase: Phase) -> Self {
+    pub(super) fn stopping(mut self, phase: AgentKind) -> Self {
         self.run = Some((phase, true));
         self
     }
@@ -193,7 +193,7 @@ impl Draft {
 /// A whole situation.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
-    pub(super) state: State,
+    pub(super) state: Snapshot,
     pub(super) config: Config,
     pub(super) busy: BTreeSet<TaskId>,
 }
@@ -201,19 +201,19 @@ pub(super) struct Scene {
 /// Projects 1 and 2 are on one repository, 3 is on another.
 pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     let projects = [(1, "/one/.git"), (2, "/one/.git"), (3, "/two/.git")].map(|(number, git_dir)| project(number, git_dir));
-    let mut state = State {
+    let mut state = Snapshot {
         projects: BTreeMap::from(projects),
         tasks: Vec::new(),
         live: Vec::new(),
         parkings: Vec::new(),
         unanswered: Vec::new(),
-        listening_since: at(0, 0),
+        tracking_since: at(0, 0),
     };
     for Draft { mut known, run } in drafts {
         let card = &mut known.task.card;
         if let Some((phase, stopping)) = run {
             let live = live_run(card.id.number(), phase);
-            card.run = Some(LiveRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping });
+            card.run = Some(CurrentRun { id: live.id.clone(), phase, attempt: 1, started_at: live.started_at, stopping });
             state.live.push(live);
         }
         state.tasks.push(known);
@@ -242,7 +242,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
 }
 
 /// The run number `number` of the task with the same number.
-fn live_run(number: u64, phase: Phase) -> Run {
+fn live_run(number: u64, phase: AgentKind) -> Run {
     Run {
         id: RunId::new(number),
         task_id: id(number),
@@ -292,7 +292,7 @@ impl Scene {
 
     /// The process began at that time.
     pub(super) fn listening_since(mut self, when: Timestamp) -> Self {
-        self.state.listening_since = when;
+        self.state.tracking_since = when;
         self
     }
 
@@ -306,7 +306,7 @@ impl Scene {
 
     pub(super) fn whys(&self) -> Vec<String> {
         let whys = self.plan().whys;
-        whys.iter().map(|(task, why)| format!("{task}: {}", why.as_ref().map_or("-".to_owned(), Why::sentence))).collect()
+        whys.iter().map(|(task, why)| format!("{task}: {}", why.as_ref().map_or("-".to_owned(), WaitReason::sentence))).collect()
     }
 }
 

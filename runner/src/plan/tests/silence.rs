@@ -1,6 +1,6 @@
 //! Agents from outside that fall silent: when the person is told, when not, and when it is taken back.
 
-use domain::board::attention::AttentionKind::{Checks, Silent};
+use domain::board::attention::AttentionKind::{AssigneeUnresponsive, ChecksFailed};
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Done, InProgress, InReview};
 use domain::runs::agent_kind::AgentKind::Coder;
@@ -36,7 +36,7 @@ fn one_that_was_never_there_is_waited_for_since_the_assignment() {
     assert!(told(ahead(51)).is_empty());
     assert_eq!(scene([ahead(55)]).plan().look_again, Some(at(12, 5)));
     // That it was said is a change of the task, and no sign of life.
-    assert!(told(ahead(59).attention(Silent)).is_empty());
+    assert!(told(ahead(59).attention(AssigneeUnresponsive)).is_empty());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn nobody_is_missed_who_is_connected_or_for_whom_nothing_waits() {
         silent(task(3)).status(InReview),
         silent(task(4)).status(Done),
         silent(task(5)).status(InProgress).needs_person(),
-        silent(task(6)).status(InProgress).attention(Silent),
+        silent(task(6)).status(InProgress).attention(AssigneeUnresponsive),
         silent(task(7)).status(InProgress).running(Coder),
         task(8).status(InProgress).assigned("mara"),
     ])
@@ -59,7 +59,7 @@ fn nobody_is_missed_who_is_connected_or_for_whom_nothing_waits() {
 
 #[test]
 fn it_is_taken_back_when_the_assignee_is_heard_of_or_nothing_waits_for_it() {
-    let missed = |draft: Draft| draft.attention(Silent);
+    let missed = |draft: Draft| draft.attention(AssigneeUnresponsive);
     let silent = |draft: Draft| missed(draft.left_to("mara", Some(at(3, 0))));
     let board = scene([
         missed(task(1).assigned("mara")),
@@ -69,7 +69,7 @@ fn it_is_taken_back_when_the_assignee_is_heard_of_or_nothing_waits_for_it() {
         silent(task(5)).approved(),
         missed(task(6)),
         silent(task(7)),
-        task(8).assigned("mara").attention(Checks),
+        task(8).assigned("mara").attention(ChecksFailed),
     ]);
     assert_eq!(board.actions(), [1, 2, 3, 4, 5, 6].map(|number| format!("TASK-{number:03} misses nobody")));
     assert_eq!(board.whys().len(), 8, "until then all of them need the person: {:?}", board.whys());
@@ -79,13 +79,13 @@ fn it_is_taken_back_when_the_assignee_is_heard_of_or_nothing_waits_for_it() {
 #[test]
 fn a_server_that_just_began_gives_nobody_up_and_takes_nothing_back() {
     let silent = || task(1).left_to("mara", Some(at(3, 0)));
-    for known in [silent(), silent().attention(Silent)] {
+    for known in [silent(), silent().attention(AssigneeUnresponsive)] {
         let board = scene([known]).listening_since(at(11, 55));
         assert!(board.actions().is_empty());
         assert_eq!(board.plan().look_again, Some(at(12, 5)));
     }
     assert_eq!(scene([silent()]).listening_since(at(11, 50)).actions().len(), 1);
-    assert_eq!(scene([task(1).assigned("mara").attention(Silent)]).listening_since(noon()).actions(), ["TASK-001 misses nobody"]);
+    assert_eq!(scene([task(1).assigned("mara").attention(AssigneeUnresponsive)]).listening_since(noon()).actions(), ["TASK-001 misses nobody"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn received(id: i64, from: &str, content: &str) -> Received {
+fn received(id: i64, from: &str, content: &str) -> InboxMessage {
     let message = Message {
         id,
         project_id: ProjectId::new(1),
@@ -22,26 +22,26 @@ fn received(id: i64, from: &str, content: &str) -> Received {
         timestamp: Timestamp::from_milliseconds(1_769_850_300_000),
         read: false,
     };
-    Received { message, again: false }
+    InboxMessage { message, redelivered: false }
 }
 
-fn copy(id: i64) -> Received {
+fn copy(id: i64) -> InboxMessage {
     let mut copy = received(id, "mara", "a copy");
     (copy.message.is_cc, copy.message.cc_original_to) = (true, Some("ben".to_owned()));
     copy
 }
 
-fn again(mut received: Received) -> Received {
-    received.again = true;
+fn again(mut received: InboxMessage) -> InboxMessage {
+    received.redelivered = true;
     received
 }
 
-fn inbox(messages: impl IntoIterator<Item = Received>) -> Inbox {
-    Inbox { messages: messages.into_iter().collect(), more: 0 }
+fn inbox(messages: impl IntoIterator<Item = InboxMessage>) -> Inbox {
+    Inbox { messages: messages.into_iter().collect(), remaining: 0 }
 }
 
 fn ids(inbox: &Inbox) -> (Vec<i64>, u32) {
-    (inbox.messages.iter().map(|received| received.message.id).collect(), inbox.more)
+    (inbox.messages.iter().map(|received| received.message.id).collect(), inbox.remaining)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn message_line_has_sender_recipient_and_marks() {
     broadcast.message.to_agent = "all".to_owned();
     let mut answer = again(received(10, "platform/mara", "yes"));
     (answer.message.task_id, answer.message.reply_to) = (Some(TaskId::new(4)), Some(7));
-    let given = Inbox { messages: vec![broadcast, answer, copy(11)], more: 3 };
+    let given = Inbox { messages: vec![broadcast, answer, copy(11)], remaining: 3 };
     insta::assert_snapshot!(block(&given), @r"
     <inbox>
     [#9 human → all 2026-01-31T09:05:00.000Z] Use tabs.
@@ -60,7 +60,7 @@ fn message_line_has_sender_recipient_and_marks() {
     3 more are waiting: call check_inbox.
     </inbox>
     ");
-    assert_eq!(block(&Inbox { messages: Vec::new(), more: 1 }), "");
+    assert_eq!(block(&Inbox { messages: Vec::new(), remaining: 1 }), "");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn copies_and_redeliveries_do_not_interrupt() {
     let all = inbox([again(received(1, "mara", "a")), copy(2), received(3, "mara", "b"), copy(4)]);
     assert_eq!(ids(&interrupting_messages(all)), (vec![3], 2));
     // A page full of copies before the direct messages has to go first.
-    let full = Inbox { messages: vec![copy(1), again(copy(2)), copy(3)], more: 5 };
+    let full = Inbox { messages: vec![copy(1), again(copy(2)), copy(3)], remaining: 5 };
     assert_eq!(ids(&interrupting_messages(full)), (vec![1, 3], 5));
     assert_eq!(ids(&interrupting_messages(inbox([again(received(1, "mara", "a"))]))), (vec![], 0));
 }

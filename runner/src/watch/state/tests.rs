@@ -107,7 +107,7 @@ fn send(occasion: Occasion, input: Input) -> Effect {
 }
 
 fn unread(blocking: u32, urgent: bool) -> Unread {
-    Unread { count: blocking, blocking, urgent, ..Unread::default() }
+    Unread { count: blocking, blocking_count: blocking, urgent, ..Unread::default() }
 }
 
 #[test]

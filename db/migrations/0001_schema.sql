@@ -1,0 +1,391 @@
+-- The schema of the store. Times are RFC 3339 in UTC, to the millisecond. Booleans are 0 or 1.
+
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
+-- The last number given out for each kind of id.
+CREATE TABLE counters (
+  kind  TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT;
+
+-- Board.
+
+CREATE TABLE projects (
+  id                     TEXT PRIMARY KEY,
+  title                  TEXT NOT NULL,
+  description            TEXT,
+  status                 TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'complete')),
+  repo_path              TEXT NOT NULL,
+  git_dir                TEXT NOT NULL,
+  base_branch            TEXT NOT NULL,
+  integration_branch     TEXT NOT NULL,
+  -- The tip of the project branch that the last recorded merge left.
+  integration_head       TEXT,
+  -- A tip of the project branch that no merge of ours made and that a person accepted. Cleared when a new tip is recorded.
+  accepted_sha           TEXT,
+  landed_sha             TEXT,
+  plan_approval          TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
+  -- Broadcasts up to this message are read by the human participant.
+  human_broadcast_cursor INTEGER NOT NULL DEFAULT 0,
+  created_at             TEXT NOT NULL,
+  updated_at             TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE goals (
+  id          TEXT PRIMARY KEY,
+  project_id  TEXT NOT NULL REFERENCES projects(id),
+  title       TEXT NOT NULL,
+  description TEXT,
+  status      TEXT NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'active', 'pending_verify', 'verified')),
+  creator     TEXT NOT NULL,
+  verified_by TEXT,
+  notes       TEXT,
+  created_at  TEXT NOT NULL,
+  verified_at TEXT
+) STRICT;
+CREATE INDEX goals_by_project ON goals (project_id);
+
+CREATE TABLE tasks (
+  id             TEXT PRIMARY KEY,
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  parent_task_id TEXT REFERENCES tasks(id),
+  goal_id        TEXT REFERENCES goals(id),
+  title          TEXT NOT NULL,
+  description    TEXT,
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  status         TEXT NOT NULL DEFAULT 'backlog' CHECK (status IN ('backlog', 'in_progress', 'in_review', 'done', 'cancelled')),
+  held_by        TEXT CHECK (held_by IN ('human', 'plan', 'stop')),
+  attention      TEXT CHECK (attention IS NULL OR json_valid(attention)),
+  wait_reason    TEXT CHECK (wait_reason IS NULL OR json_valid(wait_reason)),
+  cancel_reason  TEXT CHECK (cancel_reason IN ('failed', 'abandoned', 'obsolete', 'duplicate')),
+  priority       INTEGER NOT NULL DEFAULT 0,
+  model          TEXT,
+  worktree_path  TEXT,
+  branch         TEXT,
+  session_id     TEXT,
+  approved_sha   TEXT,
+  merged_sha     TEXT,
+  round_of       TEXT REFERENCES tasks(id),
+  round          INTEGER,
+  review_rounds  INTEGER NOT NULL DEFAULT 0,
+  -- Failed attempts in a row since the card last moved, the last of them, and when the next may start.
+  failures       INTEGER NOT NULL DEFAULT 0,
+  last_failure   TEXT,
+  retry_at       TEXT,
+  assigned_to    TEXT,
+  role_hat       TEXT,
+  created_by     TEXT,
+  result         TEXT,
+  approved_by    TEXT,
+  verified_by    TEXT,
+  created_at     TEXT NOT NULL,
+  updated_at     TEXT NOT NULL,
+  completed_at   TEXT,
+  verified_at    TEXT,
+  UNIQUE (round_of, round)
+) STRICT;
+CREATE INDEX tasks_by_project ON tasks (project_id, status);
+CREATE INDEX tasks_by_parent ON tasks (parent_task_id);
+CREATE INDEX tasks_by_goal ON tasks (goal_id) WHERE goal_id IS NOT NULL;
+CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to) WHERE assigned_to IS NOT NULL;
+
+CREATE TABLE dependencies (
+  task_id    TEXT NOT NULL REFERENCES tasks(id),
+  depends_on TEXT NOT NULL REFERENCES tasks(id),
+  PRIMARY KEY (task_id, depends_on),
+  CHECK (task_id <> depends_on)
+) STRICT;
+CREATE INDEX dependencies_by_target ON dependencies (depends_on);
+
+-- Runs.
+
+CREATE TABLE agent_runs (
+  id                TEXT PRIMARY KEY,
+  task_id           TEXT NOT NULL REFERENCES tasks(id),
+  phase             TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  attempt           INTEGER NOT NULL,
+  session_id        TEXT,
+  worktree_path     TEXT,
+  run_dir           TEXT,
+  sha               TEXT,
+  port              INTEGER,
+  started_at        TEXT NOT NULL,
+  -- When the agent's process existed; a run is stored before its process starts.
+  spawned_at        TEXT,
+  completed_at      TEXT,
+  stop_requested_at TEXT,
+  reminded_at       TEXT,
+  exit_code         INTEGER,
+  end_class         TEXT,
+  failure           TEXT,
+  error             TEXT,
+  cost_micro_usd    INTEGER NOT NULL DEFAULT 0,
+  input_tokens      INTEGER NOT NULL DEFAULT 0,
+  output_tokens     INTEGER NOT NULL DEFAULT 0,
+  context_tokens    INTEGER,
+  context_limit     INTEGER,
+  turns             INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX runs_by_task ON agent_runs (task_id);
+-- Two agents never work on one task, and two live runs never share a port.
+CREATE UNIQUE INDEX one_live_run ON agent_runs (task_id) WHERE completed_at IS NULL;
+CREATE UNIQUE INDEX one_live_port ON agent_runs (port) WHERE completed_at IS NULL AND port IS NOT NULL;
+
+-- Messages from a person to a running agent.
+CREATE TABLE run_messages (
+  id           INTEGER PRIMARY KEY,
+  run_id       TEXT NOT NULL REFERENCES agent_runs(id),
+  content      TEXT NOT NULL,
+  created_at   TEXT NOT NULL,
+  delivered_at TEXT
+) STRICT;
+CREATE INDEX messages_by_run ON run_messages (run_id);
+
+CREATE TABLE verdicts (
+  task_id    TEXT NOT NULL REFERENCES tasks(id),
+  sha        TEXT NOT NULL,
+  verdict    TEXT NOT NULL CHECK (verdict IN ('approved', 'sent_back')),
+  actor      TEXT NOT NULL,
+  run_id     TEXT REFERENCES agent_runs(id),
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX verdicts_by_task ON verdicts (task_id);
+
+-- References that this product created in repositories. It touches no others.
+CREATE TABLE owned_refs (
+  git_dir    TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  task_id    TEXT REFERENCES tasks(id),
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (git_dir, name)
+) STRICT;
+
+-- Why agent starts are suspended, and until when.
+CREATE TABLE parkings (
+  reason        TEXT PRIMARY KEY,
+  until         TEXT NOT NULL,
+  detail        TEXT NOT NULL,
+  -- Probes that failed in a row: each makes the next pause longer.
+  failed_probes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE comments (
+  id          TEXT PRIMARY KEY,
+  task_id     TEXT NOT NULL REFERENCES tasks(id),
+  author_role TEXT NOT NULL CHECK (author_role IN ('planner', 'coder', 'reviewer', 'orchestrator', 'human', 'runner', 'agent')),
+  -- The name of an external agent; managed agents are named by their run.
+  author_name TEXT,
+  run_id      TEXT REFERENCES agent_runs(id),
+  content     TEXT NOT NULL,
+  created_at  TEXT NOT NULL,
+  CHECK ((author_role = 'agent') = (author_name IS NOT NULL))
+) STRICT;
+CREATE INDEX comments_by_task ON comments (task_id);
+
+CREATE TABLE questions (
+  id             TEXT PRIMARY KEY,
+  task_id        TEXT NOT NULL REFERENCES tasks(id),
+  run_id         TEXT NOT NULL REFERENCES agent_runs(id),
+  question       TEXT NOT NULL,
+  options        TEXT NOT NULL CHECK (json_valid(options)),
+  default_answer TEXT,
+  asked_at       TEXT NOT NULL,
+  answer         TEXT,
+  answered_at    TEXT
+) STRICT;
+CREATE INDEX questions_by_task ON questions (task_id);
+
+-- Team.
+
+-- One row for each agent of a project; `name` starts with its team. A managed agent has its current or last run.
+CREATE TABLE agents (
+  project_id       TEXT NOT NULL REFERENCES projects(id),
+  name             TEXT NOT NULL,
+  team             TEXT,
+  roles            TEXT NOT NULL CHECK (json_valid(roles)),
+  description      TEXT,
+  status           TEXT,
+  trusted          INTEGER NOT NULL CHECK (trusted IN (0, 1)),
+  run_id           TEXT REFERENCES agent_runs(id),
+  -- Broadcasts up to this message need no delivery: the agent joined later, or has read them.
+  broadcast_cursor INTEGER NOT NULL,
+  registered_at    TEXT NOT NULL,
+  last_seen        TEXT,
+  last_inbox_check TEXT,
+  heartbeat_at     TEXT,
+  left_at          TEXT,
+  PRIMARY KEY (project_id, name)
+) STRICT;
+-- Names that differ only in case would be confused by readers.
+CREATE UNIQUE INDEX agents_by_name_nocase ON agents (project_id, lower(name));
+CREATE INDEX agents_present ON agents (project_id, name) WHERE left_at IS NULL;
+
+-- `to_agent` is a name, or `all`. Delivered: included in a response or stdin line. Read: the recipient is known to have received it.
+-- `answer_seq` is the log position of the last response that included it: 0 if that response went to a run that has ended, and the highest
+-- number while the message is part of a live run's conversation. `stdin_line_id` names the stdin line that carries it until the echo.
+CREATE TABLE messages (
+  id             INTEGER PRIMARY KEY,
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  from_agent     TEXT NOT NULL,
+  to_agent       TEXT NOT NULL,
+  content        TEXT NOT NULL,
+  is_cc          INTEGER NOT NULL DEFAULT 0 CHECK (is_cc IN (0, 1)),
+  cc_original_to TEXT,
+  -- For a copy: the row it copies.
+  copy_of        INTEGER REFERENCES messages(id),
+  task_id        TEXT REFERENCES tasks(id),
+  reply_to       INTEGER REFERENCES messages(id),
+  created_at     TEXT NOT NULL,
+  delivered_at   TEXT,
+  answer_seq     INTEGER,
+  stdin_line_id  TEXT,
+  read_at        TEXT
+) STRICT;
+CREATE INDEX messages_by_project ON messages (project_id, id);
+CREATE INDEX messages_by_task ON messages (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX messages_copies ON messages (copy_of) WHERE copy_of IS NOT NULL;
+-- A broadcast is always in here: the next table says who has read it.
+CREATE INDEX messages_unread ON messages (project_id, to_agent, id) WHERE read_at IS NULL;
+
+-- Deliveries of broadcasts.
+CREATE TABLE broadcast_reads (
+  message_id    INTEGER NOT NULL REFERENCES messages(id),
+  agent_name    TEXT NOT NULL,
+  delivered_at  TEXT NOT NULL,
+  answer_seq    INTEGER,
+  stdin_line_id TEXT,
+  read_at       TEXT,
+  PRIMARY KEY (message_id, agent_name)
+) STRICT;
+CREATE INDEX broadcast_reads_unread ON broadcast_reads (agent_name, message_id) WHERE read_at IS NULL;
+
+-- Who built, approved and verified a task. Rows are never removed: a builder or approver stays barred from verifying the task.
+CREATE TABLE contributions (
+  id         INTEGER PRIMARY KEY,
+  task_id    TEXT NOT NULL REFERENCES tasks(id),
+  agent_name TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('built', 'approved', 'verified')),
+  created_at TEXT NOT NULL,
+  UNIQUE (task_id, agent_name, kind)
+) STRICT;
+
+-- Which agent wore which hat on which task.
+CREATE TABLE hats (
+  id         INTEGER PRIMARY KEY,
+  task_id    TEXT NOT NULL REFERENCES tasks(id),
+  agent_name TEXT NOT NULL,
+  hat        TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  created_at TEXT NOT NULL,
+  UNIQUE (task_id, agent_name, hat)
+) STRICT;
+CREATE INDEX hats_by_agent ON hats (project_id, agent_name);
+
+CREATE TABLE handshakes (
+  id           INTEGER PRIMARY KEY,
+  project_id   TEXT NOT NULL REFERENCES projects(id),
+  initiated_by TEXT NOT NULL,
+  content      TEXT NOT NULL,
+  status       TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'completed')),
+  created_at   TEXT NOT NULL,
+  completed_at TEXT
+) STRICT;
+CREATE INDEX handshakes_by_project ON handshakes (project_id);
+
+-- The targets of a handshake. A row without a time is pending.
+CREATE TABLE handshake_acks (
+  handshake_id INTEGER NOT NULL REFERENCES handshakes(id),
+  agent_name   TEXT NOT NULL,
+  acked_at     TEXT,
+  left_at      TEXT,
+  PRIMARY KEY (handshake_id, agent_name)
+) STRICT;
+CREATE INDEX handshake_acks_by_agent ON handshake_acks (agent_name);
+
+CREATE TABLE contracts (
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  name       TEXT NOT NULL,
+  type       TEXT NOT NULL CHECK (type IN ('function', 'dom_id', 'css_class', 'file_path', 'api_endpoint', 'event', 'other')),
+  owner      TEXT NOT NULL,
+  spec       TEXT NOT NULL,
+  version    INTEGER NOT NULL DEFAULT 1,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  UNIQUE (project_id, name, type)
+) STRICT;
+
+CREATE TABLE contract_versions (
+  contract_id INTEGER NOT NULL REFERENCES contracts(id),
+  version     INTEGER NOT NULL,
+  spec        TEXT NOT NULL,
+  declared_by TEXT NOT NULL,
+  created_at  TEXT NOT NULL,
+  PRIMARY KEY (contract_id, version)
+) STRICT;
+
+-- `scope` is `global` or the name of an agent.
+CREATE TABLE spawn_policies (
+  project_id  TEXT NOT NULL REFERENCES projects(id),
+  scope       TEXT NOT NULL,
+  enabled     INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+  max_minions INTEGER NOT NULL,
+  set_by      TEXT NOT NULL,
+  set_at      TEXT NOT NULL,
+  PRIMARY KEY (project_id, scope)
+) STRICT;
+
+CREATE TABLE minions (
+  id               INTEGER PRIMARY KEY,
+  project_id       TEXT NOT NULL REFERENCES projects(id),
+  pilot            TEXT NOT NULL,
+  -- The run that started it and ends it.
+  run_id           TEXT REFERENCES agent_runs(id),
+  -- The tool call of the pilot that started it, if known, so that the matching end is found.
+  tool_use_id      TEXT,
+  task_description TEXT NOT NULL,
+  status           TEXT NOT NULL CHECK (status IN ('spawned', 'completed', 'failed')),
+  result           TEXT,
+  spawned_at       TEXT NOT NULL,
+  completed_at     TEXT
+) STRICT;
+CREATE INDEX minions_by_pilot ON minions (project_id, pilot, status);
+CREATE INDEX minions_by_run ON minions (run_id) WHERE run_id IS NOT NULL;
+CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_id) WHERE tool_use_id IS NOT NULL;
+
+-- Who calls. Only a SHA-256 of each token is stored.
+CREATE TABLE tokens (
+  hash       TEXT PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
+  run_id     TEXT REFERENCES agent_runs(id),
+  project_id TEXT REFERENCES projects(id),
+  agent_name TEXT,
+  created_at TEXT NOT NULL,
+  FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
+) STRICT;
+
+-- Log.
+
+-- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.
+CREATE TABLE calls (
+  caller     TEXT NOT NULL,
+  call_id    TEXT NOT NULL,
+  answer     TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  PRIMARY KEY (caller, call_id)
+) STRICT;
+CREATE INDEX calls_by_age ON calls (created_at);
+
+CREATE TABLE events (
+  seq        INTEGER PRIMARY KEY,
+  at         TEXT NOT NULL,
+  project_id TEXT,
+  task_id    TEXT,
+  run_id     TEXT,
+  actor      TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  payload    TEXT NOT NULL CHECK (json_valid(payload))
+) STRICT;

@@ -1,0 +1,137 @@
+//! Comments: the thread of a task.
+
+use domain::board::comment::{AuthorRole, Comment};
+use domain::event::Event;
+use domain::id::{CommentId, ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
+use domain::text;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::board::task::read;
+use crate::board::task::read::{optional, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::participant;
+
+impl Db {
+    /// Adds to a task's thread. `claimed` is the role that the caller says it speaks in.
+    ///
+    /// # Errors
+    /// When the content is not acceptable, the role is not the caller's, or an agent speaks on a task of another project.
+    pub async fn add_comment(&self, caller: &Caller, task: &TaskId, content: &str, claimed: Option<AuthorRole>) -> Result<Comment> {
+        let (task, content) = (task.clone(), content.to_owned());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let own = role(caller);
+                if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
+                    return Err(Refusal::WrongIdentity { own: own.to_string(), claimed: claimed.to_string() }.into());
+                }
+                let card = read::card(&mut tx.connection, &task).await?;
+                if let Caller::Run(run) = caller {
+                    if run.project_id != card.project_id {
+                        return Err(Refusal::not_found("task", &task).into());
+                    }
+                    let only_own = matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer);
+                    if only_own && run.task_id != task {
+                        return Err(Refusal::WrongTask { task, own: run.task_id.clone() }.into());
+                    }
+                } else {
+                    participant::load(&mut tx.connection, caller, &card.project_id).await?;
+                }
+                insert(tx, caller, &card.project_id, &task, &content).await
+            })
+        })
+        .await
+    }
+
+    /// A task's thread, oldest first.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn comments(&self, task: &TaskId) -> Result<Vec<Comment>> {
+        let mut connection = self.readers.acquire().await?;
+        read::card(&mut connection, task).await?;
+        sqlx::query("SELECT * FROM comments WHERE task_id = $1 ORDER BY length(id), id")
+            .bind(task.as_str())
+            .fetch_all(&mut *connection)
+            .await?
+            .iter()
+            .map(comment_of)
+            .collect()
+    }
+
+    /// The last comments of each task of a project, at most `most` a task, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn last_comments(&self, project: &ProjectId, most: u32) -> Result<Vec<Comment>> {
+        sqlx::query(
+            "SELECT * FROM (SELECT c.*, ROW_NUMBER() OVER (PARTITION BY c.task_id ORDER BY length(c.id) DESC, c.id DESC) AS place
+                            FROM comments c JOIN tasks t ON t.id = c.task_id WHERE t.project_id = $1)
+             WHERE place <= $2 ORDER BY length(id), id",
+        )
+        .bind(project.as_str())
+        .bind(most)
+        .fetch_all(&self.readers)
+        .await?
+        .iter()
+        .map(comment_of)
+        .collect()
+    }
+}
+
+fn role(caller: &Caller) -> AuthorRole {
+    match caller {
+        Caller::Human => AuthorRole::Human,
+        Caller::Runner => AuthorRole::Runner,
+        Caller::Run(run) => match run.phase {
+            AgentKind::Planner => AuthorRole::Planner,
+            AgentKind::Coder => AuthorRole::Coder,
+            AgentKind::Reviewer => AuthorRole::Reviewer,
+            AgentKind::Orchestrator => AuthorRole::Orchestrator,
+        },
+        Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
+    }
+}
+
+/// Adds a comment as part of a larger use-case.
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
+    let comment = Comment {
+        id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
+        task_id: task.clone(),
+        author_role: role(caller),
+        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
+        run_id: caller.run().cloned(),
+        content: text::validate_body("content", content)?,
+        created_at: tx.now,
+    };
+    sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")
+        .bind(comment.id.as_str())
+        .bind(comment.task_id.as_str())
+        .bind(comment.author_role.as_str())
+        .bind(&comment.author_name)
+        .bind(comment.run_id.as_ref().map(RunId::as_str))
+        .bind(&comment.content)
+        .bind(comment.created_at.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    let event = Event::CommentAdded { comment: comment.id.clone(), author_role: comment.author_role };
+    tx.record_for_task(caller, project, task, event);
+    Ok(comment)
+}
+
+fn comment_of(row: &SqliteRow) -> Result<Comment> {
+    Ok(Comment {
+        id: parsed(row, "id")?,
+        task_id: parsed(row, "task_id")?,
+        author_role: parsed(row, "author_role")?,
+        author_name: row.try_get("author_name")?,
+        run_id: optional(row, "run_id")?,
+        content: row.try_get("content")?,
+        created_at: parsed(row, "created_at")?,
+    })
+}

@@ -1,0 +1,266 @@
+//! Goals: made and linked by agents and the person, following their tasks by themselves, signed off by a lead.
+
+use std::collections::BTreeSet;
+
+use domain::board::card::Card;
+use domain::board::goal::{Goal, GoalStatus, NewGoal, Progress};
+use domain::board::status::Status;
+use domain::board::task::Task;
+use domain::board::transition::{Mover, rule};
+use domain::event::Event;
+use domain::id::{GoalId, ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::team::agent::{HUMAN, RUNNER};
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::board::task::cascade;
+use crate::board::task::read as tasks;
+use crate::board::task::read::{optional, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::error::Result;
+use crate::team::agent::Roster;
+use crate::team::message::{OutgoingMessage, post};
+use crate::team::participant;
+
+impl Db {
+    /// Makes a goal, to which tasks are linked afterwards.
+    ///
+    /// # Errors
+    /// When a text is not acceptable or the caller has not registered.
+    pub async fn create_goal(&self, caller: &Caller, project: &ProjectId, new: NewGoal) -> Result<Goal> {
+        let project = project.clone();
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                let title = text::validate_title("title", &new.title)?;
+                let description = text::validate_optional_body("description", new.description.as_deref())?;
+                let id = GoalId::new(tx.next_number(GoalId::PREFIX).await?);
+                sqlx::query("INSERT INTO goals (id, project_id, title, description, creator, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+                    .bind(id.as_str())
+                    .bind(project.as_str())
+                    .bind(title)
+                    .bind(description)
+                    .bind(voice.name)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_without_card(caller, &project, None, Event::GoalCreated { goal: id.clone() });
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Puts a task under a goal, or takes it from the one that it is under.
+    ///
+    /// # Errors
+    /// When the caller is no lead, the goal is none of the task's project, or the task is of a kind that nobody verifies.
+    pub async fn link_task(&self, caller: &Caller, task: &TaskId, goal: Option<&GoalId>) -> Result<Task> {
+        let (task, goal) = (task.clone(), goal.cloned());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let card = tasks::card(&mut tx.connection, &task).await?;
+                if caller.project().is_some_and(|own| *own != card.project_id) {
+                    return Err(Refusal::not_found("task", &task).into());
+                }
+                participant::load(&mut tx.connection, caller, &card.project_id).await?.require_lead("linking tasks to goals")?;
+                if card.goal_id == goal {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                } else {
+                    link(tx, caller, &card, goal.as_ref()).await?;
+                    cascade::after_project_change(tx, caller, &card.project_id).await?;
+                }
+                tasks::task(&mut tx.connection, &task).await
+            })
+        })
+        .await
+    }
+
+    /// The goals of a project, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn goals(&self, project: &ProjectId) -> Result<Vec<Goal>> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id")
+            .bind(project.as_str())
+            .fetch_all(&mut *connection)
+            .await?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let cards = tasks::cards_of_project(&mut connection, project).await?;
+        rows.iter().map(|row| goal_of(row, &cards)).collect()
+    }
+
+    /// # Errors
+    /// When there is no such goal.
+    pub async fn goal(&self, id: &GoalId) -> Result<Goal> {
+        read(&mut *self.readers.acquire().await?, id).await
+    }
+
+    /// Signs a goal off whose every task was verified. The leads and everybody who worked for it are told.
+    ///
+    /// # Errors
+    /// When the caller is no lead, the goal is signed off already, has no task, or one that is not verified.
+    pub async fn verify_goal(&self, caller: &Caller, id: &GoalId, notes: Option<&str>) -> Result<Goal> {
+        let (id, notes) = (id.clone(), notes.map(str::to_owned));
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let goal = read(&mut tx.connection, &id).await?;
+                if caller.project().is_some_and(|own| *own != goal.project_id) {
+                    return Err(Refusal::not_found("goal", &id).into());
+                }
+                let voice = participant::load(&mut tx.connection, caller, &goal.project_id).await?;
+                voice.require_lead("signing goals off")?;
+                let notes = text::validate_optional_body("notes", notes.as_deref())?;
+                let cards = linked(tx, &goal).await?;
+                may_be_verified(&goal, &cards)?;
+                sqlx::query("UPDATE goals SET status = 'verified', verified_by = $2, notes = $3, verified_at = $4 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(&voice.name)
+                    .bind(&notes)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                moved(tx, caller, &goal, GoalStatus::Verified);
+                let words = match notes {
+                    Some(notes) => format!("verified.\n\n{notes}"),
+                    None => "verified.".to_owned(),
+                };
+                notify(tx, caller, &voice.name, &goal, &cards, &words).await?;
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}
+
+/// Why a goal cannot be signed off, if so.
+fn may_be_verified(goal: &Goal, cards: &[Card]) -> Result<(), Refusal> {
+    let refuse = |problem: &str, hint: &str| Refusal::invalid("goal_id", format!("{} {problem}", goal.id), hint);
+    if goal.status == GoalStatus::Verified {
+        return Err(refuse("is verified already", "Nothing more is to be done for it."));
+    }
+    if goal.progress.linked == 0 {
+        return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal, and have them verified."));
+    }
+    let open: Vec<TaskId> = cards.iter().filter(|card| blocks_sign_off(card)).map(|card| card.id.clone()).collect();
+    if open.is_empty() { Ok(()) } else { Err(Refusal::GoalUnfinished { goal: goal.id.clone(), open }) }
+}
+
+/// Whether a linked task keeps its goal from being signed off.
+fn blocks_sign_off(card: &Card) -> bool {
+    card.contributors.verified_by.is_none() && (card.status == Status::Done || !card.satisfies_dependents())
+}
+
+/// Puts a task under a goal of its project. The caller settles what follows.
+pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option<&GoalId>) -> Result<()> {
+    let Card { id: task, project_id: project, phase, .. } = card;
+    if let Some(goal) = goal {
+        let found = read(&mut tx.connection, goal).await?;
+        if found.project_id != *project {
+            return Err(Refusal::not_found("goal", goal).into());
+        }
+        // A goal that waits for it would never be reached.
+        if rule(*phase, Status::Done, Status::Done, Mover::Verifier).is_none() {
+            let problem = format!("{task} is the task of a {phase}, which nobody verifies");
+            return Err(Refusal::invalid("task_id", problem, "Link the coder tasks that come of it.").into());
+        }
+    }
+    sqlx::query("UPDATE tasks SET goal_id = $2, updated_at = $3 WHERE id = $1")
+        .bind(task.as_str())
+        .bind(goal.map(GoalId::as_str))
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, project, task, Event::TaskLinked { goal: goal.cloned() });
+    Ok(())
+}
+
+/// Lets the goals of a project follow its `cards`, forwards and back.
+pub(crate) async fn sync_goal_statuses(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
+    let rows =
+        sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id").bind(project.as_str()).fetch_all(&mut tx.connection).await?;
+    for row in &rows {
+        let goal = goal_of(row, cards)?;
+        let to = goal.status.after_progress(goal.progress);
+        if to == goal.status {
+            continue;
+        }
+        // Whoever signed it off signed off something else.
+        sqlx::query("UPDATE goals SET status = $2, verified_by = NULL, verified_at = NULL, notes = NULL WHERE id = $1")
+            .bind(goal.id.as_str())
+            .bind(to.as_str())
+            .execute(&mut tx.connection)
+            .await?;
+        moved(tx, caller, &goal, to);
+        let linked: Vec<Card> = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id)).cloned().collect();
+        match (goal.status, to) {
+            (_, GoalStatus::PendingVerify) => {
+                notify(tx, &Caller::Runner, RUNNER, &goal, &[], "every task is verified. A lead signs it off with verify_goal.").await?;
+            }
+            (GoalStatus::PendingVerify | GoalStatus::Verified, _) => {
+                notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not every task is verified any more.").await?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn moved(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
+    let event = Event::GoalMoved { goal: goal.id.clone(), from: goal.status, to };
+    tx.record_without_card(caller, &goal.project_id, None, event);
+}
+
+/// Tells the leads, the person where nobody from outside leads who could answer, and whoever is assigned to one of `cards`.
+async fn notify(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[Card], words: &str) -> Result<()> {
+    let mut content = format!("[GOAL] {}: {} is {words}", goal.id, goal.title);
+    content.truncate(content.floor_char_boundary(text::BODY_BYTES));
+    let roster = Roster::load(tx, &goal.project_id).await?;
+    let mut told: BTreeSet<&str> = roster.leads().collect();
+    if !roster.has_external_lead() {
+        told.insert(HUMAN);
+    }
+    told.extend(cards.iter().filter_map(|card| card.contributors.assigned_to.as_deref()));
+    for to in told.into_iter().filter(|to| *to != from) {
+        post(tx, caller, OutgoingMessage { project: &goal.project_id, from, to, content: &content, task: None, reply_to: None }).await?;
+    }
+    Ok(())
+}
+
+async fn linked(tx: &mut Tx, goal: &Goal) -> Result<Vec<Card>> {
+    let mut cards = tasks::cards_of_project(&mut tx.connection, &goal.project_id).await?;
+    cards.retain(|card| card.goal_id.as_ref() == Some(&goal.id));
+    Ok(cards)
+}
+
+async fn read(connection: &mut SqliteConnection, id: &GoalId) -> Result<Goal> {
+    let row = sqlx::query("SELECT * FROM goals WHERE id = $1").bind(id.as_str()).fetch_optional(&mut *connection).await?;
+    let row = row.ok_or_else(|| Refusal::not_found("goal", id))?;
+    let cards = tasks::cards_of_project(connection, &parsed(&row, "project_id")?).await?;
+    goal_of(&row, &cards)
+}
+
+/// `cards` are those of the whole project.
+fn goal_of(row: &SqliteRow, cards: &[Card]) -> Result<Goal> {
+    let id: GoalId = parsed(row, "id")?;
+    Ok(Goal {
+        progress: Progress::of(cards.iter().filter(|card| card.goal_id.as_ref() == Some(&id))),
+        id,
+        project_id: parsed(row, "project_id")?,
+        title: row.try_get("title")?,
+        description: row.try_get("description")?,
+        status: parsed(row, "status")?,
+        creator: row.try_get("creator")?,
+        verified_by: row.try_get("verified_by")?,
+        notes: row.try_get("notes")?,
+        created_at: parsed(row, "created_at")?,
+        verified_at: optional(row, "verified_at")?,
+    })
+}

@@ -1,0 +1,171 @@
+//! Projects: made with their planning task, edited, landed.
+
+use domain::board::project::{PlanApproval, Project, project_branch};
+use domain::board::status::Status;
+use domain::event::Event;
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::RepositoryInfo;
+use domain::text;
+use domain::wire::{NewProject, ProjectPatch};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::board::task::read::parsed;
+use crate::board::task::{NewTaskRow, insert};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::{Error, Result};
+
+impl Db {
+    /// Makes a project on a repository that was looked at, and its planning task where a plan is wanted.
+    ///
+    /// # Errors
+    /// When a text is not acceptable or a plan is wanted without a goal.
+    pub async fn create_project(&self, caller: &Caller, new: NewProject, probe: RepositoryInfo) -> Result<Project> {
+        let caller = caller.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_human("creating projects")?;
+                let title = text::validate_title("title", &new.title)?;
+                let description = text::validate_optional_body("description", new.description.as_deref())?;
+                let plan = new.plan.unwrap_or(description.is_some());
+                if plan && description.is_none() {
+                    return Err(Refusal::invalid("description", "a planner needs a goal", "Say what is to be reached, or make an empty board.").into());
+                }
+                let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
+                sqlx::query(
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, integration_branch, plan_approval, created_at, updated_at)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)",
+                )
+                .bind(id.as_str())
+                .bind(&title)
+                .bind(&description)
+                .bind(&probe.repo_path)
+                .bind(&probe.git_dir)
+                .bind(&probe.base_branch)
+                .bind(project_branch(&id))
+                .bind(new.plan_approval.unwrap_or(PlanApproval::Auto).as_str())
+                .bind(tx.now.to_string())
+                .execute(&mut tx.connection)
+                .await?;
+                tx.record_for_project(&caller, &id, Event::ProjectCreated {});
+                if plan {
+                    let row = NewTaskRow {
+                        project: id.clone(),
+                        parent: None,
+                        title,
+                        description,
+                        phase: AgentKind::Planner,
+                        status: Status::InProgress,
+                        held_by: None,
+                        priority: 0,
+                        model: None,
+                        round: None,
+                    };
+                    insert(tx, &caller, row).await?;
+                }
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Every project, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn projects(&self) -> Result<Vec<Project>> {
+        sqlx::query("SELECT * FROM projects ORDER BY length(id) DESC, id DESC").fetch_all(&self.readers).await?.iter().map(project_of).collect()
+    }
+
+    /// # Errors
+    /// When there is no such project.
+    pub async fn project(&self, id: &ProjectId) -> Result<Project> {
+        let mut connection = self.readers.acquire().await?;
+        read(&mut connection, id).await
+    }
+
+    /// Changes what a project says. A new goal is read by the agents that start from then on.
+    ///
+    /// # Errors
+    /// When a text is not acceptable.
+    pub async fn edit_project(&self, caller: &Caller, id: &ProjectId, patch: ProjectPatch) -> Result<Project> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_human("editing projects")?;
+                let before = read(&mut tx.connection, &id).await?;
+                let title =
+                    patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());
+                let description = match &patch.description {
+                    Some(given) => text::validate_optional_body("description", Some(given))?,
+                    None => before.description.clone(),
+                };
+                let approval = patch.plan_approval.unwrap_or(before.plan_approval);
+                if title == before.title && description == before.description && approval == before.plan_approval {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(before);
+                }
+                sqlx::query("UPDATE projects SET title = $2, description = $3, plan_approval = $4, updated_at = $5 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(title)
+                    .bind(description)
+                    .bind(approval.as_str())
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_for_project(&caller, &id, Event::ProjectEdited {});
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Remembers that the project branch was brought to the base branch.
+    ///
+    /// # Errors
+    /// When the caller is not the person.
+    pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str) -> Result<Project> {
+        let (caller, id, sha) = (caller.clone(), id.clone(), sha.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_human("landing")?;
+                sqlx::query("UPDATE projects SET landed_sha = $2, updated_at = $3 WHERE id = $1")
+                    .bind(id.as_str())
+                    .bind(&sha)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_for_project(&caller, &id, Event::ProjectLanded { sha });
+                read(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+}
+
+pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {
+    let row = sqlx::query("SELECT * FROM projects WHERE id = $1").bind(id.as_str()).fetch_optional(connection).await?;
+    project_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?)
+}
+
+pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
+    Ok(Project {
+        id: parsed(row, "id")?,
+        title: row.try_get("title")?,
+        description: row.try_get("description")?,
+        status: parsed(row, "status")?,
+        repo_path: row.try_get("repo_path")?,
+        git_dir: row.try_get("git_dir")?,
+        base_branch: row.try_get("base_branch")?,
+        integration_branch: row.try_get("integration_branch")?,
+        integration_head: row.try_get("integration_head")?,
+        landed_sha: row.try_get("landed_sha")?,
+        plan_approval: parsed(row, "plan_approval")?,
+        created_at: parsed(row, "created_at")?,
+        updated_at: parsed(row, "updated_at")?,
+    })
+}

@@ -1,0 +1,166 @@
+//! Questions to the person: asked by a run, answered once.
+
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::question::Question;
+use domain::board::status::Status;
+use domain::board::task::Task;
+use domain::event::Event;
+use domain::id::{QuestionId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::board::comment;
+use crate::board::task::cascade;
+use crate::board::task::read;
+use crate::board::task::read::{optional, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+impl Db {
+    /// Puts a question to the person. The card needs them until they answer; the run should end its turn.
+    ///
+    /// # Errors
+    /// When the caller is no agent that may ask, a text is not acceptable, or a question of the task is open already.
+    pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
+        let question = question.to_owned();
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let Caller::Run(run) = caller else {
+                    return Err(Refusal::invalid("question", "only a running agent asks the person", "Add a comment instead.").into());
+                };
+                if run.phase == AgentKind::Reviewer {
+                    let hint = "Judge what is there: approve it, or send it back with a comment.".to_owned();
+                    return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
+                }
+                let card = read::card(&mut tx.connection, &run.task_id).await?;
+                if card.status != Status::InProgress {
+                    let (problem, hint) = ("its work is handed in".to_owned(), "End your turn; add a comment instead.".to_owned());
+                    return Err(Refusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
+                }
+                if open(&mut tx.connection, &run.task_id).await?.is_some() {
+                    return Err(Refusal::invalid(
+                        "question",
+                        "a question of this task waits for its answer",
+                        "End your turn: the answer comes with your next prompt.",
+                    )
+                    .into());
+                }
+                let question = text::validate_body("question", &question)?;
+                if options.len() > 8 {
+                    return Err(Refusal::invalid("options", format!("{} options were given", options.len()), "Give at most 8.").into());
+                }
+                let options = options.iter().map(|option| text::validate_title("options", option)).collect::<std::result::Result<Vec<_>, _>>()?;
+                let default = text::validate_optional_body("default", default.as_deref())?;
+                let id = QuestionId::new(tx.next_number(QuestionId::PREFIX).await?);
+                sqlx::query(
+                    "INSERT INTO questions (id, task_id, run_id, question, options, default_answer, asked_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                )
+                .bind(id.as_str())
+                .bind(run.task_id.as_str())
+                .bind(run.run_id.as_str())
+                .bind(&question)
+                .bind(serde_json::to_string(&options)?)
+                .bind(default)
+                .bind(tx.now.to_string())
+                .execute(&mut tx.connection)
+                .await?;
+                tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
+                let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
+                cascade::request_attention(tx, caller, &run.project_id, &run.task_id, attention).await?;
+                let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
+                question_of(&row)
+            })
+        })
+        .await
+    }
+
+    /// Answers the open question of a task. Question and answer join the thread, and the agent's session goes on with them.
+    ///
+    /// # Errors
+    /// When the answer is empty or there is no open question.
+    pub async fn answer(&self, caller: &Caller, task: &TaskId, answer: &str) -> Result<Task> {
+        let (caller, task, answer) = (caller.clone(), task.clone(), answer.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_human("answering")?;
+                let answer = text::validate_body("content", &answer)?;
+                let card = read::card(&mut tx.connection, &task).await?;
+                let Some(question) = open(&mut tx.connection, &task).await? else { return Err(Refusal::NoQuestion { task }.into()) };
+                sqlx::query("UPDATE questions SET answer = $2, answered_at = $3 WHERE id = $1")
+                    .bind(question.id.as_str())
+                    .bind(&answer)
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
+                comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
+                cascade::clear_attention(tx, &caller, &card.project_id, &task).await?;
+                cascade::after_project_change(tx, &caller, &card.project_id).await?;
+                read::task(&mut tx.connection, &task).await
+            })
+        })
+        .await
+    }
+
+    /// Whether this run put a question to the person, answered by now or not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_asked(&self, run: &RunId) -> Result<bool> {
+        let found: Option<i64> =
+            sqlx::query_scalar("SELECT 1 FROM questions WHERE run_id = $1 LIMIT 1").bind(run.as_str()).fetch_optional(&self.readers).await?;
+        Ok(found.is_some())
+    }
+
+    /// The question of a task that waits for an answer.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open_question(&self, task: &TaskId) -> Result<Option<Question>> {
+        let mut connection = self.readers.acquire().await?;
+        open(&mut connection, task).await
+    }
+}
+
+/// The answer first: it is what a person and the next agent look for. A question that would not fit beside it is shortened.
+fn thread_entry(answer: &str, question: &str) -> String {
+    let whole = format!("{answer}\n\n(answer to: {question})");
+    if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
+}
+
+/// Takes back the open question of a task that moved on without an answer.
+pub(crate) async fn withdraw(tx: &mut Tx, task: &TaskId) -> Result<()> {
+    sqlx::query("UPDATE questions SET answered_at = $2 WHERE task_id = $1 AND answered_at IS NULL")
+        .bind(task.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {
+    let row = sqlx::query("SELECT * FROM questions WHERE task_id = $1 AND answered_at IS NULL ORDER BY asked_at DESC LIMIT 1")
+        .bind(task.as_str())
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(question_of).transpose()
+}
+
+fn question_of(row: &SqliteRow) -> Result<Question> {
+    Ok(Question {
+        id: parsed(row, "id")?,
+        task_id: parsed(row, "task_id")?,
+        run_id: parsed(row, "run_id")?,
+        question: row.try_get("question")?,
+        options: serde_json::from_str(row.try_get("options")?)?,
+        default: row.try_get("default_answer")?,
+        asked_at: parsed(row, "asked_at")?,
+        answer: row.try_get("answer")?,
+        answered_at: optional(row, "answered_at")?,
+    })
+}

@@ -1,0 +1,89 @@
+//! The log: read by sequence number, and a wake that carries no data.
+
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::event::{Envelope, Event, Seq};
+use domain::id::{ProjectId, RunId, TaskId};
+use serde::{Deserialize, Serialize};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+use tokio::sync::watch;
+
+use crate::engine::open::Db;
+use crate::error::Result;
+
+/// What an event's payload column holds.
+#[derive(Serialize, Deserialize)]
+struct Payload<E, C, P> {
+    event: E,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<C>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<P>,
+}
+
+impl Db {
+    /// Wakes whoever waits for news. Look at the log after subscribing, not before.
+    pub fn subscribe(&self) -> watch::Receiver<Seq> {
+        self.committed.clone()
+    }
+
+    /// The last committed event's number.
+    pub fn latest(&self) -> Seq {
+        *self.committed.borrow()
+    }
+
+    /// At most `most` events after `seq`, of one project (with those that belong to no project) or of all.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn events_after(&self, seq: Seq, project: Option<&ProjectId>, most: u32) -> Result<Vec<Envelope>> {
+        let rows = sqlx::query(
+            "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events
+             WHERE seq > $1 AND ($2 IS NULL OR project_id IS NULL OR project_id = $2) ORDER BY seq LIMIT $3",
+        )
+        .bind(seq)
+        .bind(project.map(ProjectId::as_str))
+        .bind(most)
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter().map(envelope).collect()
+    }
+
+    /// How many events follow `seq`.
+    pub fn lag(&self, seq: Seq) -> Seq {
+        self.latest() - seq
+    }
+}
+
+fn envelope(row: &SqliteRow) -> Result<Envelope> {
+    let optional = |column: &str| row.try_get::<Option<String>, _>(column);
+    let payload: Payload<Event, Card, Project> = serde_json::from_str(row.try_get("payload")?)?;
+    Ok(Envelope {
+        seq: row.try_get("seq")?,
+        at: row.try_get::<&str, _>("at")?.parse()?,
+        project_id: optional("project_id")?.map(|id| id.parse::<ProjectId>()).transpose()?,
+        task_id: optional("task_id")?.map(|id| id.parse::<TaskId>()).transpose()?,
+        run_id: optional("run_id")?.map(|id| id.parse::<RunId>()).transpose()?,
+        actor: row.try_get::<String, _>("actor")?.into(),
+        event: payload.event,
+        card: payload.card,
+        project: payload.project,
+    })
+}
+
+pub(crate) async fn insert(connection: &mut SqliteConnection, envelope: &Envelope) -> Result<()> {
+    let payload = Payload { event: &envelope.event, card: envelope.card.as_ref(), project: envelope.project.as_ref() };
+    sqlx::query("INSERT INTO events (seq, at, project_id, task_id, run_id, actor, kind, payload) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
+        .bind(envelope.seq)
+        .bind(envelope.at.to_string())
+        .bind(envelope.project_id.as_ref().map(ProjectId::as_str))
+        .bind(envelope.task_id.as_ref().map(TaskId::as_str))
+        .bind(envelope.run_id.as_ref().map(RunId::as_str))
+        .bind(envelope.actor.to_string())
+        .bind(envelope.event.kind())
+        .bind(serde_json::to_string(&payload)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! Opening the database file: lock, version, schema, durability, the writer and the readers.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::config::{Config, Durability};
+use domain::event::Seq;
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
+use tokio::sync::watch;
+
+use crate::engine::lock::Lock;
+use crate::engine::tx::Tx;
+use crate::engine::writer::{UseCase, Writer};
+use crate::error::{Error, Result};
+use crate::team::presence::Presence;
+use crate::team::token::CallerCache;
+use crate::{new_uuid, now};
+
+/// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
+const MIN_SQLITE_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
+
+/// Tables that tell a database of ours from another program's.
+const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
+
+/// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
+const NOT_A_DATABASE: &str = "26";
+
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+
+/// The store. Cheap to clone; when the last clone goes, what is under way is committed and the file is given free.
+#[derive(Debug, Clone)]
+pub struct Db {
+    pub(crate) readers: SqlitePool,
+    pub(crate) writer: Writer,
+    pub(crate) committed: watch::Receiver<Seq>,
+    pub(crate) presence: Presence,
+    pub(crate) known: CallerCache,
+    epoch: Arc<str>,
+    path: Arc<Path>,
+}
+
+impl Db {
+    /// Opens the configured database file, made and brought up to date where needed, for this process alone.
+    ///
+    /// # Errors
+    /// When another process has it, a newer vibe-relay or another program wrote it, or the file cannot be used.
+    pub async fn open(config: &Config) -> Result<Self> {
+        let path = config.db_path.as_path();
+        reject_foreign_database(path).await?;
+        if let Some(folder) = path.parent() {
+            make_private_folder(folder)?;
+        }
+        let lock = Lock::take(path).await?;
+        // Before SQLite opens it: the files beside it are made with the mode of the database.
+        make_private(path)?;
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(match config.durability {
+                Durability::Full => SqliteSynchronous::Full,
+                Durability::Normal => SqliteSynchronous::Normal,
+            })
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(5))
+            .pragma("trusted_schema", "OFF")
+            .pragma("temp_store", "MEMORY")
+            .pragma("journal_size_limit", "67108864")
+            .disable_statement_logging();
+        let mut connection = options.connect().await?;
+        check_version(&mut connection).await?;
+        migrate(&mut connection, path).await?;
+        let epoch = epoch(&mut connection).await?;
+        let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(4)
+            .test_before_acquire(false)
+            .connect_with(options.read_only(true).create_if_missing(false))
+            .await?;
+        let (sender, committed) = watch::channel(seq);
+        let (presence, known) = (Presence::new(now()), CallerCache::default());
+        Ok(Self {
+            readers,
+            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), known.clone(), now()), sender, lock),
+            committed,
+            presence,
+            known,
+            epoch: epoch.into(),
+            path: path.into(),
+        })
+    }
+
+    /// The life of this log: sequence numbers of another epoch mean nothing here.
+    pub fn epoch(&self) -> &str {
+        &self.epoch
+    }
+
+    /// Where the database file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of the database file, where everything else that belongs to this installation lives too.
+    pub fn folder(&self) -> PathBuf {
+        self.path.parent().map(Path::to_owned).unwrap_or_default()
+    }
+
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, T> + Send + 'static,
+    {
+        self.writer.write(work).await
+    }
+}
+
+/// Refuses a file that another program wrote, which may be using it: looked at only, before anything is made or changed.
+async fn reject_foreign_database(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+        return Ok(());
+    }
+    // What is not in the file yet is in its log. Without one nobody writes, and not even SQLite's own files are made.
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(!Path::new(&log).exists()).disable_statement_logging();
+    let tables = async {
+        let mut connection = options.connect().await?;
+        let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(&mut connection).await?;
+        connection.close().await?;
+        Ok(tables)
+    };
+    let foreign = || Error::NotOurDatabase { path: path.to_owned() };
+    match tables.await {
+        // A first start that was cut short made no table, or only the one about migrations.
+        Ok(tables) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => Ok(()),
+        Ok(tables) if tables.iter().all(|table| table == "_sqlx_migrations") => Ok(()),
+        Ok(_) => Err(foreign()),
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NOT_A_DATABASE) => Err(foreign()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
+    let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
+    let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
+    if numbers.as_slice() < MIN_SQLITE_VERSION.1.as_slice() {
+        return Err(Error::OldSqlite { found, needed: MIN_SQLITE_VERSION.0 });
+    }
+    Ok(())
+}
+
+async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
+    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+    let migrated: Option<i64> =
+        sqlx::query_scalar("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'").fetch_optional(&mut *connection).await?;
+    if migrated.is_some() {
+        let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *connection).await?;
+        if let Some(found) = found.filter(|found| *found > known) {
+            return Err(Error::NewerSchema { path: path.to_owned(), found, known });
+        }
+    }
+    MIGRATIONS.run(connection).await.map_err(|error| Error::Storage(Box::new(error)))
+}
+
+async fn epoch(connection: &mut SqliteConnection) -> Result<String> {
+    sqlx::query("INSERT INTO meta (key, value) VALUES ('epoch', $1) ON CONFLICT (key) DO NOTHING").bind(new_uuid()).execute(&mut *connection).await?;
+    Ok(sqlx::query_scalar("SELECT value FROM meta WHERE key = 'epoch'").fetch_one(connection).await?)
+}
+
+fn make_private_folder(folder: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|source| Error::File { attempted: format!("make the folder {}", folder.display()), source })
+}
+
+fn make_private(path: &Path) -> Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    file.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)))
+        .map_err(|source| Error::File { attempted: format!("make {} readable for you alone", path.display()), source })
+}

@@ -1,0 +1,238 @@
+//! One use-case: what it may do to the store, and the events that it must leave behind.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use domain::actor::Actor;
+use domain::event::{Envelope, Event, Seq};
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::SqliteConnection;
+
+use crate::board::{project, task};
+use crate::caller::Caller;
+use crate::error::{Error, Result};
+use crate::team::presence::Presence;
+use crate::team::token::CallerCache;
+
+/// Rows that change without an event, and why that is right. There are no others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoEventReason {
+    /// The request had been carried out before, or asked for what is already so.
+    NothingChanged,
+    /// Samples of an agent's context and tokens: shown when somebody looks, too frequent for the log.
+    UsageSamples,
+    /// Signs of life of agents: shown when somebody looks, too frequent for the log.
+    Heartbeat,
+    /// A reference is written down before it is made in the repository.
+    References,
+}
+
+/// How long the answer to a call is kept for when it is repeated.
+const ANSWER_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often older answers are thrown away.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// A use-case under way.
+#[derive(Debug)]
+pub(crate) struct Tx {
+    pub(crate) connection: SqliteConnection,
+    /// The time of the use-case: the same for all its rows and events.
+    pub(crate) now: Timestamp,
+    pub(crate) seq: Seq,
+    /// The most rounds of orchestration of a plan, as configured.
+    pub(crate) max_rounds: u32,
+    /// Who is there this moment, which no row knows.
+    pub(crate) presence: Presence,
+    pub(crate) caller_cache: CallerCache,
+    /// Whether a token was taken back: then everybody is looked up anew, once it is committed.
+    pub(crate) tokens_revoked: bool,
+    /// When old answers were last thrown away; never since the store was opened where it is none.
+    answers_pruned_at: Option<Timestamp>,
+    pending: Vec<PendingEvent>,
+    no_event: Option<NoEventReason>,
+}
+
+#[derive(Debug)]
+struct PendingEvent {
+    actor: Actor,
+    project_id: Option<ProjectId>,
+    task_id: Option<TaskId>,
+    run_id: Option<RunId>,
+    event: Event,
+    /// Whether the event is about the project or the task itself, and shows it as it is afterwards.
+    attach_card: bool,
+}
+
+impl Tx {
+    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: CallerCache, now: Timestamp) -> Self {
+        Self {
+            connection,
+            now,
+            seq,
+            max_rounds,
+            presence,
+            caller_cache: known,
+            tokens_revoked: false,
+            answers_pruned_at: None,
+            pending: Vec::new(),
+            no_event: None,
+        }
+    }
+
+    /// Forgets what the last use-case left.
+    pub(crate) fn begin(&mut self, now: Timestamp) {
+        self.now = now;
+        self.pending.clear();
+        self.no_event = None;
+    }
+
+    /// Says that this use-case needs no event, and why.
+    pub(crate) fn skip_event(&mut self, why: NoEventReason) {
+        self.no_event = Some(why);
+    }
+
+    pub(crate) fn record_for_project(&mut self, caller: &Caller, project: &ProjectId, event: Event) {
+        self.push(caller, Some(project), None, event);
+    }
+
+    pub(crate) fn record_for_task(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, event: Event) {
+        self.push(caller, Some(project), Some(task), event);
+    }
+
+    /// Something that happened among the agents of a project and changed neither the project nor a card.
+    pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
+        self.push(caller, Some(project), task, event);
+        if let Some(last) = self.pending.last_mut() {
+            last.attach_card = false;
+        }
+    }
+
+    pub(crate) fn record(&mut self, caller: &Caller, event: Event) {
+        self.push(caller, None, None, event);
+    }
+
+    /// The same for something that happened to a run which is not the caller's own.
+    pub(crate) fn record_for_run(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, run: &RunId, event: Event) {
+        self.push(caller, Some(project), Some(task), event);
+        if let Some(last) = self.pending.last_mut() {
+            last.run_id = Some(run.clone());
+        }
+    }
+
+    fn push(&mut self, caller: &Caller, project: Option<&ProjectId>, task: Option<&TaskId>, event: Event) {
+        self.pending.push(PendingEvent {
+            actor: caller.actor(),
+            project_id: project.cloned(),
+            task_id: task.cloned(),
+            run_id: caller.run().cloned(),
+            event,
+            attach_card: true,
+        });
+    }
+
+    /// Lets an agent's write pass only while its run is the current one of its task.
+    pub(crate) async fn require_current_run(&mut self, caller: &Caller) -> Result<()> {
+        let Some(run) = caller.run() else { return Ok(()) };
+        let current: Option<i64> =
+            sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
+                .bind(run.as_str())
+                .fetch_optional(&mut self.connection)
+                .await?;
+        match current {
+            Some(_) => Ok(()),
+            None => Err(Refusal::StaleRun { run: run.clone() }.into()),
+        }
+    }
+
+    /// The stored answer, when this very call was carried out before.
+    pub(crate) async fn stored_answer<T: DeserializeOwned>(&mut self, caller: &Caller) -> Result<Option<T>> {
+        let Some((owner, call)) = caller.idempotency_key() else { return Ok(None) };
+        let answer: Option<String> = sqlx::query_scalar("SELECT answer FROM calls WHERE caller = $1 AND call_id = $2")
+            .bind(owner)
+            .bind(call)
+            .fetch_optional(&mut self.connection)
+            .await?;
+        let other_version = |_| Refusal::invalid("call_id", "its stored answer is of another version", "Look what was done, then call anew.");
+        Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_version)).transpose()?)
+    }
+
+    /// Keeps the answer for when the call is repeated, for a day.
+    pub(crate) async fn store_answer<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
+        let Some((owner, call)) = caller.idempotency_key() else { return Ok(()) };
+        if self.answers_pruned_at.is_none_or(|last| self.now.since(last) >= PRUNE_INTERVAL) {
+            sqlx::query("DELETE FROM calls WHERE created_at < $1")
+                .bind(self.now.before(ANSWER_RETENTION).to_string())
+                .execute(&mut self.connection)
+                .await?;
+            self.answers_pruned_at = Some(self.now);
+        }
+        sqlx::query("INSERT OR REPLACE INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
+            .bind(owner)
+            .bind(call)
+            .bind(serde_json::to_string(answer)?)
+            .bind(self.now.to_string())
+            .execute(&mut self.connection)
+            .await?;
+        Ok(())
+    }
+
+    /// Forgets the answers that are kept under a key, because somebody else calls under it from now on.
+    pub(crate) async fn delete_answers(&mut self, key: &str) -> Result<()> {
+        sqlx::query("DELETE FROM calls WHERE caller = $1").bind(key).execute(&mut self.connection).await?;
+        Ok(())
+    }
+
+    /// The next number of a kind of id, from 1.
+    pub(crate) async fn next_number(&mut self, kind: &str) -> Result<u64> {
+        let number: i64 = sqlx::query_scalar(
+            "INSERT INTO counters (kind, value) VALUES ($1, 1) ON CONFLICT (kind) DO UPDATE SET value = value + 1 RETURNING value",
+        )
+        .bind(kind)
+        .fetch_one(&mut self.connection)
+        .await?;
+        Ok(u64::try_from(number).unwrap_or_default())
+    }
+
+    /// Writes the events. The last one about each task or project carries what it looks like now.
+    pub(crate) async fn finish(&mut self) -> Result<Vec<Envelope>> {
+        if self.pending.is_empty() && self.no_event.is_none() {
+            return Err(Error::NoEvent);
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let mut envelopes = Vec::with_capacity(pending.len());
+        let (mut tasks_seen, mut projects_seen) = (BTreeSet::new(), BTreeSet::new());
+        for (place, pending) in pending.into_iter().enumerate().rev() {
+            let card = match &pending.task_id {
+                Some(id) if pending.attach_card && tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
+                _ => None,
+            };
+            let project = match &pending.project_id {
+                Some(id) if pending.attach_card && pending.task_id.is_none() && projects_seen.insert(id.clone()) => {
+                    Some(project::read(&mut self.connection, id).await?)
+                }
+                _ => None,
+            };
+            envelopes.push(Envelope {
+                seq: self.seq + 1 + Seq::try_from(place).unwrap_or_default(),
+                at: self.now,
+                project_id: pending.project_id,
+                task_id: pending.task_id,
+                run_id: pending.run_id,
+                actor: pending.actor,
+                event: pending.event,
+                card,
+                project,
+            });
+        }
+        envelopes.reverse();
+        for envelope in &envelopes {
+            crate::engine::event_log::insert(&mut self.connection, envelope).await?;
+        }
+        self.seq += Seq::try_from(envelopes.len()).unwrap_or_default();
+        Ok(envelopes)
+    }
+}

@@ -1,0 +1,8 @@
+//! Use-cases of agents at work: runs, branches, merges, and what suspends agent starts.
+
+pub(crate) mod branch;
+pub(crate) mod merge;
+pub(crate) mod parking;
+pub(crate) mod reference;
+pub(crate) mod run;
+pub(crate) mod snapshot;

@@ -1,0 +1,111 @@
+//! What became of an approved branch: merged, or sent back with the reason.
+
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::status::Status;
+use domain::board::task::Task;
+use domain::event::Event;
+use domain::id::TaskId;
+use domain::runs::evidence::EvidenceResult;
+
+use crate::board::task::{MoveRequest, apply, cascade, read, wrong_status};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::error::Result;
+use crate::runs::branch;
+
+impl Db {
+    /// The approved commit is in the project branch, which now points to `head`: the task is done.
+    ///
+    /// # Errors
+    /// When the task is no longer approved at `sha`.
+    pub async fn record_merge(&self, id: &TaskId, sha: &str, branch: &str, head: &str) -> Result<Task> {
+        let (id, sha, name, head) = (id.clone(), sha.to_owned(), branch.to_owned(), head.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let task = require_approved(tx, &id, &sha).await?;
+                let project = task.card.project_id.clone();
+                branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
+                sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
+                tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
+                apply(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
+                cascade::after_task_change(tx, &Caller::Runner, &project).await?;
+                read::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// The approved commit cannot be merged: the card goes back to its coder with the reason.
+    ///
+    /// # Errors
+    /// When the task is no longer approved at `sha`.
+    pub async fn record_merge_failure(&self, id: &TaskId, sha: &str, reason: &str) -> Result<Task> {
+        let (id, sha, reason) = (id.clone(), sha.to_owned(), reason.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let task = require_approved(tx, &id, &sha).await?;
+                let back = MoveRequest { to: Status::InProgress, reason: Some(reason), merge: false };
+                apply(tx, &Caller::Runner, &task, &back, &EvidenceResult::Nothing).await?;
+                cascade::after_project_change(tx, &Caller::Runner, &task.card.project_id).await?;
+                read::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// A newer commit is at the tip: the approval of `sha` is worth nothing, and the task waits for a review again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn revoke_approval(&self, id: &TaskId, sha: &str) -> Result<()> {
+        let (id, sha) = (id.clone(), sha.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let changed =
+                    sqlx::query("UPDATE tasks SET approved_sha = NULL, updated_at = $3 WHERE id = $1 AND approved_sha = $2 AND status = 'in_review'")
+                        .bind(id.as_str())
+                        .bind(&sha)
+                        .bind(tx.now.to_string())
+                        .execute(&mut tx.connection)
+                        .await?;
+                if changed.rows_affected() == 0 {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                let project = read::card(&mut tx.connection, &id).await?.project_id;
+                tx.record_for_task(&Caller::Runner, &project, &id, Event::ApprovalVoided { sha });
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Puts a task before the person.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub async fn request_attention(&self, id: &TaskId, kind: AttentionKind, detail: &str) -> Result<()> {
+        let (id, attention) = (id.clone(), Attention::new(kind, detail));
+        self.write(move |tx| {
+            Box::pin(async move {
+                let card = read::card(&mut tx.connection, &id).await?;
+                if card.attention.as_ref() == Some(&attention) {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                cascade::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await
+            })
+        })
+        .await
+    }
+}
+
+async fn require_approved(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
+    let task = read::task(&mut tx.connection, id).await?;
+    if task.card.is_approved() && task.card.approved_sha.as_deref() == Some(sha) {
+        return Ok(task);
+    }
+    Err(wrong_status(&task.card, "it is not approved at this commit any more", "Look at it again.").into())
+}

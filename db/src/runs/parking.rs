@@ -1,0 +1,107 @@
+//! Parking: reasons that keep every agent from being started, stored so that a restart does not forget them.
+
+use domain::event::Event;
+use domain::runs::failure::backoff;
+use domain::runs::parking::{ParkReason, Parking};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use crate::board::task::read::{count, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::Result;
+
+impl Db {
+    /// Parks every agent until `until`, or moves the time when they are parked for this reason already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn park(&self, parking: Parking) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let changed = sqlx::query(
+                    "INSERT INTO parkings (reason, until, detail) VALUES ($1, $2, $3)
+                     ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail
+                     WHERE until <> excluded.until OR detail <> excluded.detail",
+                )
+                .bind(parking.reason.as_str())
+                .bind(parking.until.to_string())
+                .bind(&parking.detail)
+                .execute(&mut tx.connection)
+                .await?;
+                if changed.rows_affected() == 0 {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                } else {
+                    tx.record(&Caller::Runner, Event::AgentsParked { parking });
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Parks every agent for a reason that is gone when trying shows it: for 10 seconds at first, longer with every try in vain, at most
+    /// 5 minutes. As long as a pause lasts, whatever else fails in the same way began before it, and changes nothing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn park_with_backoff(&self, reason: ParkReason, detail: String) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let known = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
+                let mut tries = 1;
+                if let Some(row) = known {
+                    if !parking_of(&row)?.has_expired(tx.now) {
+                        tx.skip_event(NoEventReason::NothingChanged);
+                        return Ok(());
+                    }
+                    tries = count(&row, "failed_probes")?.saturating_add(1);
+                }
+                let parking = Parking { reason, until: tx.now.after(backoff(tries, 0)), detail };
+                sqlx::query("INSERT OR REPLACE INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)")
+                    .bind(reason.as_str())
+                    .bind(parking.until.to_string())
+                    .bind(&parking.detail)
+                    .bind(i64::from(tries))
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.record(&Caller::Runner, Event::AgentsParked { parking });
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Lets agents start again as far as this reason goes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn resume(&self, reason: ParkReason) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let gone = sqlx::query("DELETE FROM parkings WHERE reason = $1").bind(reason.as_str()).execute(&mut tx.connection).await?;
+                if gone.rows_affected() == 0 {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                } else {
+                    tx.record(&Caller::Runner, Event::AgentsResumed { reason });
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Why agents are parked now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn parkings(&self) -> Result<Vec<Parking>> {
+        let rows = sqlx::query("SELECT * FROM parkings ORDER BY reason").fetch_all(&self.readers).await?;
+        rows.iter().map(parking_of).collect()
+    }
+}
+
+fn parking_of(row: &SqliteRow) -> Result<Parking> {
+    Ok(Parking { reason: parsed(row, "reason")?, until: parsed(row, "until")?, detail: row.try_get("detail")? })
+}

@@ -1,0 +1,57 @@
+//! References that we made in repositories. What is not in here is not ours to touch.
+
+use domain::id::TaskId;
+
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::Result;
+
+impl Db {
+    /// Writes down that the reference `name` of the repository is ours, before it is made.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn claim_reference(&self, git_dir: &str, name: &str, task: Option<&TaskId>) -> Result<()> {
+        let (git_dir, name, task) = (git_dir.to_owned(), name.to_owned(), task.cloned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                sqlx::query("INSERT INTO owned_refs (git_dir, name, task_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING")
+                    .bind(git_dir)
+                    .bind(name)
+                    .bind(task.as_ref().map(TaskId::as_str))
+                    .bind(tx.now.to_string())
+                    .execute(&mut tx.connection)
+                    .await?;
+                tx.skip_event(NoEventReason::References);
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Whether we made the reference.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn owns_reference(&self, git_dir: &str, name: &str) -> Result<bool> {
+        let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM owned_refs WHERE git_dir = $1 AND name = $2")
+            .bind(git_dir)
+            .bind(name)
+            .fetch_optional(&self.readers)
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// References of ours on whose task no agent is at work, as repository and name: only a server writes these.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn idle_references(&self) -> Result<Vec<(String, String)>> {
+        let found = sqlx::query_as(
+            "SELECT git_dir, name FROM owned_refs
+             WHERE task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL)
+             ORDER BY git_dir, name",
+        );
+        Ok(found.fetch_all(&self.readers).await?)
+    }
+}

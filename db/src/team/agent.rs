@@ -1,0 +1,209 @@
+//! Agents: who takes part in a project. Runs take part by themselves, others through a token of the person's making or of a room.
+
+mod join;
+mod name_claim;
+mod roster;
+
+pub use join::RegistrationResult;
+pub(crate) use join::{join_run, leave_runs_of};
+pub(crate) use roster::{Roster, RosterEntry};
+
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
+use domain::text;
+use domain::time::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::board::task;
+use crate::board::task::read::{count, optional, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::error::Result;
+use crate::now;
+use crate::team::presence::ConnectionGuard;
+use crate::team::{handshake, minion, participant, token};
+
+/// With what it works on and what it has not been given.
+const SELECT: &str = "SELECT a.*,
+    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
+    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
+         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+    COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
+      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name AND t.status IN ('in_progress', 'in_review')
+         ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
+  FROM agents a";
+
+impl Db {
+    /// Everybody who takes or took part in a project, by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
+        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 ORDER BY a.name")))
+            .bind(project.as_str())
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(|row| Ok(self.with_presence(agent_of(row)?))).collect()
+    }
+
+    /// # Errors
+    /// When nobody of this name takes or took part in the project.
+    pub async fn agent(&self, project: &ProjectId, name: &str) -> Result<Agent> {
+        let found = read(&mut *self.readers.acquire().await?, project, name).await?;
+        found.map(|agent| self.with_presence(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
+    }
+
+    /// Adds what only memory knows: signs of life since the last stored one.
+    fn with_presence(&self, mut agent: Agent) -> Agent {
+        self.presence.apply_to(&mut agent, now());
+        agent
+    }
+
+    /// Notes a sign of life of the caller. Those who are no agents need give none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn record_heartbeat(&self, caller: &Caller) -> Result<Timestamp> {
+        let now = now();
+        let (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) = (caller, caller.project(), caller.name()) else { return Ok(now) };
+        if self.presence.record_heartbeat(project, &name, now) {
+            let project = project.clone();
+            self.write(move |tx| {
+                Box::pin(async move {
+                    tx.skip_event(NoEventReason::Heartbeat);
+                    sqlx::query("UPDATE agents SET heartbeat_at = $3, last_seen = $3 WHERE project_id = $1 AND name = $2")
+                        .bind(project.as_str())
+                        .bind(name)
+                        .bind(now.to_string())
+                        .execute(&mut tx.connection)
+                        .await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        }
+        Ok(now)
+    }
+
+    /// Counts the caller as connected for as long as the answer is kept. Nothing for those who are no agents.
+    pub fn connect(&self, caller: &Caller) -> Option<ConnectionGuard> {
+        match (caller, caller.project(), caller.name()) {
+            (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => Some(self.presence.connect(project, &name)),
+            _ => None,
+        }
+    }
+
+    /// Sets what the caller says that it does; an empty text takes it back.
+    ///
+    /// # Errors
+    /// When the text is not acceptable or the caller has not registered.
+    pub async fn set_status(&self, caller: &Caller, project: &ProjectId, status: &str) -> Result<Agent> {
+        let (project, status) = (project.clone(), status.to_owned());
+        let name = caller.name().ok_or(Refusal::NotRegistered)?;
+        let (own, of) = (name.clone(), project.clone());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                let status = match status.trim() {
+                    "" => None,
+                    said => Some(text::validate_title("status", said)?),
+                };
+                let changed = sqlx::query("UPDATE agents SET status = $3 WHERE project_id = $1 AND name = $2")
+                    .bind(project.as_str())
+                    .bind(&voice.name)
+                    .bind(&status)
+                    .execute(&mut tx.connection)
+                    .await?;
+                if changed.rows_affected() == 0 {
+                    return Err(Refusal::NotRegistered.into());
+                }
+                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: voice.name, status });
+                Ok(())
+            })
+        })
+        .await?;
+        self.agent(&of, &own).await
+    }
+
+    /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it, and
+    /// the open ones need the person. When somebody else than the agent itself does it, its token is worth nothing from then on.
+    ///
+    /// # Errors
+    /// When nobody of this name is there, or the caller may not speak for it.
+    pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+        let (project, name) = (project.clone(), name.to_owned());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                let names = active_names(&mut tx.connection, &project).await?;
+                let name = domain::team::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
+                if name != voice.name {
+                    voice.require_lead(&format!("taking {name} out"))?;
+                    // Whom others take out does not come back with the token that it has.
+                    token::revoke_agent_token(tx, &project, &name).await?;
+                }
+                mark_left(tx, caller, &project, &name).await
+            })
+        })
+        .await
+    }
+}
+
+/// Marks an agent as gone. Nobody waits for it any more, nor for its minions; what it was to do is put before the person.
+pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
+        .bind(project.as_str())
+        .bind(name)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_without_card(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
+    minion::fail_minions_of_agent(tx, project, name).await?;
+    handshake::drop_departed_target(tx, project, name).await?;
+    task::assignee_left(tx, project, name).await
+}
+
+pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
+    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(agent_of).transpose()
+}
+
+/// The names of those who have not left, by name.
+pub(crate) async fn active_names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
+        .bind(project.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+fn agent_of(row: &SqliteRow) -> Result<Agent> {
+    let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
+    let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
+    Ok(Agent {
+        project_id: parsed(row, "project_id")?,
+        name: row.try_get("name")?,
+        team: row.try_get("team")?,
+        roles,
+        description: row.try_get("description")?,
+        status: row.try_get("status")?,
+        trusted: row.try_get("trusted")?,
+        run_id: optional(row, "run_id")?,
+        task_id: optional::<TaskId>(row, "task_id")?,
+        health: Health::Unknown,
+        connected: false,
+        unread: count(row, "unread")?,
+        registered_at: parsed(row, "registered_at")?,
+        last_seen,
+        last_inbox_check: optional(row, "last_inbox_check")?,
+        left_at: optional(row, "left_at")?,
+    })
+}

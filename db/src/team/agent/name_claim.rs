@@ -1,0 +1,96 @@
+//! Names taken by a room's token: which are free, and what becomes of what their earlier agents left behind.
+
+use std::time::Duration;
+
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::team::agent::{Agent, Health, have_same_short_name};
+use domain::time::Timestamp;
+
+use super::{active_names, mark_left};
+use crate::board::task;
+use crate::caller::{Caller, agent_call_scope};
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::token;
+
+/// How long after registering an agent is waited for that never called.
+const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How a room's bearer comes to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameClaim {
+    /// Nobody had it.
+    New,
+    /// It shows the token of the name's agent, so that is who it is.
+    Own,
+    /// The name's agent left, fell silent, or never came: somebody else may be meant by it now.
+    Reclaimed,
+}
+
+/// A room's bearer takes a name that nobody has, that its agent left or fell silent under, or whose token it shows. What the person
+/// vouches for is never taken so, nor a name by which somebody who is there could be meant.
+pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str, known: Option<&Agent>, shown: Option<&str>) -> Result<NameClaim> {
+    let taken = || Refusal::NameTaken { name: name.to_owned() };
+    let mut way = NameClaim::New;
+    if let Some(known) = known {
+        // Whoever registered and was never heard of since may have lost the answer, and the token in it.
+        let never_came = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= FIRST_CALL_TIMEOUT;
+        let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
+        let owns = match shown {
+            Some(shown) => token::is_token_of(tx, project, name, shown).await?,
+            None => false,
+        };
+        if known.trusted || !(silent || owns) {
+            return Err(taken().into());
+        }
+        if owns {
+            return Ok(NameClaim::Own);
+        }
+        way = NameClaim::Reclaimed;
+    }
+    reject_case_variants(tx, project, name).await?;
+    if active_names(&mut tx.connection, project).await?.iter().any(|other| other != name && have_same_short_name(other, name)) {
+        return Err(taken().into());
+    }
+    Ok(way)
+}
+
+/// Whether whoever took the name at `since` was not heard of under it any more: then the answer may have been lost, and the token with it.
+pub(super) fn no_heartbeat_since(known: &Agent, since: Timestamp) -> bool {
+    let is_same = known.left_at.is_none() && !known.trusted && known.registered_at <= since;
+    is_same && !known.connected && known.last_seen.is_none_or(|seen| seen <= since)
+}
+
+/// Refuses a name that differs in case alone from one that somebody has or had.
+pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    let other: Option<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND lower(name) = lower($2) AND name <> $2")
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    other.map_or(Ok(()), |name| Err(Refusal::NameTaken { name }.into()))
+}
+
+/// Takes from a name what was its earlier agent's before somebody else has it: what was written to that agent and what it promised to do
+/// is not for a stranger, who hears what is said from now on.
+pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
+    let (project, name) = (&before.project_id, before.name.as_str());
+    task::unassign_all(tx, project, name).await?;
+    if before.left_at.is_none() {
+        mark_left(tx, &Caller::Runner, project, name).await?;
+    }
+    sqlx::query(
+        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL;
+         UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,
+           broadcast_cursor = (SELECT COALESCE(MAX(id), 0) FROM messages) WHERE project_id = $1 AND name = $2",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    tx.delete_answers(&agent_call_scope(project, name)).await?;
+    tx.presence.reset(project, name);
+    Ok(())
+}

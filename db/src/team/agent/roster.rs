@@ -1,0 +1,113 @@
+//! Who is there, as a use-case asks it: names, leads, and whether anybody still listens behind a name.
+
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::team::agent::{EVERYONE, HUMAN, Health, is_managed_name, resolve};
+use domain::team::role::Role;
+use domain::time::Timestamp;
+use sqlx::{Row, SqliteConnection};
+
+use crate::board::task::read::optional;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::presence::Presence;
+
+/// Everybody who has not left a project, as they are at one moment.
+#[derive(Debug)]
+pub(crate) struct Roster {
+    pub(crate) project: ProjectId,
+    entries: Vec<RosterEntry>,
+    listening_since: Timestamp,
+}
+
+#[derive(Debug)]
+pub(crate) struct RosterEntry {
+    pub(crate) name: String,
+    pub(crate) verified: bool,
+    pub(crate) is_lead: bool,
+    last_seen: Option<Timestamp>,
+    /// Whether somebody listens behind the name for sure: over a connection, or, of those that we run, in the next run.
+    is_reachable: bool,
+    /// Whether nobody listens behind the name any more.
+    is_dead: bool,
+}
+
+impl Roster {
+    pub(crate) async fn load(tx: &mut Tx, project: &ProjectId) -> Result<Self> {
+        Self::load_at(&mut tx.connection, &tx.presence, project, tx.now).await
+    }
+
+    pub(crate) async fn load_at(connection: &mut SqliteConnection, presence: &Presence, project: &ProjectId, now: Timestamp) -> Result<Self> {
+        let rows = sqlx::query(
+            "SELECT name, trusted, roles, run_id IS NOT NULL AS run, MAX(COALESCE(last_seen, ''), COALESCE(heartbeat_at, '')) AS seen
+             FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
+        )
+        .bind(project.as_str())
+        .fetch_all(connection)
+        .await?;
+        let entries = rows.iter().map(|row| {
+            let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
+            let (name, verified): (String, bool) = (row.try_get("name")?, row.try_get("trusted")?);
+            let stored = if row.try_get::<&str, _>("seen")?.is_empty() { None } else { optional(row, "seen")? };
+            let signs = presence.of(project, &name);
+            let last_seen = stored.max(signs.last);
+            let listens = row.try_get("run")? || signs.connections > 0;
+            let dead = !listens && Health::of(last_seen, now) == Health::Dead;
+            Ok(RosterEntry { name, verified, is_lead: verified && roles.contains(&Role::Lead), last_seen, is_reachable: listens, is_dead: dead })
+        });
+        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, listening_since: presence.tracking_since() })
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<&RosterEntry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The leads, by name. The person leads too, and is not among them.
+    pub(crate) fn leads(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|entry| entry.is_lead).map(|entry| entry.name.as_str())
+    }
+
+    /// Whether somebody from outside leads who could answer. Where only our own runs lead, or nobody listens, a decision is the person's.
+    pub(crate) fn has_external_lead(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_lead && !entry.is_dead && !is_managed_name(&entry.name))
+    }
+
+    /// When somebody who was asked something at `asked` is given up; none while somebody listens, or where it is no agent that is there.
+    pub(crate) fn unresponsive_at(&self, name: &str, asked: Timestamp) -> Option<Timestamp> {
+        let entry = self.entry(name).filter(|entry| !entry.is_reachable)?;
+        Some(Health::unresponsive_at(entry.last_seen, asked, self.listening_since))
+    }
+
+    /// Those who do not lead and could answer, by name.
+    pub(crate) fn active_non_leads(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter(|entry| !entry.is_lead && !entry.is_dead).map(|entry| entry.name.as_str())
+    }
+
+    /// Whom `speaker` means by `given`: somebody who is there, the person, or everybody.
+    pub(crate) async fn recipient(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
+        let given = given.trim();
+        if given == EVERYONE || given == HUMAN {
+            return Ok(given.to_owned());
+        }
+        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).chain([HUMAN, EVERYONE]).collect();
+        let name = match resolve(given, speaker, &names) {
+            Ok(name) => name,
+            Err(refusal @ Refusal::UnknownAgent { .. }) => return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or(refusal).into()),
+            Err(refusal) => return Err(refusal.into()),
+        };
+        if let Some(RosterEntry { last_seen, .. }) = self.entry(name).filter(|entry| entry.is_dead) {
+            return Err(Refusal::AgentUnresponsive { name: name.to_owned(), since: *last_seen }.into());
+        }
+        Ok(name.to_owned())
+    }
+}
+
+/// Why nobody listens under a name that somebody once had.
+async fn departed_refusal(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Option<Refusal>> {
+    let row = sqlx::query("SELECT left_at FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NOT NULL")
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    row.map(|row| Ok(Refusal::AgentUnresponsive { name: name.to_owned(), since: optional(&row, "left_at")? })).transpose()
+}

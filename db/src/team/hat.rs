@@ -1,0 +1,85 @@
+//! Hats: in which role somebody worked on a task, and that nobody wears two that exclude each other in one project.
+
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::team::hat::{HatAssignment, hats_conflict};
+use domain::team::role::Role;
+use sqlx::Row;
+
+use crate::board::task::read::parsed;
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+impl Db {
+    /// Who wore which hat for which task of a project, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn hats(&self, project: &ProjectId) -> Result<Vec<HatAssignment>> {
+        let rows = sqlx::query(
+            "SELECT h.agent_name, h.hat, h.task_id, h.created_at, t.title, t.status FROM hats h JOIN tasks t ON t.id = h.task_id
+             WHERE h.project_id = $1 ORDER BY h.created_at, h.rowid",
+        )
+        .bind(project.as_str())
+        .fetch_all(&self.readers)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(HatAssignment {
+                    agent_name: row.try_get("agent_name")?,
+                    role_hat: parsed(row, "hat")?,
+                    task_id: parsed(row, "task_id")?,
+                    title: row.try_get("title")?,
+                    status: parsed(row, "status")?,
+                    since: parsed(row, "created_at")?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Refuses a hat that goes with none of those that `agent` wore in the project, over all its tasks.
+pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent: &str, hat: Role) -> Result<()> {
+    let rows = sqlx::query("SELECT hat, task_id FROM hats WHERE project_id = $1 AND agent_name = $2 ORDER BY created_at, id")
+        .bind(project.as_str())
+        .bind(agent)
+        .fetch_all(&mut tx.connection)
+        .await?;
+    for row in &rows {
+        let worn: Role = parsed(row, "hat")?;
+        if hats_conflict(hat, worn) {
+            return Err(Refusal::HatConflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Writes down that `agent` wears `hat` for a task, which was checked to fit.
+pub(crate) async fn record(tx: &mut Tx, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
+    sqlx::query("INSERT OR IGNORE INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5)")
+        .bind(task.as_str())
+        .bind(agent)
+        .bind(hat.as_str())
+        .bind(project.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Gives the assignee of a task a hat, where it fits.
+pub(crate) async fn assign(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
+    require_no_conflict(tx, project, agent, hat).await?;
+    record(tx, project, task, agent, hat).await?;
+    sqlx::query("UPDATE tasks SET role_hat = $2, updated_at = $3 WHERE id = $1")
+        .bind(task.as_str())
+        .bind(hat.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, project, task, Event::HatAssigned { agent: agent.to_owned(), hat });
+    Ok(())
+}

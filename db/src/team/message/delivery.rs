@@ -1,0 +1,181 @@
+//! What is known of the way of a message: that it was given, that it arrived, and that somebody may speak because of it.
+//!
+//! Only what the last answer held is confirmed: an answer before it may have been lost, and there may have been no room to repeat it.
+//! What stands in the conversation of a run is read once that run ended well, or its agent says so; what was only on its way there is new
+//! to the next.
+
+use domain::event::{Event, Seq};
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::team::agent::EVERYONE;
+use domain::team::message::InboxMessage;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::AcknowledgedMessage;
+use super::inbox::WAITING;
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// Moves the mark before which `$2` has read every broadcast: the next look costs what is new, however much was said before.
+const ADVANCE_CURSOR: &str = "UPDATE agents SET broadcast_cursor = COALESCE(
+    (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
+       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
+         AND m.id > agents.broadcast_cursor),
+    (SELECT MAX(id) FROM messages))
+  WHERE project_id = $1 AND name = $2";
+
+/// The answer of what stands in the conversation of a run at work: later than every other.
+pub(super) const IN_CONVERSATION: Seq = Seq::MAX;
+/// The answer of what was given to an earlier run only.
+const PREVIOUS_RUN: Seq = 0;
+
+/// How messages are given.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Channel<'a> {
+    /// In the answer at this place in the log.
+    Response(Seq),
+    /// In a line to the agent of a run, of this id.
+    Stdin(&'a str),
+}
+
+/// Marks `messages` as given to `name`.
+pub(super) async fn deliver(
+    tx: &mut Tx,
+    caller: &Caller,
+    project: &ProjectId,
+    name: &str,
+    messages: &[InboxMessage],
+    way: Channel<'_>,
+) -> Result<()> {
+    let (broadcasts, direct): (Vec<&InboxMessage>, Vec<&InboxMessage>) = messages.iter().partition(|given| given.message.to_agent == EVERYONE);
+    let ids = |of: &[&InboxMessage]| serde_json::to_string(&of.iter().map(|given| given.message.id).collect::<Vec<i64>>());
+    let (answer, line) = match way {
+        Channel::Response(seq) => (Some(seq), None),
+        Channel::Stdin(line) => (None, Some(line)),
+    };
+    // Several statements in one: each on its own costs more for the way to the database than for its work.
+    sqlx::query(
+        "UPDATE messages SET delivered_at = COALESCE(delivered_at, $3), answer_seq = COALESCE($4, answer_seq), stdin_line_id = $7
+           WHERE id IN (SELECT value FROM json_each($5));
+         INSERT INTO broadcast_reads (message_id, agent_name, delivered_at, answer_seq, stdin_line_id)
+           SELECT value, $2, $3, $4, $7 FROM json_each($6) WHERE true
+           ON CONFLICT (message_id, agent_name) DO UPDATE SET answer_seq = COALESCE($4, answer_seq), stdin_line_id = $7;
+         UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2 AND $4 IS NOT NULL",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .bind(answer)
+    .bind(ids(&direct)?)
+    .bind(ids(&broadcasts)?)
+    .bind(line)
+    .execute(&mut tx.connection)
+    .await?;
+    let new = messages.iter().filter(|given| !given.redelivered).count();
+    if new > 0 {
+        let messages = u32::try_from(new).unwrap_or(u32::MAX);
+        tx.record_without_card(caller, project, None, Event::InboxDelivered { agent: name.to_owned(), messages });
+    }
+    Ok(())
+}
+
+/// In which answer `$2` was last given message `$4`; nothing when it was in none of this agent's life.
+const ANSWER_OF: &str = "(SELECT NULLIF(answer_seq, 0) FROM messages WHERE id = $4 AND project_id = $1 AND to_agent = $2
+    UNION ALL SELECT NULLIF(b.answer_seq, 0) FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
+      WHERE b.message_id = $4 AND b.agent_name = $2 AND m.project_id = $1)";
+
+/// Notes that the answer which held message `ack` arrived; a number that was in no answer to `name` confirms nothing.
+pub(super) async fn acknowledge_delivery(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
+    mark_read(tx, project, name, ack, AnswerRange { from: ANSWER_OF, last: None, to: IN_CONVERSATION }).await?;
+    Ok(())
+}
+
+/// Closes the books on what the agent of a run was given, when that run is over. After a good end, what stood in its conversation is read,
+/// and so is its last answer. Of the rest it is known that it was given, but not to whom comes next; what was only on its way there is new.
+pub(crate) async fn close_run_inbox(tx: &mut Tx, project: &ProjectId, name: &str, well: bool) -> Result<()> {
+    if well {
+        let last: Option<Seq> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT MAX(given_in) FROM ({WAITING})")))
+            .bind(project.as_str())
+            .bind(name)
+            .fetch_one(&mut tx.connection)
+            .await?;
+        let from = last.filter(|last| *last > PREVIOUS_RUN).unwrap_or(IN_CONVERSATION);
+        mark_read(tx, project, name, i64::MAX, AnswerRange { from: "$5", last: Some(from), to: IN_CONVERSATION }).await?;
+    }
+    sqlx::query(
+        "UPDATE messages SET delivered_at = CASE WHEN answer_seq IS NOT NULL THEN delivered_at END, answer_seq = answer_seq * 0, stdin_line_id = NULL
+           WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND delivered_at IS NOT NULL;
+         DELETE FROM broadcast_reads WHERE agent_name = $2 AND read_at IS NULL AND answer_seq IS NULL
+           AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1);
+         UPDATE broadcast_reads SET answer_seq = 0, stdin_line_id = NULL WHERE agent_name = $2 AND read_at IS NULL
+           AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1)",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+/// Which answers are known to have arrived: all from one to another.
+struct AnswerRange {
+    /// An expression.
+    from: &'static str,
+    /// What `$5` stands for in it.
+    last: Option<Seq>,
+    to: Seq,
+}
+
+/// Marks as read what `name` was given in such answers, up to a message, and says what that was, by the numbers that the history shows: a
+/// copy is not in it. What is on its way in a line waits for its echo.
+async fn mark_read(
+    tx: &mut Tx,
+    project: &ProjectId,
+    name: &str,
+    up_to: i64,
+    AnswerRange { from, last, to }: AnswerRange,
+) -> Result<Vec<AcknowledgedMessage>> {
+    // The last statement holds only where the one before it changed something.
+    let rows = sqlx::query(AssertSqlSafe(format!(
+        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
+           AND answer_seq BETWEEN {from} AND $6 AND stdin_line_id IS NULL RETURNING COALESCE(copy_of, id) AS id, from_agent;
+         UPDATE broadcast_reads SET read_at = $3 WHERE agent_name = $2 AND read_at IS NULL AND message_id <= $4
+           AND answer_seq BETWEEN {from} AND $6 AND stdin_line_id IS NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = message_id AND m.project_id = $1)
+           RETURNING message_id AS id, (SELECT m.from_agent FROM messages m WHERE m.id = message_id) AS from_agent;
+         {ADVANCE_CURSOR} AND changes() > 0"
+    )))
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .bind(up_to)
+    .bind(last)
+    .bind(to)
+    .fetch_all(&mut tx.connection)
+    .await?;
+    let mut confirmed = rows
+        .iter()
+        .map(|row| Ok(AcknowledgedMessage { id: row.try_get("id")?, from_agent: row.try_get("from_agent")? }))
+        .collect::<Result<Vec<_>>>()?;
+    confirmed.sort_unstable_by_key(|message| message.id);
+    Ok(confirmed)
+}
+
+/// Refuses a sender that has not been given what was written to it or to all; carbon copies keep nobody from speaking. What its last
+/// answer held counts as read, and is what this answers; of what only stands in its conversation that is said by how its run ends.
+pub(super) async fn require_inbox_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<AcknowledgedMessage>> {
+    let row =
+        sqlx::query(AssertSqlSafe(format!("SELECT COALESCE(SUM(NOT given AND NOT is_cc), 0) AS unread, MAX(given_in) AS last FROM ({WAITING})")))
+            .bind(project.as_str())
+            .bind(name)
+            .fetch_one(&mut tx.connection)
+            .await?;
+    let unread: i64 = row.try_get("unread")?;
+    if unread > 0 {
+        return Err(Refusal::UnreadMessages { count: u32::try_from(unread).unwrap_or(u32::MAX) }.into());
+    }
+    match row.try_get::<Option<Seq>, _>("last")?.filter(|last| *last > PREVIOUS_RUN) {
+        Some(last) => mark_read(tx, project, name, i64::MAX, AnswerRange { from: "$5", last: Some(last), to: IN_CONVERSATION - 1 }).await,
+        None => Ok(Vec::new()),
+    }
+}

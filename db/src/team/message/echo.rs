@@ -1,0 +1,40 @@
+//! What the agent of a run has in its conversation, because its program echoed the line that the runner gave it.
+
+use domain::id::RunId;
+use domain::runs::run::Run;
+
+use super::delivery::IN_CONVERSATION;
+use crate::board::task::read::card;
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::Result;
+use crate::runs::run;
+
+impl Db {
+    /// Notes that the agent of a run has what a line held in its conversation. That is read when the run ends well or its agent confirms it.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn record_echo(&self, id: &RunId, line: &str) -> Result<()> {
+        let (id, line) = (id.clone(), line.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                let run = run::read(&mut tx.connection, &id).await?;
+                let project = card(&mut tx.connection, &run.task_id).await?.project_id;
+                sqlx::query(
+                    "UPDATE messages SET answer_seq = $4, stdin_line_id = NULL WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND stdin_line_id = $3;
+                     UPDATE broadcast_reads SET answer_seq = $4, stdin_line_id = NULL WHERE agent_name = $2 AND read_at IS NULL AND stdin_line_id = $3",
+                )
+                .bind(project.as_str())
+                .bind(Run::agent_name(run.phase, &run.task_id))
+                .bind(&line)
+                .bind(IN_CONVERSATION)
+                .execute(&mut tx.connection)
+                .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,155 @@
+//! Inboxes: what waits for somebody, given at least once, and shown as new only once.
+//!
+//! A message is delivered when it was in an answer, and read when that answer is known to have arrived: its reader confirmed it, or went on
+//! to send, or is a run that ended well. What was delivered and never confirmed is given again, and says so; only what stands in the
+//! conversation of a run at work is not repeated to that run.
+
+use domain::id::{ProjectId, RunId};
+use domain::runs::run::Run;
+use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use super::delivery::{Channel, acknowledge_delivery, deliver};
+use super::history::message_of;
+use crate::board::task::read::card;
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::Result;
+use crate::runs::run;
+use crate::team::participant;
+
+/// Everything of which it is not known yet that it reached `$2`: what was written to it, and what was written to all since it joined. The
+/// number is [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
+pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer_seq AS given_in FROM messages m
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS NOT 9223372036854775807
+  UNION ALL
+  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer_seq AS given_in
+    FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
+    WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
+      AND b.answer_seq IS NOT 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
+        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
+
+/// Moves the mark before which the person has read every broadcast, as an agent's own is moved.
+const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
+    (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = 'human'
+       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.human_broadcast_cursor),
+    (SELECT MAX(id) FROM messages), 0)
+  WHERE id = $1";
+
+impl Db {
+    /// Gives the caller what waits for it, at most 50 and as many as fit into 48 KiB: new messages first, and among them carbon copies last,
+    /// so that what keeps it from sending is given first. `ack` is the highest id of an earlier answer, and confirms it: what it held is not
+    /// given again.
+    ///
+    /// A repeated call is answered with what waits by then, and what its lost answer held is marked as given again: who counts calls anew in
+    /// each turn would else be given an old answer for ever. It confirms nothing a second time.
+    ///
+    /// # Errors
+    /// When the caller has not registered.
+    pub async fn check_inbox(&self, caller: &Caller, project: &ProjectId, ack: Option<i64>) -> Result<Inbox> {
+        let (caller, project) = (caller.clone(), project.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                tx.require_current_run(&caller).await?;
+                let name = participant::load(&mut tx.connection, &caller, &project).await?.name;
+                if let Some(ack) = ack
+                    && tx.stored_answer::<()>(&caller).await?.is_none()
+                {
+                    acknowledge_delivery(tx, &project, &name, ack).await?;
+                    if caller == Caller::Human {
+                        sqlx::query(ADVANCE_HUMAN_CURSOR).bind(project.as_str()).execute(&mut tx.connection).await?;
+                    }
+                    tx.store_answer(&caller, &()).await?;
+                }
+                let inbox = waiting(&mut tx.connection, &project, &name).await?;
+                let answer = tx.seq;
+                deliver(tx, &caller, &project, &name, &inbox.messages, Channel::Response(answer)).await?;
+                Ok(inbox)
+            })
+        })
+        .await
+    }
+
+    /// What somebody has not been given yet, as a number with names.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn unread(&self, project: &ProjectId, name: &str) -> Result<Unread> {
+        let rows = sqlx::query(AssertSqlSafe(format!(
+            "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
+               WHERE a.project_id = $1 AND a.name = w.from_agent AND a.trusted = 1 AND r.value = 'lead') AS urgent
+             FROM ({WAITING}) w WHERE NOT w.given ORDER BY w.id"
+        )))
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_all(&self.readers)
+        .await?;
+        let mut unread = Unread::default();
+        for row in &rows {
+            let sender: String = row.try_get("from_agent")?;
+            let copy: bool = row.try_get("is_cc")?;
+            unread.count += 1;
+            unread.blocking_count += u32::from(!copy);
+            // A copy is for the record: nobody is interrupted for it.
+            unread.urgent |= !copy && row.try_get::<bool, _>("urgent")?;
+            if !unread.senders.contains(&sender) {
+                unread.senders.push(sender);
+            }
+        }
+        Ok(unread)
+    }
+
+    /// What waits for the agent of a run, without giving it.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn run_inbox(&self, id: &RunId) -> Result<Inbox> {
+        let mut connection = self.readers.acquire().await?;
+        let run = run::read(&mut connection, id).await?;
+        let project = card(&mut connection, &run.task_id).await?.project_id;
+        waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
+    }
+
+    /// Notes that the runner gives the agent of a run these messages in a line, which is its prompt or said to it at work. Until the line is
+    /// echoed they are on their way; when the run ends before, they are as new as they were.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn run_inbox_delivered(&self, id: &RunId, line: &str, messages: Vec<InboxMessage>) -> Result<()> {
+        let (id, line) = (id.clone(), line.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                let run = run::read(&mut tx.connection, &id).await?;
+                let project = card(&mut tx.connection, &run.task_id).await?.project_id;
+                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Channel::Stdin(&line)).await
+            })
+        })
+        .await
+    }
+}
+
+async fn waiting(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Inbox> {
+    let rows =
+        sqlx::query(AssertSqlSafe(format!("SELECT w.*, COUNT(*) OVER () AS all_of_them FROM ({WAITING}) w ORDER BY given, is_cc, id LIMIT $3")))
+            .bind(project.as_str())
+            .bind(name)
+            .bind(INBOX_PAGE)
+            .fetch_all(connection)
+            .await?;
+    let all: i64 = rows.first().map(|row| row.try_get("all_of_them")).transpose()?.unwrap_or(0);
+    let (mut messages, mut bytes) = (Vec::with_capacity(rows.len()), 0);
+    for row in &rows {
+        let message = message_of(row, "given")?;
+        bytes += message.content.len();
+        if bytes > INBOX_BYTES && !messages.is_empty() {
+            break;
+        }
+        messages.push(InboxMessage { redelivered: message.read, message });
+    }
+    messages.sort_by_key(|received| received.message.id);
+    let more = u32::try_from(all).unwrap_or(u32::MAX) - u32::try_from(messages.len()).unwrap_or_default();
+    Ok(Inbox { messages, remaining: more })
+}

@@ -1,0 +1,300 @@
+//! Minions: how many helpers each agent may have at once, and which it had.
+//!
+//! The store counts what is logged; whoever starts the helpers asks here first.
+
+use domain::event::Event;
+use domain::id::{ProjectId, RunId};
+use domain::refusal::Refusal;
+use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionQuota, MinionStatus, SpawnPolicy};
+use domain::text;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::board::task::read::{count, optional, parsed};
+use crate::caller::Caller;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::agent::active_names;
+use crate::team::participant;
+
+/// So many minions are listed: what is older is in the log of events.
+const LISTED: u32 = 200;
+
+impl Db {
+    /// Sets how many minions at once are allowed: to everybody, with the scope `global`, or to one agent.
+    ///
+    /// # Errors
+    /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
+    pub async fn set_spawn_policy(&self, caller: &Caller, project: &ProjectId, scope: &str, enabled: bool, max_minions: u32) -> Result<SpawnPolicy> {
+        let (project, scope) = (project.clone(), scope.to_owned());
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                voice.require_lead("setting a spawn policy")?;
+                if max_minions > MAX_MINIONS {
+                    let problem = format!("{max_minions} are too many");
+                    return Err(Refusal::invalid("max_minions", problem, format!("Allow at most {MAX_MINIONS}.")).into());
+                }
+                let scope = match scope.trim() {
+                    GLOBAL => GLOBAL.to_owned(),
+                    name => {
+                        let names = active_names(&mut tx.connection, &project).await?;
+                        domain::team::agent::resolve(name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
+                    }
+                };
+                let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(voice.name), set_at: Some(tx.now) };
+                write(tx, &project, &policy).await?;
+                tx.record_without_card(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
+                Ok(policy)
+            })
+        })
+        .await
+    }
+
+    /// The policies of a project, the global one first, which is the default where nobody set it; then by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn spawn_policies(&self, project: &ProjectId) -> Result<Vec<SpawnPolicy>> {
+        let rows = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 ORDER BY scope <> $2, scope")
+            .bind(project.as_str())
+            .bind(GLOBAL)
+            .fetch_all(&self.readers)
+            .await?;
+        let mut policies: Vec<SpawnPolicy> = rows.iter().map(policy_of).collect::<Result<_>>()?;
+        if policies.first().is_none_or(|first| first.scope != GLOBAL) {
+            policies.insert(0, SpawnPolicy::default());
+        }
+        Ok(policies)
+    }
+
+    /// What holds for one agent at this moment: its own policy, else the global one, else the default.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn allowance(&self, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
+        allowance(&mut *self.readers.acquire().await?, project, agent).await
+    }
+
+    /// Notes that a minion of the caller began, or that one ended: the one that was started by the same use of the caller's own tool, or,
+    /// where that is not known, the newest at work. One that failed before its beginning was noted counts as ended, and never begins.
+    ///
+    /// # Errors
+    /// When the policy allows no further minion, none is at work that could end, or the words are not acceptable.
+    pub async fn log_minion(
+        &self,
+        caller: &Caller,
+        project: &ProjectId,
+        description: &str,
+        status: MinionStatus,
+        result: Option<&str>,
+        tool_use_id: Option<&str>,
+    ) -> Result<Minion> {
+        let (project, description) = (project.clone(), description.to_owned());
+        let (result, tool_use_id) = (result.map(str::to_owned), tool_use_id.map(str::to_owned));
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let pilot = participant::load(&mut tx.connection, caller, &project).await?.name;
+                let result = text::validate_optional_body("result", result.as_deref())?;
+                let new =
+                    NewMinion { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
+                let known = find(&mut tx.connection, &new).await?;
+                let minion = match (known, status) {
+                    // What is noted of it already happened later.
+                    (Some(known), MinionStatus::Spawned) => known,
+                    (Some(known), _) => end(tx, known, status, result.as_deref()).await?,
+                    (None, MinionStatus::Spawned) => begin(tx, &new).await?,
+                    (None, MinionStatus::Failed) if tool_use_id.is_some() => {
+                        let unborn = insert(tx, &new).await?;
+                        end(tx, unborn, status, result.as_deref()).await?
+                    }
+                    (None, _) => {
+                        let none =
+                            || Refusal::invalid("status", format!("no minion of {pilot} is at work"), "Log each one as spawned before it begins.");
+                        let newest = newest(&mut tx.connection, &new).await?.ok_or_else(none)?;
+                        end(tx, newest, status, result.as_deref()).await?
+                    }
+                };
+                tx.record_without_card(caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
+                Ok(minion)
+            })
+        })
+        .await
+    }
+
+    /// The newest 200 minions of a project, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn minions(&self, project: &ProjectId) -> Result<Vec<Minion>> {
+        let rows = sqlx::query("SELECT * FROM minions WHERE project_id = $1 ORDER BY id DESC LIMIT $2")
+            .bind(project.as_str())
+            .bind(LISTED)
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(minion_of).collect()
+    }
+}
+
+/// With a run end its minions: whatever they still did is lost.
+pub(crate) async fn fail_minions_of_run(tx: &mut Tx, run: &RunId) -> Result<()> {
+    let rows = sqlx::query(
+        "UPDATE minions SET status = 'failed', completed_at = $2, result = 'Its run ended first.' WHERE run_id = $1 AND status = 'spawned'
+         RETURNING id, project_id",
+    )
+    .bind(run.as_str())
+    .bind(tx.now.to_string())
+    .fetch_all(&mut tx.connection)
+    .await?;
+    record_failed(tx, &rows)
+}
+
+/// The same when the agent they belong to leaves.
+pub(crate) async fn fail_minions_of_agent(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
+    let rows = sqlx::query(
+        "UPDATE minions SET status = 'failed', completed_at = $3, result = 'Its agent left first.'
+         WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' RETURNING id, project_id",
+    )
+    .bind(project.as_str())
+    .bind(pilot)
+    .bind(tx.now.to_string())
+    .fetch_all(&mut tx.connection)
+    .await?;
+    record_failed(tx, &rows)
+}
+
+fn record_failed(tx: &mut Tx, rows: &[SqliteRow]) -> Result<()> {
+    for row in rows {
+        let event = Event::MinionLogged { minion: row.try_get("id")?, status: MinionStatus::Failed };
+        tx.record_without_card(&Caller::Runner, &parsed(row, "project_id")?, None, event);
+    }
+    Ok(())
+}
+
+async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
+    let row = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 AND scope IN ($2, $3) ORDER BY scope = $3 LIMIT 1")
+        .bind(project.as_str())
+        .bind(agent)
+        .bind(GLOBAL)
+        .fetch_optional(&mut *connection)
+        .await?;
+    let policy = row.as_ref().map(policy_of).transpose()?.unwrap_or_default();
+    let row = sqlx::query("SELECT COUNT(*) AS active FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned'")
+        .bind(project.as_str())
+        .bind(agent)
+        .fetch_one(connection)
+        .await?;
+    Ok(MinionQuota::new(agent, &policy, count(&row, "active")?))
+}
+
+/// A minion that is to be noted.
+struct NewMinion<'a> {
+    project: &'a ProjectId,
+    pilot: &'a str,
+    run: Option<&'a RunId>,
+    description: &'a str,
+    tool_use_id: Option<&'a str>,
+}
+
+async fn begin(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
+    let allowed = allowance(&mut tx.connection, new.project, new.pilot).await?;
+    if !allowed.can_spawn {
+        let problem = if allowed.enabled {
+            format!("{} of {} are at work", allowed.active_minions, allowed.max_minions)
+        } else {
+            "the policy allows none".to_owned()
+        };
+        return Err(Refusal::MinionLimit { agent: new.pilot.to_owned(), problem }.into());
+    }
+    insert(tx, new).await
+}
+
+async fn insert(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
+    let row = sqlx::query(
+        "INSERT INTO minions (project_id, pilot, run_id, tool_use_id, task_description, status, spawned_at)
+         VALUES ($1, $2, $3, $4, $5, 'spawned', $6) RETURNING *",
+    )
+    .bind(new.project.as_str())
+    .bind(new.pilot)
+    .bind(new.run.map(RunId::as_str))
+    .bind(new.tool_use_id)
+    .bind(text::validate_body("task_description", new.description)?)
+    .bind(tx.now.to_string())
+    .fetch_one(&mut tx.connection)
+    .await?;
+    minion_of(&row)
+}
+
+/// The minion that the same use of its pilot's tool started.
+async fn find(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
+    let row = sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND tool_use_id = $3")
+        .bind(new.project.as_str())
+        .bind(new.pilot)
+        .bind(new.tool_use_id)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(minion_of).transpose()
+}
+
+/// The minion at work that its pilot started last. Where it is known which one is meant, no other will do.
+async fn newest(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
+    let row =
+        sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' AND $3 IS NULL ORDER BY id DESC LIMIT 1")
+            .bind(new.project.as_str())
+            .bind(new.pilot)
+            .bind(new.tool_use_id)
+            .fetch_optional(connection)
+            .await?;
+    row.as_ref().map(minion_of).transpose()
+}
+
+/// Notes the end of a minion; the first that is said of it holds.
+async fn end(tx: &mut Tx, minion: Minion, status: MinionStatus, result: Option<&str>) -> Result<Minion> {
+    let row = sqlx::query("UPDATE minions SET status = $2, result = $3, completed_at = $4 WHERE id = $1 AND status = 'spawned' RETURNING *")
+        .bind(minion.id)
+        .bind(status.as_str())
+        .bind(result)
+        .bind(tx.now.to_string())
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    row.as_ref().map_or(Ok(minion), minion_of)
+}
+
+async fn write(tx: &mut Tx, project: &ProjectId, policy: &SpawnPolicy) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO spawn_policies (project_id, scope, enabled, max_minions, set_by, set_at) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (project_id, scope) DO UPDATE SET enabled = $3, max_minions = $4, set_by = $5, set_at = $6",
+    )
+    .bind(project.as_str())
+    .bind(&policy.scope)
+    .bind(policy.enabled)
+    .bind(policy.max_minions)
+    .bind(&policy.set_by)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+fn policy_of(row: &SqliteRow) -> Result<SpawnPolicy> {
+    Ok(SpawnPolicy {
+        scope: row.try_get("scope")?,
+        enabled: row.try_get("enabled")?,
+        max_minions: count(row, "max_minions")?,
+        set_by: row.try_get("set_by")?,
+        set_at: optional(row, "set_at")?,
+    })
+}
+
+fn minion_of(row: &SqliteRow) -> Result<Minion> {
+    Ok(Minion {
+        id: row.try_get("id")?,
+        pilot: row.try_get("pilot")?,
+        task_description: row.try_get("task_description")?,
+        status: parsed(row, "status")?,
+        result: row.try_get("result")?,
+        spawned_at: parsed(row, "spawned_at")?,
+        completed_at: optional(row, "completed_at")?,
+    })
+}

@@ -1,0 +1,177 @@
+//! Tokens: who calls. Only hashes are kept, so a stolen database opens no door.
+
+mod caller_cache;
+
+pub(crate) use caller_cache::CallerCache;
+
+use domain::event::Event;
+use domain::id::{ProjectId, RunId};
+use domain::refusal::Refusal;
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+use tokio::sync::watch;
+
+use crate::board::task::read::parsed;
+use crate::caller::{AgentCaller, Caller, InviteCaller, RunCaller, invite_call_scope};
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::error::Result;
+
+impl Db {
+    /// Makes `token` the person's; an earlier one is worth nothing from then on.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn set_human_token(&self, token: &str) -> Result<()> {
+        let hash = hash(token);
+        self.write(move |tx| {
+            Box::pin(async move {
+                let known: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE kind = 'human' AND hash = $1")
+                    .bind(&hash)
+                    .fetch_optional(&mut tx.connection)
+                    .await?;
+                if known.is_some() {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
+                tx.tokens_revoked = true;
+                insert(tx, &hash, TokenOwner::Human).await?;
+                tx.record(&Caller::Human, Event::TokenCreated {});
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Who the bearer of `token` is; nobody when it is unknown. A finished run's token still names its run: each use-case then refuses it
+    /// with the reason, which is more help than silence.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn caller(&self, token: &str) -> Result<Option<Caller>> {
+        let hash = hash(token);
+        let life = match self.known.find(&hash) {
+            Ok(caller) => return Ok(Some(caller)),
+            Err(life) => life,
+        };
+        let row = sqlx::query(
+            "SELECT k.kind, k.project_id AS own_project, k.agent_name, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
+             LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1",
+        )
+        .bind(&hash)
+        .fetch_optional(&self.readers)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let caller = match row.try_get("kind")? {
+            "human" => Caller::Human,
+            "invite" => Caller::Invite(InviteCaller { project_id: parsed(&row, "own_project")?, call_id: None }),
+            "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
+            _ => Caller::Run(RunCaller {
+                run_id: parsed(&row, "run_id")?,
+                task_id: parsed(&row, "task_id")?,
+                project_id: parsed(&row, "project_id")?,
+                phase: parsed(&row, "phase")?,
+                call_id: None,
+            }),
+        };
+        self.known.remember(life, hash, caller.clone());
+        Ok(Some(caller))
+    }
+
+    /// Wakes whoever relies on a token that was shown before, each time that tokens were taken back. Until then [`Self::caller`] says of
+    /// a token what it said last. Ask it after subscribing, not before.
+    pub fn token_revocations(&self) -> watch::Receiver<u64> {
+        self.known.subscribe()
+    }
+
+    /// Refuses a run that is over and an agent that left: for reads, which no use-case guards.
+    ///
+    /// # Errors
+    /// When the caller is a run that is no longer current, or an agent that is not there.
+    pub async fn require_active_reader(&self, caller: &Caller) -> Result<()> {
+        let (current, refusal) = match caller {
+            Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(()),
+            Caller::Run(run) => (
+                sqlx::query("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
+                    .bind(run.run_id.as_str()),
+                Refusal::StaleRun { run: run.run_id.clone() },
+            ),
+            Caller::Agent(agent) => (
+                sqlx::query("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
+                    .bind(agent.project_id.as_str())
+                    .bind(&agent.name),
+                Refusal::AgentLeft { agent: agent.name.clone() },
+            ),
+        };
+        if current.fetch_optional(&self.readers).await?.is_some() { Ok(()) } else { Err(refusal.into()) }
+    }
+}
+
+/// 256 random bits as 64 hexadecimal digits.
+pub fn new_token() -> String {
+    let bytes: [u8; 32] = rand::random();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn hash(token: &str) -> String {
+    Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whose a token is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TokenOwner<'a> {
+    Human,
+    Run(&'a RunId),
+    Agent(&'a ProjectId, &'a str),
+    Room(&'a ProjectId),
+}
+
+pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Result<()> {
+    let (kind, run, project, agent) = match owner {
+        TokenOwner::Human => ("human", None, None, None),
+        TokenOwner::Run(run) => ("run", Some(run), None, None),
+        TokenOwner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
+        TokenOwner::Room(project) => ("invite", None, Some(project), None),
+    };
+    sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+        .bind(hash)
+        .bind(kind)
+        .bind(run.map(RunId::as_str))
+        .bind(project.map(ProjectId::as_str))
+        .bind(agent)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether the token with this hash is the one of an agent.
+pub(crate) async fn is_token_of(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<bool> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3")
+        .bind(hash)
+        .bind(project.as_str())
+        .bind(agent)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Makes an agent's earlier token worth nothing.
+pub(crate) async fn revoke_agent_token(tx: &mut Tx, project: &ProjectId, agent: &str) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'agent' AND project_id = $1 AND agent_name = $2")
+        .bind(project.as_str())
+        .bind(agent)
+        .execute(&mut tx.connection)
+        .await?;
+    tx.tokens_revoked = true;
+    Ok(())
+}
+
+/// Makes a room's earlier token worth nothing, and forgets the calls that were made with it.
+pub(crate) async fn revoke_invite_token(tx: &mut Tx, project: &ProjectId) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'invite' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
+    tx.delete_answers(&invite_call_scope(project)).await?;
+    tx.tokens_revoked = true;
+    Ok(())
+}

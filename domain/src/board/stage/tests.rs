@@ -1,0 +1,92 @@
+//! Every stage is reached, and what is more urgent hides what is less.
+
+use super::*;
+use crate::board::attention::Attention;
+use crate::board::card::{Contributors, CurrentRun};
+use crate::board::project::tests::card;
+use crate::board::status::HeldBy;
+use crate::id::{RunId, TaskId};
+use crate::time::Timestamp;
+
+fn coder(status: Status) -> Card {
+    card(1, AgentKind::Coder, status)
+}
+
+#[test]
+fn every_stage_is_reached() {
+    let at = Timestamp::from_milliseconds(0);
+    let run = Some(CurrentRun { id: RunId::new(1), phase: AgentKind::Coder, attempt: 1, started_at: at, stopping: false });
+    let cancelled = |reason| Card { cancel_reason: reason, ..coder(Status::Cancelled) };
+    let stuck = |kind| Card { attention: Some(Attention::new(kind, "")), ..coder(Status::InProgress) };
+    let waits = |why| Card { wait_reason: Some(why), ..coder(Status::Backlog) };
+    let cases = [
+        (Card { held_by: Some(HeldBy::Human), ..waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }, Stage::Pending),
+        (waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }), Stage::Blocked),
+        (waits(WaitReason::PlanUnfinished { task: TaskId::new(2) }), Stage::Blocked),
+        (waits(WaitReason::NoFreeSlot { limit: 3 }), Stage::Ready),
+        (coder(Status::Backlog), Stage::Ready),
+        (coder(Status::InProgress), Stage::Assigned),
+        (Card { run, ..coder(Status::InProgress) }, Stage::InProgress),
+        (coder(Status::InReview), Stage::Review),
+        (Card { approved_sha: Some("a".to_owned()), ..coder(Status::InReview) }, Stage::Approved),
+        (coder(Status::Done), Stage::Completed),
+        (
+            Card { contributors: Contributors { verified_by: Some("ann".to_owned()), ..Contributors::default() }, ..coder(Status::Done) },
+            Stage::Verified,
+        ),
+        (card(1, AgentKind::Planner, Status::Done), Stage::Closed),
+        (stuck(AttentionKind::Failed), Stage::Failed),
+        (stuck(AttentionKind::NoOutcome), Stage::Failed),
+        (stuck(AttentionKind::ReviewLimit), Stage::Stale),
+        (stuck(AttentionKind::AssigneeUnresponsive), Stage::Stale),
+        (stuck(AttentionKind::NeedsInput), Stage::Assigned),
+        (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),
+        (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, AgentKind::Planner, Status::Done) }, Stage::Closed),
+        (cancelled(Some(CancelReason::Failed)), Stage::Failed),
+        (cancelled(Some(CancelReason::Abandoned)), Stage::Abandoned),
+        (cancelled(None), Stage::Abandoned),
+        (cancelled(Some(CancelReason::Obsolete)), Stage::Obsolete),
+        (cancelled(Some(CancelReason::Duplicate)), Stage::Obsolete),
+    ];
+    for (card, stage) in &cases {
+        assert_eq!(Stage::of(card), *stage, "{card:?}");
+    }
+    let missing: Vec<&Stage> = Stage::ALL.iter().filter(|stage| !cases.iter().any(|(_, reached)| reached == *stage)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
+    let failed = Card { cancel_reason: Some(CancelReason::Failed), ..coder(Status::Cancelled) };
+    let planner = card(1, AgentKind::Planner, Status::Backlog);
+    let cases = [
+        (coder(Status::Backlog), Stage::Assigned, Some(Status::Backlog)),
+        (failed, Stage::Assigned, Some(Status::Backlog)),
+        (coder(Status::Cancelled), Stage::Assigned, None),
+        (planner, Stage::Assigned, None),
+        (coder(Status::Backlog), Stage::InProgress, Some(Status::InProgress)),
+        (coder(Status::InProgress), Stage::InProgress, None),
+        (coder(Status::InProgress), Stage::Review, Some(Status::InReview)),
+        (coder(Status::InReview), Stage::Review, None),
+        (coder(Status::InReview), Stage::Completed, Some(Status::Done)),
+        (coder(Status::InReview), Stage::Verified, None),
+        (coder(Status::Done), Stage::Completed, None),
+        (coder(Status::Done), Stage::Verified, Some(Status::Done)),
+        (coder(Status::InProgress), Stage::Failed, Some(Status::Cancelled)),
+        (coder(Status::Done), Stage::Failed, None),
+        (coder(Status::Backlog), Stage::Ready, None),
+    ];
+    for (card, stage, status) in cases {
+        assert_eq!(stage.target_status(&card), status, "{} -> {stage}", card.status);
+    }
+}
+
+#[test]
+fn the_stages_that_may_follow_come_from_the_table() {
+    let next = |status, who: &[Mover]| Stage::reachable(&coder(status), who);
+    assert_eq!(next(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
+    assert_eq!(next(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
+    assert_eq!(next(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
+    assert_eq!(next(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);
+    assert_eq!(next(Status::Done, &[]), []);
+}

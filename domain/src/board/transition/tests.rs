@@ -1,0 +1,74 @@
+//! The whole product of phases, statuses and movers against a second list, written by hand in another shape.
+
+use super::*;
+
+/// What is legal, one line a mover and phase: `from>to` pairs by first letters (b, p, r, d, c).
+const LEGAL: &[(&str, &str, &str)] = &[
+    ("planner", "human", "b>p p>d d>p p>b b>c p>c r>c c>b"),
+    ("orchestrator", "human", "b>p p>d p>b b>c p>c r>c c>b"),
+    ("reviewer", "human", "b>p p>b b>c p>c r>c c>b"),
+    ("coder", "human", "b>p p>r p>d r>r r>d r>p d>d d>p p>b b>c p>c r>c c>b"),
+    ("planner", "runner", "b>p"),
+    ("orchestrator", "runner", "b>p"),
+    ("reviewer", "runner", "b>p"),
+    ("coder", "runner", "b>p r>d r>p"),
+    ("planner", "planner", "p>d"),
+    ("orchestrator", "planner", "p>d"),
+    ("planner", "orchestrator", "p>d b>c p>c r>c"),
+    ("orchestrator", "orchestrator", "p>d b>c p>c r>c"),
+    ("reviewer", "orchestrator", "b>c p>c r>c"),
+    ("coder", "orchestrator", "b>c p>c r>c d>d d>p"),
+    ("coder", "coder", "p>r"),
+    ("coder", "reviewer", "r>r r>p"),
+    ("coder", "assignee", "b>p p>r p>c"),
+    ("coder", "lead", "r>d r>p c>b"),
+    ("coder", "verifier", "d>d d>p"),
+];
+
+fn letter(status: Status) -> &'static str {
+    match status {
+        Backlog => "b",
+        InProgress => "p",
+        InReview => "r",
+        Done => "d",
+        Cancelled => "c",
+    }
+}
+
+#[test]
+fn the_table_is_exactly_the_hand_written_list() {
+    for phase in AgentKind::ALL {
+        for who in Mover::ALL {
+            let legal = LEGAL.iter().find(|(p, w, _)| *p == phase.as_str() && *w == who.as_str()).map_or("", |(_, _, moves)| moves);
+            let legal: Vec<&str> = legal.split_whitespace().collect();
+            for from in Status::ALL {
+                for to in Status::ALL {
+                    let name = format!("{}>{}", letter(*from), letter(*to));
+                    let found = rule(*phase, *from, *to, *who).is_some();
+                    assert_eq!(found, legal.contains(&name.as_str()), "{who} moves a {phase} task {from} -> {to}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_two_rows_speak_of_the_same_move() {
+    for (index, one) in TABLE.iter().enumerate() {
+        for other in &TABLE[index + 1..] {
+            let overlap = one.from == other.from
+                && one.to == other.to
+                && one.movers.iter().any(|who| other.movers.contains(who))
+                && one.phases.iter().any(|phase| other.phases.contains(phase));
+            assert!(!overlap, "{one:?} and {other:?}");
+        }
+    }
+}
+
+#[test]
+fn columns_and_targets_come_from_the_rows() {
+    assert_eq!(target_columns(AgentKind::Coder, InReview, Human), [(InProgress, Comment), (Done, Approval), (Cancelled, Reason)]);
+    assert_eq!(target_columns(AgentKind::Coder, Done, Runner), []);
+    let all: Vec<Status> = targets(AgentKind::Planner, InProgress).into_iter().map(|target| target.to).collect();
+    assert_eq!(all, [Done, Backlog, Cancelled]);
+}

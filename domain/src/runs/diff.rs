@@ -1,0 +1,65 @@
+//! A change as it is shown to a person: files, hunks, lines.
+//!
+//! Only the shape lives here; `repo` fills it and the board draws it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::runs::evidence::Sha;
+
+/// The difference between two commits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Diff {
+    pub base: Sha,
+    pub head: Sha,
+    /// Files in path order.
+    pub files: Vec<FileDiff>,
+    /// Whether files or lines were left out because the change is larger than a page can show.
+    pub truncated: bool,
+}
+
+/// One changed file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FileDiff {
+    pub path: String,
+    /// The earlier path of a renamed file.
+    pub old_path: Option<String>,
+    pub change: FileChange,
+    pub added: u32,
+    pub removed: u32,
+    /// Binary files carry no hunks.
+    pub binary: bool,
+    pub hunks: Vec<Hunk>,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileChange {
+    Added,
+    Removed,
+    Modified,
+    Renamed,
+    ModeChanged,
+}
+
+/// A run of neighbouring lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Hunk {
+    /// The `@@ -a,b +c,d @@` line.
+    pub header: String,
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DiffLine {
+    /// `+`, `-` or a space.
+    pub origin: char,
+    pub old_line: Option<u32>,
+    pub new_line: Option<u32>,
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! The nouns of participants: agents, roles and hats, messages, handshakes, contracts, and the helpers that agents start.
+
+pub mod agent;
+pub mod contract;
+pub mod handshake;
+pub mod hat;
+pub mod message;
+pub mod minion;
+pub mod role;

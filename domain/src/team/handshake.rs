@@ -1,0 +1,75 @@
+//! Handshakes: a lead tells a plan, and goes on when everybody it was told to has acknowledged it.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::id::ProjectId;
+use crate::time::Timestamp;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    HandshakeStatus, "handshake status" {
+        Pending = "pending",
+        Completed = "completed",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Handshake {
+    pub id: i64,
+    pub project_id: ProjectId,
+    pub initiated_by: String,
+    pub message: String,
+    pub status: HandshakeStatus,
+    /// Exactly those who were asked, in the order of their names.
+    pub targets: Vec<HandshakeTarget>,
+    pub created_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+}
+
+/// Somebody who is asked to acknowledge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = HandshakeTarget)]
+pub struct HandshakeTarget {
+    pub agent_name: String,
+    pub acked_at: Option<Timestamp>,
+    /// Whether it left or fell silent before it could: nobody waits for it.
+    pub left: bool,
+}
+
+impl Handshake {
+    /// Who is still waited for.
+    pub fn pending(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().filter(|target| target.acked_at.is_none() && !target.left).map(|target| target.agent_name.as_str())
+    }
+
+    pub fn acknowledged(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().filter(|target| target.acked_at.is_some()).map(|target| target.agent_name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_acknowledged_or_left_are_not_waited_for() {
+        let at = Timestamp::from_milliseconds(1_769_850_300_000);
+        let target = |name: &str, acked_at, left| HandshakeTarget { agent_name: name.to_owned(), acked_at, left };
+        let handshake = Handshake {
+            id: 2,
+            project_id: ProjectId::new(1),
+            initiated_by: "ann".to_owned(),
+            message: "The plan".to_owned(),
+            status: HandshakeStatus::Pending,
+            targets: vec![target("ida", None, true), target("mara", Some(at), false), target("ole", None, false)],
+            created_at: at,
+            completed_at: None,
+        };
+        assert_eq!(handshake.pending().collect::<Vec<_>>(), ["ole"]);
+        assert_eq!(handshake.acknowledged().collect::<Vec<_>>(), ["mara"]);
+        let text = serde_json::to_string(&handshake).unwrap();
+        assert_eq!(serde_json::from_str::<Handshake>(&text).unwrap(), handshake);
+        insta::assert_snapshot!(text, @r#"{"id":2,"project_id":"PROJ-001","initiated_by":"ann","message":"The plan","status":"pending","targets":[{"agent_name":"ida","acked_at":null,"left":true},{"agent_name":"mara","acked_at":"2026-01-31T09:05:00.000Z","left":false},{"agent_name":"ole","acked_at":null,"left":false}],"created_at":"2026-01-31T09:05:00.000Z","completed_at":null}"#);
+    }
+}

@@ -1,0 +1,114 @@
+//! Minions: the helpers that an agent starts by itself, and how many it may have at once.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::time::Timestamp;
+use crate::vocabulary::vocabulary;
+
+/// The scope of the policy for every agent that has none of its own.
+pub const GLOBAL: &str = "global";
+
+/// The most minions that a policy can allow.
+pub const MAX_MINIONS: u32 = 100;
+
+/// What a lead allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SpawnPolicy {
+    /// `global`, or the name of an agent, whose own policy goes first.
+    pub scope: String,
+    pub enabled: bool,
+    /// Minions at once.
+    pub max_minions: u32,
+    /// Nobody, where it was never set.
+    pub set_by: Option<String>,
+    pub set_at: Option<Timestamp>,
+}
+
+impl Default for SpawnPolicy {
+    fn default() -> Self {
+        Self { scope: GLOBAL.to_owned(), enabled: true, max_minions: 3, set_by: None, set_at: None }
+    }
+}
+
+/// What holds for one agent at this moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MinionQuota {
+    pub agent_name: String,
+    /// Which policy this comes from.
+    pub scope: String,
+    pub enabled: bool,
+    pub max_minions: u32,
+    pub active_minions: u32,
+    pub can_spawn: bool,
+}
+
+impl MinionQuota {
+    pub fn new(agent_name: &str, policy: &SpawnPolicy, active_minions: u32) -> Self {
+        Self {
+            agent_name: agent_name.to_owned(),
+            scope: policy.scope.clone(),
+            enabled: policy.enabled,
+            max_minions: policy.max_minions,
+            active_minions,
+            can_spawn: policy.enabled && active_minions < policy.max_minions,
+        }
+    }
+}
+
+vocabulary! {
+    MinionStatus, "minion status" {
+        Spawned = "spawned",
+        Completed = "completed",
+        Failed = "failed",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Minion {
+    pub id: i64,
+    /// Whose minion it is.
+    pub pilot: String,
+    pub task_description: String,
+    pub status: MinionStatus,
+    pub result: Option<String>,
+    pub spawned_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_minions_are_allowed_where_nothing_was_said() {
+        let can = |active| MinionQuota::new("mara", &SpawnPolicy::default(), active).can_spawn;
+        assert_eq!([can(0), can(2), can(3), can(4)], [true, true, false, false]);
+        let off = SpawnPolicy { enabled: false, ..SpawnPolicy::default() };
+        assert!(!MinionQuota::new("mara", &off, 0).can_spawn);
+    }
+
+    #[test]
+    fn minions_and_what_is_allowed_are_written_like_this() {
+        let at = Timestamp::from_milliseconds(1_769_850_300_000);
+        let minion = Minion {
+            id: 4,
+            pilot: "mara".to_owned(),
+            task_description: "Looks around".to_owned(),
+            status: MinionStatus::Spawned,
+            result: None,
+            spawned_at: at,
+            completed_at: None,
+        };
+        let policy = SpawnPolicy { set_by: Some("ann".to_owned()), set_at: Some(at), ..SpawnPolicy::default() };
+        let json = [serde_json::to_string(&minion), serde_json::to_string(&policy), serde_json::to_string(&MinionQuota::new("mara", &policy, 1))];
+        let lines: Vec<String> = json.into_iter().map(Result::unwrap).collect();
+        assert_eq!(serde_json::from_str::<Minion>(&lines[0]).unwrap(), minion);
+        assert_eq!(serde_json::from_str::<SpawnPolicy>(&lines[1]).unwrap(), policy);
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"id":4,"pilot":"mara","task_description":"Looks around","status":"spawned","result":null,"spawned_at":"2026-01-31T09:05:00.000Z","completed_at":null}
+        {"scope":"global","enabled":true,"max_minions":3,"set_by":"ann","set_at":"2026-01-31T09:05:00.000Z"}
+        {"agent_name":"mara","scope":"global","enabled":true,"max_minions":3,"active_minions":1,"can_spawn":true}
+        "#);
+    }
+}

@@ -1,0 +1,54 @@
+//! The macro behind every closed vocabulary: one spelling for JSON, SQL, URLs and prompts.
+
+/// An enum whose variants have one written word each, with `as_str`, `parse`, `ALL`, serde and OpenAPI agreeing on it.
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::vocabulary::UnknownValue;
+
+            fn from_str(given: &str) -> Result<Self, Self::Err> {
+                match given {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($crate::vocabulary::UnknownValue {
+                        given: given.chars().take(60).collect(),
+                        vocabulary: $what,
+                        known: vec![$($word,)+],
+                    }),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use vocabulary;
+
+/// A word outside a closed vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not a valid {vocabulary}; expected one of {}", known.join(", "))]
+pub struct UnknownValue {
+    pub given: String,
+    pub vocabulary: &'static str,
+    pub known: Vec<&'static str>,
+}

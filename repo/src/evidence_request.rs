@@ -1,0 +1,26 @@
+//! Collects the evidence that a use case requests before it checks a move. Must not interpret the evidence.
+
+use std::path::Path;
+
+use domain::runs::evidence::{EvidenceRequest, EvidenceResult};
+
+use crate::error::RepoError;
+use crate::handle::Repository;
+
+/// Collects the requested evidence. A missing branch is reported as no result, which the use case interprets.
+///
+/// # Errors
+/// The repository cannot be read.
+pub fn collect_evidence(look: &EvidenceRequest) -> Result<EvidenceResult, RepoError> {
+    match look {
+        EvidenceRequest::Nothing => Ok(EvidenceResult::Nothing),
+        EvidenceRequest::Evidence { git_dir, worktree, branch, base } => {
+            let repository = Repository::open(Path::new(git_dir))?;
+            Ok(EvidenceResult::Evidence(repository.evidence(Path::new(worktree), branch, base)?))
+        }
+        EvidenceRequest::Head { git_dir, branch } => {
+            let repository = Repository::open(Path::new(git_dir))?;
+            Ok(repository.ref_sha(branch)?.map_or(EvidenceResult::Nothing, EvidenceResult::Head))
+        }
+    }
+}

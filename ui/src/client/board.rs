@@ -1,0 +1,126 @@
+//! Requests about projects, plans, tasks, comments, review gates and goals.
+
+use domain::board::goal::{Goal, NewGoal};
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::task::NewTask;
+use domain::id::{GoalId, ProjectId, TaskId};
+use domain::runs::diff::Diff;
+use domain::runs::evidence::RepositoryInfo;
+use domain::wire::{
+    BoardView, Cancel, CardPage, CommentView, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskPatch, TaskView, TextBody,
+};
+use gloo_net::http::{Method, Request};
+use serde::de::IgnoredAny;
+
+use super::{Client, Failure, empty, project_path, task_path};
+
+impl Client {
+    pub(crate) async fn projects(self) -> Result<List<Project>, Failure> {
+        self.get("/api/projects").await
+    }
+
+    pub(crate) async fn create_project(self, new: NewProject) -> Result<Project, Failure> {
+        self.send(Method::POST, "/api/projects", &new).await
+    }
+
+    /// Inspects the repository at `path`.
+    pub(crate) async fn probe(self, path: &str, base_branch: Option<&str>) -> Result<RepositoryInfo, Failure> {
+        let mut query = vec![("path", path)];
+        query.extend(base_branch.map(|branch| ("base_branch", branch)));
+        self.finish(Request::get("/api/repository").query(query)).await
+    }
+
+    pub(crate) async fn board(self, project: &ProjectId) -> Result<BoardView, Failure> {
+        self.get(&project_path(project, "/board")).await
+    }
+
+    /// The page of finished cards that follows the cursor `before`, newest first.
+    pub(crate) async fn finished_cards(self, project: ProjectId, status: Status, before: String) -> Result<CardPage, Failure> {
+        let path = project_path(&project, "/cards");
+        self.finish(Request::get(&path).query([("status", status.as_str()), ("before", &before)])).await
+    }
+
+    pub(crate) async fn approve_plan(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/plan/approve"), &empty()).await
+    }
+
+    /// Sends the plan back to the planner with feedback.
+    pub(crate) async fn revise_plan(self, project: ProjectId, content: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
+    }
+
+    pub(crate) async fn land(self, project: ProjectId) -> Result<LandingResult, Failure> {
+        self.send(Method::POST, &project_path(&project, "/land"), &empty()).await
+    }
+
+    pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<TaskView, Failure> {
+        self.send(Method::POST, &project_path(&project, "/tasks"), &new).await
+    }
+
+    pub(crate) async fn task(self, task: TaskId) -> Result<TaskView, Failure> {
+        self.get(&task_path(&task, "")).await
+    }
+
+    pub(crate) async fn patch_task(self, task: TaskId, patch: TaskPatch) -> Result<TaskView, Failure> {
+        self.send(Method::PATCH, &task_path(&task, ""), &patch).await
+    }
+
+    pub(crate) async fn start(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/start"), &empty()).await
+    }
+
+    pub(crate) async fn retry(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/retry"), &empty()).await
+    }
+
+    pub(crate) async fn cancel(self, task: TaskId, reason: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/cancel"), &Cancel { reason }).await
+    }
+
+    /// Answers the open question of a task.
+    pub(crate) async fn answer(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/answer"), &TextBody { content }).await
+    }
+
+    pub(crate) async fn comments(self, task: TaskId) -> Result<List<CommentView>, Failure> {
+        self.get(&task_path(&task, "/comments")).await
+    }
+
+    pub(crate) async fn comment(self, task: TaskId, content: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/comments"), &TextBody { content }).await
+    }
+
+    pub(crate) async fn diff(self, task: TaskId) -> Result<Diff, Failure> {
+        self.get(&task_path(&task, "/diff")).await
+    }
+
+    pub(crate) async fn approve(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {
+        self.send(Method::POST, &task_path(&task, "/approve"), &Notes { notes }).await
+    }
+
+    pub(crate) async fn verify(self, task: TaskId, notes: Option<String>) -> Result<TaskView, Failure> {
+        self.send(Method::POST, &task_path(&task, "/verify"), &Notes { notes }).await
+    }
+
+    pub(crate) async fn reject_verification(self, task: TaskId, reason: String) -> Result<TaskView, Failure> {
+        self.send(Method::POST, &task_path(&task, "/reject-verification"), &RejectVerification { reason }).await
+    }
+
+    pub(crate) async fn goals(self, project: ProjectId) -> Result<List<Goal>, Failure> {
+        self.get(&project_path(&project, "/goals")).await
+    }
+
+    pub(crate) async fn create_goal(self, project: ProjectId, new: NewGoal) -> Result<Goal, Failure> {
+        self.send(Method::POST, &project_path(&project, "/goals"), &new).await
+    }
+
+    /// Signs off a goal.
+    pub(crate) async fn verify_goal(self, goal: GoalId, notes: Option<String>) -> Result<Goal, Failure> {
+        self.send(Method::POST, &format!("/api/goals/{goal}/verify"), &Notes { notes }).await
+    }
+
+    pub(crate) async fn link_goal(self, task: TaskId, goal_id: Option<GoalId>) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/goal"), &LinkGoal { goal_id }).await
+    }
+}

@@ -1,0 +1,29 @@
+//! Requests about the runs of a task and their output.
+
+use domain::id::{RunId, TaskId};
+use domain::runs::output::Output;
+use domain::runs::run::Run;
+use domain::wire::{List, TextBody};
+use gloo_net::http::Method;
+use serde::de::IgnoredAny;
+
+use super::{Client, Failure, empty, run_path, task_path};
+
+impl Client {
+    pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
+        self.get(&task_path(&task, "/runs")).await
+    }
+
+    pub(crate) async fn output(self, run: &RunId, offset: u64) -> Result<Output, Failure> {
+        self.get(&run_path(run, &format!("/output?offset={offset}"))).await
+    }
+
+    pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
+    }
+
+    /// Sends a message to a running agent.
+    pub(crate) async fn message(self, run: RunId, content: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &run_path(&run, "/message"), &TextBody { content }).await
+    }
+}

@@ -1,0 +1,109 @@
+//! Requests about agents, messages, handshakes, contracts, assignment and helpers.
+
+use domain::id::{ProjectId, TaskId};
+use domain::team::agent::Agent;
+use domain::team::contract::{Contract, ContractVersion, NewContract};
+use domain::team::handshake::Handshake;
+use domain::team::message::{Inbox, Message, NewMessage, Unread};
+use domain::team::minion::{Minion, SpawnPolicy};
+use domain::team::role::Role;
+use domain::wire::{Assign, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
+use gloo_net::http::{Method, Request};
+use serde::de::IgnoredAny;
+
+use super::{Client, Failure, empty, project_path, task_path};
+
+/// The part of a project's messages to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct MessageFilter {
+    pub(crate) task: Option<TaskId>,
+    pub(crate) agent: Option<String>,
+}
+
+impl Client {
+    pub(crate) async fn agents(self, project: ProjectId) -> Result<List<Agent>, Failure> {
+        self.get(&project_path(&project, "/agents")).await
+    }
+
+    pub(crate) async fn create_token(self, project: ProjectId, new: NewToken) -> Result<CreatedToken, Failure> {
+        self.send(Method::POST, &project_path(&project, "/tokens"), &new).await
+    }
+
+    pub(crate) async fn create_invite_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
+        self.send(Method::POST, &project_path(&project, "/room-token"), &empty()).await
+    }
+
+    pub(crate) async fn remove_agent(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/agents/remove"), &RemoveAgent { name }).await
+    }
+
+    /// The newest `count` messages, or those before the message `before`, oldest first.
+    pub(crate) async fn messages(
+        self,
+        project: ProjectId,
+        filter: MessageFilter,
+        before: Option<i64>,
+        count: u32,
+    ) -> Result<List<MessageView>, Failure> {
+        let mut query = vec![("count", count.to_string())];
+        query.extend(before.map(|before| ("before", before.to_string())));
+        query.extend(filter.task.map(|task| ("task", task.to_string())));
+        query.extend(filter.agent.map(|agent| ("agent", agent)));
+        let path = project_path(&project, "/messages");
+        self.finish(Request::get(&path).query(query.iter().map(|(name, value)| (*name, value.as_str())))).await
+    }
+
+    pub(crate) async fn send_message(self, project: ProjectId, new: NewMessage) -> Result<Message, Failure> {
+        self.send(Method::POST, &project_path(&project, "/messages"), &new).await
+    }
+
+    /// Messages to the human that are not read yet.
+    pub(crate) async fn unread(self, project: ProjectId) -> Result<Unread, Failure> {
+        self.get(&project_path(&project, "/inbox")).await
+    }
+
+    pub(crate) async fn read_inbox(self, project: ProjectId, ack: Option<i64>) -> Result<Inbox, Failure> {
+        self.send(Method::POST, &project_path(&project, "/inbox/read"), &ReadInbox { ack }).await
+    }
+
+    pub(crate) async fn handshakes(self, project: ProjectId) -> Result<List<Handshake>, Failure> {
+        self.get(&project_path(&project, "/handshakes")).await
+    }
+
+    pub(crate) async fn initiate_handshake(self, project: ProjectId, new: NewHandshake) -> Result<Handshake, Failure> {
+        self.send(Method::POST, &project_path(&project, "/handshakes"), &new).await
+    }
+
+    pub(crate) async fn acknowledge(self, handshake: i64) -> Result<Handshake, Failure> {
+        self.send(Method::POST, &format!("/api/handshakes/{handshake}/acknowledge"), &empty()).await
+    }
+
+    pub(crate) async fn contracts(self, project: ProjectId) -> Result<List<Contract>, Failure> {
+        self.get(&project_path(&project, "/contracts")).await
+    }
+
+    pub(crate) async fn declare(self, project: ProjectId, new: NewContract) -> Result<Contract, Failure> {
+        self.send(Method::POST, &project_path(&project, "/contracts"), &new).await
+    }
+
+    pub(crate) async fn versions(self, contract: i64) -> Result<List<ContractVersion>, Failure> {
+        self.get(&format!("/api/contracts/{contract}/versions")).await
+    }
+
+    pub(crate) async fn spawn_policies(self, project: ProjectId) -> Result<List<SpawnPolicy>, Failure> {
+        self.get(&project_path(&project, "/spawn-policies")).await
+    }
+
+    pub(crate) async fn set_spawn_policy(self, project: ProjectId, policy: SetSpawnPolicy) -> Result<SpawnPolicy, Failure> {
+        self.send(Method::PUT, &project_path(&project, "/spawn-policies"), &policy).await
+    }
+
+    pub(crate) async fn minions(self, project: ProjectId) -> Result<List<Minion>, Failure> {
+        self.get(&project_path(&project, "/minions")).await
+    }
+
+    /// Assigns a task to an external agent, or back to managed agents.
+    pub(crate) async fn assign(self, task: TaskId, assigned_to: Option<String>, role_hat: Option<Role>) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/assign"), &Assign { assigned_to, role_hat }).await
+    }
+}

@@ -1,0 +1,123 @@
+//! One column of the board: its cards in order, drawn and loaded in pages, and its look as a drop target.
+
+use domain::board::status::Status;
+use domain::id::TaskId;
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::badge::{collapses_when_empty, empty_column_text, status_label, status_tone};
+use crate::components::board::card::TaskCard;
+use crate::drag::Drag;
+use crate::filter::matches;
+use crate::store::Store;
+
+/// Cards drawn at first, and added by each "Show more".
+const PAGE_SIZE: usize = 50;
+
+#[component]
+pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> impl IntoView {
+    let (store, drag) = (Store::from_context(), Drag::from_context());
+    let loaded = store.column(status);
+    let limit = RwSignal::new(PAGE_SIZE);
+
+    let found = Memo::new(move |_| {
+        let query = query.get();
+        let ids = loaded.get();
+        if query.trim().is_empty() {
+            return ids;
+        }
+        ids.into_iter().filter(|id| store.card(id).is_some_and(|card| card.with(|card| matches(card, &query)))).collect::<Vec<TaskId>>()
+    });
+    let shown = move || found.with(|found| found.iter().take(limit.get()).cloned().collect::<Vec<_>>());
+    let total = move || loaded.with(Vec::len) + store.unloaded_count(status);
+    let empty = Memo::new(move |_| found.with(Vec::is_empty));
+
+    let is_target =
+        Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.targets.iter().any(|(to, _)| *to == status))));
+    let is_over = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.over == Some(status))));
+    let is_origin = Memo::new(move |_| drag.dragged.with(|dragged| dragged.as_ref().is_some_and(|dragged| dragged.from == status)));
+    let collapsed = move || collapses_when_empty(status) && total() == 0;
+    let count = move || {
+        let (found, total) = (found.with(Vec::len), total());
+        if query.with(|query| query.trim().is_empty()) || found == total { total.to_string() } else { format!("{found} of {total}") }
+    };
+    let heading = format!("column-{status}");
+    let labelled = heading.clone();
+
+    view! {
+        <section
+            class="column"
+            data-status=status.as_str()
+            data-tone=status_tone(status).as_str()
+            data-target=move || is_target.get().then_some("")
+            data-over=move || is_over.get().then_some("")
+            data-origin=move || is_origin.get().then_some("")
+            data-empty=move || empty.get().then_some("")
+            data-collapsed=move || collapsed().then_some("")
+            aria-labelledby=labelled
+        >
+            <header>
+                <h2 id=heading.clone()>{status_label(status)}</h2>
+                <span class="count">
+                    {count}
+                    <span class="visually-hidden">" cards"</span>
+                </span>
+                <span class="drop-hint" aria-hidden="true">"Drop here"</span>
+            </header>
+            <div class="cards">
+                <Show when=move || empty.get()>
+                    <p class="nothing">
+                        {move || if total() == 0 { empty_column_text(status) } else { "No cards match the filter." }}
+                    </p>
+                </Show>
+                <ul aria-labelledby=heading>
+                    <For each=shown key=TaskId::clone let:id>
+                        <li>{store.card(&id).map(|card| view! { <TaskCard id=id card=card /> })}</li>
+                    </For>
+                </ul>
+                <ShowMore status=status found=found limit=limit />
+            </div>
+        </section>
+    }
+}
+
+/// The button that draws more of the loaded cards, and requests the next page once all are drawn.
+#[component]
+fn ShowMore(status: Status, found: Memo<Vec<TaskId>>, limit: RwSignal<usize>) -> impl IntoView {
+    let (client, store) = (Client::from_context(), Store::from_context());
+    let loading = RwSignal::new(false);
+    let hidden = move || found.with(Vec::len).saturating_sub(limit.get());
+    let more = Memo::new(move |_| hidden() > 0 || store.next_page(status).is_some());
+    let show_more = move |_| {
+        let page = untrack(|| store.next_page(status)).filter(|_| untrack(hidden) == 0);
+        let project = store.project.with_untracked(|project| project.as_ref().map(|project| project.id.clone()));
+        let (Some(before), Some(project)) = (page, project) else {
+            limit.update(|limit| *limit += PAGE_SIZE);
+            return;
+        };
+        loading.set(true);
+        client.watch(client.finished_cards(project, status, before.clone()), move |result| {
+            let is_open = loading.try_set(false).is_none();
+            if let Ok(page) = result
+                && is_open
+            {
+                store.add_page(status, &before, page);
+                limit.update(|limit| *limit += PAGE_SIZE);
+            }
+        });
+    };
+    view! {
+        <Show when=move || more.get()>
+            <button
+                type="button"
+                class="button quiet"
+                disabled=move || loading.get()
+                aria-busy=move || loading.get().to_string()
+                aria-label=format!("Show more: {}", status_label(status))
+                on:click=show_more
+            >
+                {move || format!("Show more ({})", hidden() + store.unloaded_count(status))}
+            </button>
+        </Show>
+    }
+}

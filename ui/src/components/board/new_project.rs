@@ -1,0 +1,222 @@
+//! The dialog that creates a project. It inspects the repository while the path is typed.
+
+use std::time::Duration;
+
+use domain::board::project::{PlanApproval, Project};
+use domain::runs::evidence::RepositoryInfo;
+use domain::wire::NewProject;
+use gloo_timers::future::sleep;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::app::ServerStatus;
+use crate::client::{Client, Failure};
+use crate::components::badge::Tone;
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
+use crate::components::inline_code::{InlineCode, sentence};
+use crate::moves::Choice;
+use crate::route::{Navigation, Route};
+
+/// Pause in typing before the path is inspected.
+const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The result for the typed path.
+#[derive(Debug, Clone, PartialEq)]
+enum Lookup {
+    Empty,
+    Running,
+    Found(Box<RepositoryInfo>),
+    Refused { detail: String, hint: String },
+}
+
+/// Inspects the path after each pause in typing. An answer for an older text is dropped.
+fn inspect(client: Client, path: Signal<String>, branch: RwSignal<Option<String>>, lookup: RwSignal<Lookup>) {
+    let newest = StoredValue::new(0u64);
+    Effect::new(move || {
+        let (path, branch) = (path.get().trim().to_owned(), branch.get());
+        let number = newest.get_value() + 1;
+        newest.set_value(number);
+        if path.is_empty() {
+            lookup.set(Lookup::Empty);
+            return;
+        }
+        if lookup.with_untracked(|lookup| !matches!(lookup, Lookup::Found(_))) {
+            lookup.set(Lookup::Running);
+        }
+        spawn_local(async move {
+            sleep(DEBOUNCE_INTERVAL).await;
+            if newest.try_get_value() != Some(number) {
+                return;
+            }
+            let answer = match client.probe(&path, branch.as_deref()).await {
+                Ok(probe) => Lookup::Found(Box::new(probe)),
+                Err(Failure::Refused(problem)) => Lookup::Refused { detail: problem.detail, hint: problem.hint },
+                Err(Failure::Unreachable(detail)) => Lookup::Refused { detail, hint: String::new() },
+                Err(Failure::SignedOut) => return,
+            };
+            if newest.try_get_value() == Some(number) {
+                lookup.set(answer);
+            }
+        });
+    });
+}
+
+/// The commit that agents start from, and the uncommitted files that they cannot see.
+fn summary(probe: &RepositoryInfo) -> String {
+    let short: String = probe.base_sha.chars().take(7).collect();
+    let start = format!("Agents start from {} @ {short}", probe.base_branch);
+    match probe.uncommitted {
+        0 => format!("{start}. There are no uncommitted files."),
+        1 => format!("{start}. Your 1 uncommitted file stays untouched, and agents do not see it."),
+        count => format!("{start}. Your {count} uncommitted files stay untouched, and agents do not see them."),
+    }
+}
+
+#[component]
+pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
+    let (client, navigation, sending) = (Client::from_context(), Navigation::from_context(), Sending::new());
+    let configured_path = ServerStatus::from_context().server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
+    let title = RwSignal::new(String::new());
+    let goal = RwSignal::new(String::new());
+    let planned = RwSignal::new(true);
+    let needs_approval = RwSignal::new(false);
+    let path = RwSignal::new(configured_path);
+    let branch = RwSignal::new(None::<String>);
+    let lookup = RwSignal::new(Lookup::Empty);
+    inspect(client, path.into(), branch, lookup);
+
+    let ready = Signal::derive(move || {
+        let has_goal = !planned.get() || has_text(goal);
+        has_text(title) && has_goal && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
+    });
+    let submit = move |()| {
+        let planned = planned.get_untracked();
+        let new = NewProject {
+            title: title.get_untracked(),
+            description: planned.then(|| goal.get_untracked()),
+            repo_path: Some(path.get_untracked().trim().to_owned()),
+            base_branch: branch.get_untracked(),
+            plan: Some(planned),
+            plan_approval: Some(if needs_approval.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
+        };
+        sending.run(client.create_project(new), move |project: Project| {
+            close.run(());
+            navigation.go(Route::Board { project: project.id, task: None });
+        });
+    };
+    view! {
+        <Dialog title="New project" close=close>
+            <Form verb="Create" ready=ready sending=sending submit=submit close=close>
+                <TextField id="project-title" label="Title" value=title max_length=500 placeholder="Dark mode for the settings page" autofocus=true />
+                <div class="field">
+                    <label for="project-path">"Repository"</label>
+                    <input
+                        id="project-path"
+                        class="input mono"
+                        spellcheck="false"
+                        placeholder="/home/you/code/app"
+                        aria-describedby="project-found"
+                        aria-invalid=move || lookup.with(|lookup| matches!(lookup, Lookup::Refused { .. })).then_some("true")
+                        prop:value=path
+                        on:input:target=move |event| {
+                            branch.set(None);
+                            lookup.set(Lookup::Empty);
+                            path.set(event.target().value());
+                        }
+                    />
+                    <div id="project-found" role="status"><LookupResult lookup=lookup /></div>
+                </div>
+                <Branches lookup=lookup branch=branch />
+                <div class="choices" role="radiogroup" aria-label="Start">
+                    <Choice name="begin" title="With a goal" detail="A planner breaks it into tasks, and agents start to work." value=true picked=planned />
+                    <Choice name="begin" title="With an empty board" detail="You create the tasks yourself." value=false picked=planned />
+                </div>
+                <Show when=move || planned.get()>
+                    <TextArea
+                        id="project-goal"
+                        label="Goal"
+                        value=goal
+                        placeholder="What should be true when the work is done? What must not change?"
+                    />
+                    <label class="choice">
+                        <input type="checkbox" bind:checked=needs_approval />
+                        <div>
+                            <strong>"Approve the plan before it starts"</strong>
+                            <span>"You review, edit and reorder the tasks, then start the plan. Otherwise it starts at once."</span>
+                        </div>
+                    </label>
+                </Show>
+            </Form>
+        </Dialog>
+    }
+}
+
+/// The result for the path, in one line.
+#[component]
+fn LookupResult(lookup: RwSignal<Lookup>) -> impl IntoView {
+    move || match lookup.get() {
+        Lookup::Empty => view! { <p class="hint">"Enter any folder of a git checkout on this machine."</p> }.into_any(),
+        Lookup::Running => view! { <p class="hint">"Checking…"</p> }.into_any(),
+        Lookup::Found(probe) => view! { <p class="hint" data-tone=Tone::Good.as_str()>{summary(&probe)}</p> }.into_any(),
+        Lookup::Refused { detail, hint } => {
+            view! { <p class="hint" data-tone=Tone::Bad.as_str()><InlineCode text=format!("{} {}", sentence(&detail), sentence(&hint)) /></p> }
+                .into_any()
+        }
+    }
+}
+
+/// The choice of the base branch, once the branches of the repository are known.
+#[component]
+fn Branches(lookup: RwSignal<Lookup>, branch: RwSignal<Option<String>>) -> impl IntoView {
+    let branches = Memo::new(move |known: Option<&Vec<String>>| match lookup.get() {
+        Lookup::Found(probe) => probe.branches,
+        // After a refused branch, the list must stay so that another can be chosen.
+        Lookup::Running | Lookup::Refused { .. } if branch.with(Option::is_some) => known.cloned().unwrap_or_default(),
+        _ => Vec::new(),
+    });
+    let options = move || {
+        let picked = branch.get().or_else(|| branches.with(|branches| branches.first().cloned()));
+        branches
+            .get()
+            .into_iter()
+            .map(|name| {
+                let selected = picked.as_ref() == Some(&name);
+                view! { <option value=name.clone() selected=selected>{name.clone()}</option> }
+            })
+            .collect_view()
+    };
+    view! {
+        <Show when=move || branches.with(|branches| branches.len() > 1)>
+            <div class="field">
+                <label for="project-branch">"Base branch"</label>
+                <select id="project-branch" class="input" on:change:target=move |event| branch.set(Some(event.target().value()))>
+                    {options}
+                </select>
+            </div>
+        </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_names_base_and_uncommitted_files() {
+        let mut probe = RepositoryInfo {
+            repo_path: "/code/app".to_owned(),
+            git_dir: "/code/app/.git".to_owned(),
+            base_branch: "main".to_owned(),
+            base_sha: "abc1234567890abc1234567890abc1234567890a".to_owned(),
+            branches: vec!["main".to_owned()],
+            uncommitted: 12,
+            identity: None,
+        };
+        assert_eq!(summary(&probe), "Agents start from main @ abc1234. Your 12 uncommitted files stay untouched, and agents do not see them.");
+        probe.uncommitted = 1;
+        assert_eq!(summary(&probe), "Agents start from main @ abc1234. Your 1 uncommitted file stays untouched, and agents do not see it.");
+        probe.uncommitted = 0;
+        assert_eq!(summary(&probe), "Agents start from main @ abc1234. There are no uncommitted files.");
+    }
+}

@@ -1,0 +1,57 @@
+//! The dialog that creates a task, either held or started at once.
+
+use domain::board::task::NewTask;
+use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::board::task_form::{TaskDraft, TaskFields};
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending, non_empty};
+use crate::moves::Choice;
+
+#[component]
+pub(crate) fn NewTaskDialog(
+    project: ProjectId,
+    close: Callback<()>,
+    /// The planning task of a plan that awaits approval. The new task joins that plan and starts with it.
+    #[prop(optional_no_strip)]
+    plan: Option<TaskId>,
+) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let draft = TaskDraft::new(String::new(), String::new(), Vec::new());
+    let phase = RwSignal::new(AgentKind::Coder);
+    let in_plan = plan.is_some();
+    let send = Callback::new(move |start: bool| {
+        let new = NewTask {
+            title: draft.title.get_untracked(),
+            description: non_empty(draft.description),
+            phase: Some(phase.get_untracked()),
+            parent_task_id: plan.clone(),
+            depends_on: draft.depends_on.get_untracked(),
+            priority: None,
+            model: None,
+            start,
+            assigned_to: None,
+            role_hat: None,
+            goal_id: None,
+        };
+        sending.run(client.create_task(project.clone(), new), move |_| close.run(()));
+    });
+    let (title, verb) = if in_plan { ("Add a task to the plan", "Add to the plan") } else { ("New task", "Add and start") };
+    let held = (!in_plan).then(|| ("Add", Callback::new(move |()| send.run(false))));
+    view! {
+        <Dialog title=title close=close>
+            <Form verb=verb secondary=held ready=Signal::derive(move || draft.is_ready()) sending=sending submit=move |()| send.run(!in_plan) close=close>
+                <TaskFields draft=draft task=None />
+                <Show when=move || !in_plan>
+                    <div class="choices" role="radiogroup" aria-label="Role">
+                        <Choice name="phase" title="Coder" detail="One agent implements it on one branch, with one review." value=AgentKind::Coder picked=phase />
+                        <Choice name="phase" title="Planner" detail="One agent breaks it into tasks for coders." value=AgentKind::Planner picked=phase />
+                    </div>
+                </Show>
+            </Form>
+        </Dialog>
+    }
+}

@@ -1,0 +1,213 @@
+//! The header of a board: title, progress, filter and the actions on the whole project.
+
+use domain::board::project::Project;
+use domain::wire::LandingResult;
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::client::Client;
+use crate::components::badge::{Badge, Tone, project_badge};
+use crate::components::board::goal_strip::GoalStrip;
+use crate::components::dialog::Dialog;
+use crate::components::icon::{BRANCH, Icon, PLUS};
+use crate::components::inline_code::{InlineCode, sentence};
+use crate::components::section_nav::MoreSections;
+use crate::route::{Navigation, Route};
+use crate::store::Store;
+use crate::time::money;
+
+#[component]
+pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input>, new_task: Callback<()>, help: Callback<()>) -> impl IntoView {
+    let store = Store::from_context();
+    view! {
+        <div class="project-header">
+            <div class="row">
+                {move || store.project.get().map(|project| view! { <Title project=project /> })}
+                <span class="push"></span>
+                <Progress />
+            </div>
+            {move || {
+                let goal = store.project.with(|project| project.as_ref().and_then(|project| project.description.clone()))?;
+                let short = domain::text::excerpt(&goal, 160);
+                Some(view! { <p class="goal" title=goal>{short}</p> })
+            }}
+            <div class="tools">
+                <button type="button" class="button primary" on:click=move |_| new_task.run(())>
+                    <Icon drawing=PLUS />
+                    "New task"
+                </button>
+                <input
+                    class="input filter"
+                    type="search"
+                    placeholder="Filter  /"
+                    aria-label="Filter cards"
+                    node_ref=filter
+                    bind:value=query
+                />
+                <Land />
+                <span class="push"></span>
+                {move || store.project.get().map(|project| view! { <Branches project=project /> })}
+                <MoreSections />
+                <button type="button" class="button quiet icon keys" aria-label="Keyboard shortcuts" on:click=move |_| help.run(())>"?"</button>
+            </div>
+            <GoalStrip query=query />
+        </div>
+        <PlanBanner />
+    }
+}
+
+#[component]
+fn Title(project: Project) -> impl IntoView {
+    let (label, tone) = project_badge(project.status);
+    view! {
+        <h1>{project.title}</h1>
+        <Badge label=label tone=tone />
+    }
+}
+
+/// The repository, the base branch and the project branch.
+#[component]
+fn Branches(project: Project) -> impl IntoView {
+    view! {
+        <p class="facts">
+            <span class="mono path">{project.repo_path}</span>
+            <span class="mono">{format!("{} → {}", project.base_branch, project.integration_branch)}</span>
+        </p>
+    }
+}
+
+#[component]
+fn Progress() -> impl IntoView {
+    let totals = Store::from_context().totals;
+    let label = move || {
+        let totals = totals.get();
+        let mut parts = vec![if totals.cards == 0 { "No tasks yet".to_owned() } else { format!("{} of {} done", totals.done, totals.cards) }];
+        parts.extend((totals.running > 0).then(|| format!("{} working", totals.running)));
+        parts.extend(money(totals.cost_micro_usd));
+        parts.join(" · ")
+    };
+    let width = move || {
+        let totals = totals.get();
+        format!("{}%", (100 * totals.done).checked_div(totals.cards).unwrap_or(0))
+    };
+    view! {
+        <span class="row small-text soft tabular">
+            {move || {
+                let count = totals.with(|totals| totals.needs_you);
+                (count > 0).then(|| view! { <Badge label=format!("{count} {} you", if count == 1 { "needs" } else { "need" }) tone=Tone::Warn /> })
+            }}
+            <span>{label}</span>
+            <span class="progress" aria-hidden="true">
+                <i data-tone=Tone::Good.as_str() style:width=width></i>
+            </span>
+        </span>
+    }
+}
+
+/// The banner that links to a plan awaiting approval.
+#[component]
+fn PlanBanner() -> impl IntoView {
+    let (store, navigation) = (Store::from_context(), Navigation::from_context());
+    let planned = Memo::new(move |_| store.plan.with(Vec::len));
+    let planning = move || matches!(navigation.get(), Route::Plan { .. });
+    let banner = move || {
+        let count = planned.get();
+        let project = store.project.with(|project| project.as_ref().map(|project| project.id.clone()))?;
+        let route = Route::Plan { project };
+        (count > 0 && !planning()).then(|| {
+            view! {
+                <div class="banner" data-tone="warn" role="status">
+                    <strong>"The plan awaits your approval"</strong>
+                    <span>{format!("{count} {}. Nothing starts until you approve it.", if count == 1 { "task" } else { "tasks" })}</span>
+                    <a class="button small primary push" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+                        "Review the plan"
+                    </a>
+                </div>
+            }
+        })
+    };
+    view! { {banner} }
+}
+
+/// The state of the landing dialog.
+#[derive(Debug, Clone, PartialEq)]
+enum Landing {
+    Closed,
+    Confirming,
+    Running,
+    Done(LandingResult),
+}
+
+/// Merges the project branch into the base branch, after a confirmation.
+#[component]
+fn Land() -> impl IntoView {
+    let (client, store) = (Client::from_context(), Store::from_context());
+    let landing = RwSignal::new(Landing::Closed);
+    // The project branch has merged work that the base branch lacks.
+    let can_land = Memo::new(move |_| {
+        store.totals.with(|totals| totals.merged > 0)
+            && store.project.with(|project| project.as_ref().is_some_and(|project| project.integration_head != project.landed_sha))
+    });
+    let branches = move || {
+        store.project.with_untracked(|project| {
+            project.as_ref().map(|project| (project.id.clone(), project.integration_branch.clone(), project.base_branch.clone()))
+        })
+    };
+    let close = Callback::new(move |()| landing.set(Landing::Closed));
+    let land = move |_| {
+        let Some((project, ..)) = branches() else { return };
+        landing.set(Landing::Running);
+        client.watch(client.land(project), move |result| match result {
+            Ok(landed) => {
+                let _page_closed = landing.try_set(Landing::Done(landed));
+            }
+            Err(_) => {
+                let _page_closed = landing.try_set(Landing::Closed);
+            }
+        });
+    };
+    let dialog = move || {
+        let (_, from, to) = branches()?;
+        let body = match landing.get() {
+            Landing::Closed => return None,
+            Landing::Done(landed) => view! {
+                <p><InlineCode text=sentence(&landed.detail) /></p>
+                <dl class="details">
+                    <dt>"Branch"</dt>
+                    <dd class="mono">{landed.base_branch}</dd>
+                    <dt>"Now at"</dt>
+                    <dd class="mono">{landed.sha}</dd>
+                    <dt>"New commits"</dt>
+                    <dd>{landed.commits}</dd>
+                </dl>
+                <footer>
+                    <button type="button" class="button primary" on:click=move |_| close.run(())>"Done"</button>
+                </footer>
+            }
+            .into_any(),
+            state => view! {
+                <p>
+                    "This merges " <span class="mono">{from.clone()}</span> " into "
+                    <span class="mono">{to.clone()}</span> ". Your uncommitted files stay untouched."
+                </p>
+                <footer>
+                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
+                    <button type="button" class="button primary" autofocus disabled=state == Landing::Running on:click=land>
+                        {if state == Landing::Running { "Landing…".to_owned() } else { format!("Land on {to}") }}
+                    </button>
+                </footer>
+            }
+            .into_any(),
+        };
+        Some(view! { <Dialog title="Land the work" close=close>{body}</Dialog> })
+    };
+    view! {
+        <Show when=move || can_land.get()>
+            <button type="button" class="button" on:click=move |_| landing.set(Landing::Confirming)>
+                <Icon drawing=BRANCH />
+                "Land"
+            </button>
+        </Show>
+        {dialog}
+    }
+}

@@ -1,0 +1,59 @@
+//! The question of an agent: its options as buttons, and a field for another answer.
+
+use domain::board::question::Question;
+use domain::id::TaskId;
+use leptos::prelude::*;
+use web_sys::SubmitEvent;
+
+use crate::client::Client;
+use crate::components::form::has_text;
+use crate::components::toast::Toasts;
+
+#[component]
+pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
+    let (client, toasts) = (Client::from_context(), Toasts::from_context());
+    let text = RwSignal::new(String::new());
+    let sending = RwSignal::new(false);
+    let answer = Callback::new(move |answer: String| {
+        if answer.trim().is_empty() || sending.get_untracked() {
+            return;
+        }
+        sending.set(true);
+        client.watch(client.answer(task.clone(), answer), move |result| {
+            let _panel_closed = sending.try_set(false);
+            if result.is_ok() {
+                toasts.success("Answered. The agent continues.");
+            }
+        });
+    });
+    let default = question.default.clone();
+    let options = question
+        .options
+        .into_iter()
+        .map(|option| {
+            let preferred = default.as_ref() == Some(&option);
+            let chosen = option.clone();
+            view! {
+                <button type="button" class="button" disabled=move || sending.get() on:click=move |_| answer.run(chosen.clone())>
+                    {option}
+                    {preferred.then(|| view! { <span class="faint">" (suggested)"</span> })}
+                </button>
+            }
+        })
+        .collect_view();
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        answer.run(text.get_untracked());
+    };
+    view! {
+        <section class="question" aria-label="Question from the agent">
+            <h2>"Question from the agent"</h2>
+            <p>{question.question}</p>
+            <div class="options">{options}</div>
+            <form class="row" on:submit=submit>
+                <input class="input grow" aria-label="Other answer" placeholder="Other answer" bind:value=text />
+                <button type="submit" class="button primary" disabled=move || sending.get() || !has_text(text)>"Answer"</button>
+            </form>
+        </section>
+    }
+}

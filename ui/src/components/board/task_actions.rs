@@ -1,0 +1,139 @@
+//! The actions on a task: start, stop, retry, move, edit and cancel.
+//!
+//! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
+
+use domain::board::card::Card;
+use domain::board::status::CancelReason;
+use domain::board::transition::{Mover, target_columns};
+use domain::id::TaskId;
+use domain::wire::{TaskPatch, TaskView};
+use leptos::html;
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use crate::client::Client;
+use crate::components::board::gate::TaskGates;
+use crate::components::board::task_form::{TaskDraft, TaskFields};
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending};
+use crate::components::icon::{CHEVRON, Icon};
+use crate::components::toast::Toasts;
+use crate::moves::{CancelReasons, Moves};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TaskDialog {
+    None,
+    Edit,
+    Cancel,
+}
+
+#[component]
+pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
+    let (client, moves, toasts) = (Client::from_context(), Moves::from_context(), Toasts::from_context());
+    let open = RwSignal::new(TaskDialog::None);
+    let close = Callback::new(move |()| open.set(TaskDialog::None));
+    let menu_button = NodeRef::<html::Button>::new();
+    let task = StoredValue::new(task);
+
+    let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
+    // Retry settles only attention that ends with a new start.
+    let can_retry = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| !attention.kind.survives_release())));
+    let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
+    let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
+    let movable = Memo::new(move |_| card.with(|card| !target_columns(card.phase, card.status, Mover::Human).is_empty()));
+    let closable = Memo::new(move |_| {
+        card.with(|card| card.status.is_open() && target_columns(card.phase, card.status, Mover::Human).iter().any(|(to, _)| !to.is_open()))
+    });
+
+    let dialogs = move || match open.get() {
+        TaskDialog::None => ().into_any(),
+        TaskDialog::Edit => match view.get_untracked() {
+            Some(view) => view! { <EditDialog view=view close=close /> }.into_any(),
+            None => ().into_any(),
+        },
+        TaskDialog::Cancel => view! { <CancelDialog task=task.get_value() close=close /> }.into_any(),
+    };
+    view! {
+        <div class="row">
+            <Show when=move || held.get()>
+                <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
+            </Show>
+            <Show when=move || can_retry.get()>
+                <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>{retry_label}</button>
+            </Show>
+            {move || run.get().map(|(run, stopping)| view! {
+                <button type="button" class="button" disabled=stopping on:click=move |_| {
+                    client.act(client.stop(run.clone()), move |_| toasts.success("Stop requested. The task is held until you start it."));
+                }>
+                    {if stopping { "Stopping…" } else { "Stop" }}
+                </button>
+            })}
+            <Show when=move || movable.get()>
+                <button type="button" class="button" aria-haspopup="menu" node_ref=menu_button on:click=move |_| {
+                    if let Some(button) = menu_button.get_untracked() {
+                        moves.open_menu(task.get_value(), HtmlElement::from(button));
+                    }
+                }>
+                    "Move"
+                    <Icon drawing=CHEVRON />
+                </button>
+            </Show>
+            <button type="button" class="button" disabled=move || view.with(Option::is_none) on:click=move |_| open.set(TaskDialog::Edit)>"Edit"</button>
+            <TaskGates task=task.get_value() card=card />
+            <Show when=move || closable.get()>
+                <button type="button" class="button danger" on:click=move |_| open.set(TaskDialog::Cancel)>"Cancel task"</button>
+            </Show>
+        </div>
+        {dialogs}
+    }
+}
+
+#[component]
+fn EditDialog(view: TaskView, close: Callback<()>) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let task = view.task.card.id.clone();
+    let before = (view.task.card.title, view.task.description.unwrap_or_default(), view.task.card.depends_on);
+    let draft = TaskDraft::new(before.0.clone(), before.1.clone(), before.2.clone());
+    let edited = task.clone();
+    let submit = move |()| {
+        // Send only changed fields, because the others may have changed meanwhile.
+        let (title, description, depends_on) = (draft.title.get_untracked(), draft.description.get_untracked(), draft.depends_on.get_untracked());
+        let patch = TaskPatch {
+            title: (title != before.0).then_some(title),
+            description: (description != before.1).then_some(description),
+            depends_on: (depends_on != before.2).then_some(depends_on),
+            ..TaskPatch::default()
+        };
+        if patch == TaskPatch::default() {
+            close.run(());
+            return;
+        }
+        sending.run(client.patch_task(task.clone(), patch), move |_| close.run(()));
+    };
+    view! {
+        <Dialog title=format!("Edit {edited}") close=close>
+            <Form verb="Save" ready=Signal::derive(move || draft.is_ready()) sending=sending submit=submit close=close>
+                <TaskFields draft=draft task=Some(edited) />
+            </Form>
+        </Dialog>
+    }
+}
+
+#[component]
+fn CancelDialog(task: TaskId, close: Callback<()>) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let reason = RwSignal::new(CancelReason::Abandoned);
+    let title = format!("Cancel {task}");
+    let submit = move |()| {
+        let reason = reason.get_untracked().as_str().to_owned();
+        sending.run(client.cancel(task.clone(), reason), move |_| close.run(()));
+    };
+    view! {
+        <Dialog title=title close=close>
+            <Form verb="Cancel the task" danger=true sending=sending submit=submit close=close>
+                <CancelReasons picked=reason />
+                <p class="soft small-text">"A running agent is stopped. Its work is kept in a rescue ref."</p>
+            </Form>
+        </Dialog>
+    }
+}

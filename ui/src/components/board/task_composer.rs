@@ -1,0 +1,74 @@
+//! The composer of a task panel: a comment for later agents, or a message to the agent at work.
+
+use domain::board::card::Card;
+use domain::id::TaskId;
+use leptos::prelude::*;
+use web_sys::{KeyboardEvent, SubmitEvent};
+
+use crate::client::{Client, Failure};
+use crate::components::form::has_text;
+use crate::components::toast::Toasts;
+
+#[component]
+pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
+    let (client, toasts) = (Client::from_context(), Toasts::from_context());
+    let text = RwSignal::new(String::new());
+    let sending = RwSignal::new(false);
+    let to_agent = RwSignal::new(false);
+    let run = Memo::new(move |_| card.with(|card| card.run.as_ref().filter(|run| !run.stopping).map(|run| run.id.clone())));
+    // Without a run, only comments are possible.
+    let is_message = Memo::new(move |_| to_agent.get() && run.with(Option::is_some));
+    let ready = move || !sending.get() && has_text(text);
+    let done = move |result: Result<_, Failure>, confirmation: &'static str| {
+        let _panel_closed = sending.try_set(false);
+        if result.is_ok() {
+            let _panel_closed = text.try_set(String::new());
+            toasts.success(confirmation);
+        }
+    };
+    let send = Callback::new(move |()| {
+        if !ready() {
+            return;
+        }
+        sending.set(true);
+        let content = text.get_untracked();
+        match run.get_untracked().filter(|_| is_message.get_untracked()) {
+            Some(run) => client.watch(client.message(run, content), move |result| done(result, "Sent to the agent.")),
+            None => client.watch(client.comment(task.clone(), content), move |result| done(result, "Comment added.")),
+        }
+    });
+    let on_key = move |event: KeyboardEvent| {
+        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
+            event.prevent_default();
+            send.run(());
+        }
+    };
+    view! {
+        <form class="composer" on:submit=move |event: SubmitEvent| {
+            event.prevent_default();
+            send.run(());
+        }>
+            <textarea
+                class="input"
+                rows="2"
+                aria-label=move || if is_message.get() { "Message to the agent" } else { "Comment" }
+                placeholder=move || if is_message.get() { "Message the agent that is working on this task" } else { "Comment for the next agent" }
+                prop:value=text
+                on:input:target=move |event| text.set(event.target().value())
+                on:keydown=on_key
+            ></textarea>
+            <div class="row">
+                <Show when=move || run.with(Option::is_some)>
+                    <div class="segment" role="group" aria-label="Recipient">
+                        <button type="button" aria-pressed=move || if is_message.get() { "false" } else { "true" } on:click=move |_| to_agent.set(false)>"Comment"</button>
+                        <button type="button" aria-pressed=move || if is_message.get() { "true" } else { "false" } on:click=move |_| to_agent.set(true)>"To the agent"</button>
+                    </div>
+                </Show>
+                <span class="faint small-text push shortcut">"Ctrl + Enter"</span>
+                <button type="submit" class="button primary" disabled=move || !ready()>
+                    {move || if is_message.get() { "Send" } else { "Comment" }}
+                </button>
+            </div>
+        </form>
+    }
+}

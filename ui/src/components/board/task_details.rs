@@ -1,0 +1,74 @@
+//! The facts about a task: dependencies, contributors, branch, model and cost.
+
+use domain::board::card::Card;
+use domain::wire::TaskView;
+use leptos::prelude::*;
+
+use crate::components::badge::status_label;
+use crate::components::board::task_contributors::TaskContributors;
+use crate::components::board::task_link::TaskLink;
+use crate::store::Store;
+use crate::time::money;
+
+#[component]
+pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
+    let store = Store::from_context();
+    let depends_on = Memo::new(move |_| card.with(|card| card.depends_on.clone()));
+    let cost = Memo::new(move |_| card.with(|card| money(card.cost_micro_usd)));
+    let fact = move |read: fn(&TaskView) -> Option<String>| Memo::new(move |_| view.with(|view| view.as_ref().and_then(read)));
+    let short = |sha: &String| sha.chars().take(12).collect::<String>();
+    let rows = [
+        ("Branch", fact(|view| view.task.branch.clone())),
+        ("Checkout", fact(|view| view.task.worktree_path.clone())),
+        ("Model", fact(|view| view.task.model.clone())),
+        ("Review rounds", fact(|view| (view.task.review_rounds > 0).then(|| view.task.review_rounds.to_string()))),
+    ];
+    let approved = Memo::new(move |_| card.with(|card| card.approved_sha.as_ref().map(short)));
+    let merged = Memo::new(move |_| view.with(|view| view.as_ref().and_then(|view| view.task.merged_sha.as_ref().map(short))));
+    let dependencies = move || {
+        let links = depends_on
+            .get()
+            .into_iter()
+            .map(|id| {
+                let status = store.card(&id).map(|card| card.with(|card| format!(" · {}", status_label(card.status))));
+                view! {
+                    <li>
+                        <TaskLink task=id />
+                        <span class="faint">{status}</span>
+                    </li>
+                }
+            })
+            .collect_view();
+        (!depends_on.with(Vec::is_empty)).then(|| {
+            view! {
+                <dt>"Depends on"</dt>
+                <dd><ul>{links}</ul></dd>
+            }
+        })
+    };
+    let rows = rows
+        .into_iter()
+        .chain([("Approved commit", approved), ("Merge commit", merged)])
+        .map(|(name, value)| {
+            move || {
+                value.get().map(|value| {
+                    view! {
+                        <dt>{name}</dt>
+                        <dd class="mono">{value}</dd>
+                    }
+                })
+            }
+        })
+        .collect_view();
+    view! {
+        <dl class="details">
+            {dependencies}
+            <TaskContributors card=card view=view />
+            {rows}
+            {move || cost.get().map(|cost| view! {
+                <dt>"Cost"</dt>
+                <dd>{cost}</dd>
+            })}
+        </dl>
+    }
+}

@@ -1,0 +1,8 @@
+//! Components of the area *team*: agents, messages, handshakes, contracts and helpers.
+
+pub(crate) mod message_composer;
+pub(crate) mod message_thread;
+pub(crate) mod minion;
+pub(crate) mod new_agent;
+pub(crate) mod new_contract;
+pub(crate) mod new_handshake;

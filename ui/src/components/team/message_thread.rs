@@ -1,0 +1,158 @@
+//! One thread of messages.
+
+use std::collections::HashSet;
+
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::Message;
+use domain::wire::MessageView;
+use leptos::prelude::*;
+
+use crate::components::badge::Tone;
+use crate::components::badge::team::{name_label, names_label};
+use crate::components::board::task_link::TaskLink;
+use crate::components::icon::{Icon, REPLY};
+use crate::thread::{MessageFingerprint, Thread, ThreadEntry, ThreadKey, fingerprint, notice, strip_tag};
+use crate::time::Clock;
+
+/// Entries shown before the thread is expanded.
+const MAX_COLLAPSED_ENTRIES: usize = 6;
+
+#[component]
+pub(crate) fn MessageThread(
+    /// The thread to show.
+    key: ThreadKey,
+    threads: Memo<Vec<Thread>>,
+    /// Messages delivered to the human since the page opened.
+    fresh: RwSignal<HashSet<MessageFingerprint>>,
+    /// Whether the page shows only this thread, which is then never collapsed.
+    #[prop(optional)]
+    alone: bool,
+    /// The expanded threads.
+    expanded: RwSignal<HashSet<ThreadKey>>,
+    /// Receives the message to reply to.
+    #[prop(optional_no_strip)]
+    reply: Option<Callback<Message>>,
+) -> impl IntoView {
+    let own = key.clone();
+    let thread = Memo::new(move |_| threads.with(|threads| threads.iter().find(|thread| thread.key == own).cloned()));
+    let own = key.clone();
+    let hidden = Memo::new(move |_| {
+        let all = alone || expanded.with(|expanded| expanded.contains(&own));
+        if all { 0 } else { thread.with(|thread| thread.as_ref().map_or(0, |thread| thread.entries.len().saturating_sub(MAX_COLLAPSED_ENTRIES))) }
+    });
+    let shown = move || thread.with(|thread| thread.as_ref().map(|thread| thread.shown(hidden.get())).unwrap_or_default());
+    let head = match &key {
+        // The task panel offers no replies, and it needs no link to its own task.
+        ThreadKey::Task(task) if reply.is_some() => Some(view! { <header><TaskLink task=task.clone() /></header> }),
+        ThreadKey::Task(_) | ThreadKey::Chain(_) => None,
+    };
+    let key = StoredValue::new(key);
+    let expand = move |_| {
+        expanded.update(|expanded| {
+            expanded.insert(key.get_value());
+        });
+    };
+    view! {
+        <section class="thread-box">
+            {head}
+            <Show when=move || hidden.get() != 0>
+                <button type="button" class="button quiet small" on:click=expand>{move || format!("Show {} earlier", hidden.get())}</button>
+            </Show>
+            // The key keeps unchanged entries, and with them the focus on their buttons.
+            <For each=shown key=|(entry, answered)| (entry.id(), entry.to.len(), entry.unread_by.clone(), answered.as_ref().map(|answered| answered.id)) let:shown>
+                <MessageEntry entry=shown.0 quoted=shown.1.as_ref().map(quotation) fresh=fresh reply=reply />
+            </For>
+        </section>
+    }
+}
+
+fn quotation(message: &Message) -> String {
+    format!("{}: {}", name_label(&message.from_agent), domain::text::excerpt(&message.content, 70))
+}
+
+#[component]
+fn MessageEntry(
+    entry: ThreadEntry,
+    #[prop(optional_no_strip)] quoted: Option<String>,
+    fresh: RwSignal<HashSet<MessageFingerprint>>,
+    #[prop(optional_no_strip)] reply: Option<Callback<Message>>,
+) -> impl IntoView {
+    let clock = Clock::from_context();
+    let unread = unread_label(&entry);
+    let reply = reply.filter(|_| entry.is_answerable());
+    let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
+    let (at, own_fingerprint) = (message.timestamp, fingerprint(&message));
+    let own = message.from_agent == HUMAN;
+    let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_fingerprint)));
+    let to = if message.to_agent == EVERYONE {
+        view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everyone"</span> }.into_any()
+    } else {
+        view! { <span class="soft">{format!("to {}", names_label(to.iter().map(String::as_str)))}</span> }.into_any()
+    };
+    let copies = (!message.cc.is_empty()).then(|| {
+        let names: Vec<String> = message.cc.iter().map(|name| name_label(name)).collect();
+        format!("cc: {}", names.join(", "))
+    });
+    let label = format!("Reply to {}", name_label(&message.from_agent));
+    let answered = message.clone();
+    let (tag, html) = split_notice(&message.content, content_html);
+    let is_notice = tag.is_some();
+    view! {
+        <article class="message" data-notice=is_notice.then_some("") data-own=own.then_some("") data-new=move || is_new.get().then_some("")>
+            <header>
+                <div class="message-head">
+                    <strong>{name_label(&message.from_agent)}</strong>
+                    {to}
+                    {copies.map(|copies| view! { <span class="faint">{copies}</span> })}
+                    {tag.map(|tag| view! { <span class="chip">{tag}</span> })}
+                    {move || is_new.get().then(|| view! { <span class="badge" data-tone=Tone::Warn.as_str()>"new"</span> })}
+                </div>
+                <div class="message-meta">
+                    {reply.map(|reply| view! {
+                        <button type="button" class="button quiet small icon" aria-label=label title="Reply" on:click=move |_| reply.run(answered.clone())>
+                            <Icon drawing=REPLY />
+                        </button>
+                    })}
+                    {unread.map(|unread| view! { <span class="faint">{unread}</span> })}
+                    <time datetime=at.to_string() title=at.to_string()>{move || clock.ago(at)}</time>
+                </div>
+            </header>
+            {quoted.map(|quoted| view! { <p class="quoted">{quoted}</p> })}
+            <div class="message-text prose" inner_html=html></div>
+        </article>
+    }
+}
+
+/// The recipients that have not read the message. The human is left out, because they know what they have read.
+fn unread_label(entry: &ThreadEntry) -> Option<String> {
+    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| *name != HUMAN).collect();
+    match unread_by.len() {
+        0 => None,
+        count if count == entry.to.len() => Some("unread".to_owned()),
+        _ => Some(format!("unread by {}", names_label(unread_by))),
+    }
+}
+
+/// The tag of a notice and the HTML without it, or the unchanged HTML of a written message.
+fn split_notice(content: &str, html: String) -> (Option<String>, String) {
+    let split = notice(content).and_then(|(tag, _)| Some((tag.to_owned(), strip_tag(&html, tag)?)));
+    match split {
+        Some((tag, rest)) => (Some(tag), rest),
+        None => (None, html),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notice_tag_is_shown_once() {
+        let split = |content: &str, html: &str| split_notice(content, html.to_owned());
+        let shown = |tag: Option<&str>, rest: &str| (tag.map(str::to_owned), rest.to_owned());
+        assert_eq!(split("[REVIEW] *Now*", "<p>[REVIEW] <em>Now</em></p>\n"), shown(Some("REVIEW"), "<p><em>Now</em></p>\n"));
+        assert_eq!(split("*Now*", "<p><em>Now</em></p>\n"), shown(None, "<p><em>Now</em></p>\n"));
+        let link = "<p><a href=\"https://x.y\">REVIEW</a> it</p>\n";
+        assert_eq!(split("[REVIEW](https://x.y) it", link), shown(None, link));
+    }
+}

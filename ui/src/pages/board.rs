@@ -1,0 +1,6 @@
+//! Pages of the area *board*.
+
+pub(crate) mod goal;
+pub(crate) mod plan;
+pub(crate) mod project;
+pub(crate) mod project_list;

@@ -1,0 +1,287 @@
+//! The page of messages: threads with the newest last, filters, and the composer. Showing all messages marks the human's inbox as read.
+
+use std::collections::HashSet;
+
+use domain::id::TaskId;
+use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::message::{Inbox, Message};
+use domain::wire::MessageView;
+use leptos::ev;
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::client::{Client, MessageFilter};
+use crate::components::badge::team::name_label;
+use crate::components::board::task_options::task_options;
+use crate::components::inline_code::sentence;
+use crate::components::team::message_composer::MessageComposer;
+use crate::components::team::message_thread::MessageThread;
+use crate::invalidation::ListKind;
+use crate::live_list::LiveList;
+use crate::project_data::ProjectData;
+use crate::route::{Navigation, Route, Section};
+use crate::store::Store;
+use crate::thread::{MessageFingerprint, ThreadKey, fingerprint, keys, merge, threads};
+
+/// Messages in one request.
+const PAGE_SIZE: u32 = 50;
+/// Distance from the end, in pixels, at which the list still counts as scrolled to its end.
+const END_MARGIN: i32 = 80;
+
+/// The loaded messages.
+#[derive(Clone, Copy)]
+struct MessageList {
+    client: Client,
+    data: ProjectData,
+    known: RwSignal<Vec<MessageView>>,
+    /// The cursor of the previous page, or none if all are loaded.
+    earlier: RwSignal<Option<i64>>,
+    /// Messages delivered to the human since the page opened.
+    fresh: RwSignal<HashSet<MessageFingerprint>>,
+    is_reading_inbox: StoredValue<bool>,
+    list: NodeRef<Div>,
+}
+
+impl MessageList {
+    /// Merges a page of the newest messages. A list at its end stays there.
+    fn merge_newest(self, page: Vec<MessageView>, next: Option<i64>) {
+        let id = |view: &MessageView| view.message.id;
+        let first = self.known.with_untracked(Vec::is_empty);
+        let follows = first || self.is_at_end();
+        let all = self.known.with_untracked(|known| merge(known, page.clone(), next.is_some()));
+        // Earlier pages stay loaded unless a gap dropped them.
+        if first || all.first().map(id) == page.first().map(id) {
+            self.earlier.set(next);
+        }
+        if self.known.with_untracked(|known| *known != all) {
+            self.known.set(all);
+        }
+        if follows {
+            self.scroll_to(0);
+        }
+    }
+
+    /// Loads the previous page and keeps the visible messages in place.
+    fn load_earlier(self) {
+        let Some(before) = self.earlier.get_untracked() else { return };
+        let request = self.client.messages(self.data.project(), self.data.message_filter.get_untracked(), Some(before), PAGE_SIZE);
+        let (list, filter) = (self.list, self.data.message_filter.get_untracked());
+        self.client.act(request, move |page| {
+            // The page was closed, or its filter changed.
+            if self.data.message_filter.try_get_untracked() != Some(filter) {
+                return;
+            }
+            let below = list.get_untracked().map_or(0, |list| list.scroll_height() - list.scroll_top());
+            self.known.update(|known| *known = merge(&page.items, std::mem::take(known), false));
+            self.earlier.set(page.next);
+            self.scroll_to(below);
+        });
+    }
+
+    fn is_at_end(self) -> bool {
+        self.list.get_untracked().is_none_or(|list| list.scroll_height() - list.scroll_top() - list.client_height() < END_MARGIN)
+    }
+
+    /// Scrolls to this distance above the end, in pixels, after the next frame.
+    fn scroll_to(self, above_end: i32) {
+        request_animation_frame(move || {
+            if let Some(list) = self.list.try_get_untracked().flatten() {
+                list.set_scroll_top(list.scroll_height() - above_end);
+            }
+        });
+    }
+
+    /// Reads the human's whole inbox and acknowledges it.
+    fn read_inbox(self) {
+        if self.is_reading_inbox.get_value() {
+            return;
+        }
+        self.is_reading_inbox.set_value(true);
+        let project = self.data.project();
+        spawn_local(async move {
+            let mut ack = None;
+            while let Ok(inbox) = self.client.read_inbox(project.clone(), ack).await {
+                let Some(newest) = inbox.messages.last().map(|received| received.message.id) else { break };
+                ack = Some(newest);
+                if self.add_fresh(&inbox).is_none() {
+                    return;
+                }
+            }
+            let _page_closed = self.is_reading_inbox.try_set_value(false);
+        });
+    }
+
+    /// Adds delivered messages to the fresh ones. None if the page was closed.
+    fn add_fresh(self, inbox: &Inbox) -> Option<()> {
+        let new = inbox.messages.iter().filter(|received| !received.redelivered).map(|received| fingerprint(&received.message));
+        self.fresh.try_update(|fresh| fresh.extend(new))
+    }
+}
+
+#[component]
+pub(crate) fn MessagesPage() -> impl IntoView {
+    let (client, data, store) = (Client::from_context(), ProjectData::from_context(), Store::from_context());
+    let _watched = data.agents.watch();
+    let messages = MessageList {
+        client,
+        data,
+        known: RwSignal::new(Vec::new()),
+        earlier: RwSignal::new(None),
+        fresh: RwSignal::new(HashSet::new()),
+        is_reading_inbox: StoredValue::new(false),
+        list: NodeRef::new(),
+    };
+    let newest = LiveList::new(
+        store.revision_of(ListKind::Messages),
+        |_| false,
+        move || client.messages(data.project(), data.message_filter.get_untracked(), None, PAGE_SIZE),
+    );
+    Effect::new(move || {
+        if let Some(page) = newest.value.get() {
+            messages.merge_newest(page.items, page.next);
+        }
+    });
+    Effect::new(move |before: Option<MessageFilter>| {
+        let filter = data.message_filter.get();
+        if before.is_some_and(|before| before != filter) {
+            messages.known.set(Vec::new());
+            messages.earlier.set(None);
+            newest.value.set(None);
+            newest.refetch();
+        }
+        filter
+    });
+    let visible = page_visible();
+    Effect::new(move || {
+        // A filtered or hidden page must not mark messages as read.
+        let shows_all = visible.get() && data.message_filter.with(|filter| *filter == MessageFilter::default());
+        if shows_all && data.unread.value.with(|unread| unread.as_ref().is_some_and(|unread| unread.count > 0)) {
+            messages.read_inbox();
+        }
+    });
+
+    let replying_to = RwSignal::new(None::<Message>);
+    let reply = Callback::new(move |message: Message| {
+        // The quoted original makes the composer taller.
+        if messages.is_at_end() {
+            messages.scroll_to(0);
+        }
+        replying_to.set(Some(message));
+    });
+    let expanded = RwSignal::new(HashSet::<ThreadKey>::new());
+    let shown = Memo::new(move |_| messages.known.with(|known| threads(known)));
+    let fresh = messages.fresh;
+    let loaded = Memo::new(move |_| newest.value.with(Option::is_some));
+    view! {
+        <div class="messages">
+            <div class="messages-head">
+                <h1>"Messages"</h1>
+                <Filters />
+            </div>
+            <div class="messages-list" role="log" aria-label="Messages" tabindex="0" node_ref=messages.list>
+                <div class="messages-threads">
+                    <Show when=move || messages.earlier.with(Option::is_some)>
+                        <button type="button" class="button quiet" on:click=move |_| messages.load_earlier()>"Show earlier messages"</button>
+                    </Show>
+                    {move || newest.failure.get().map(|why| view! { <p class="notice" data-tone="bad" role="alert">{sentence(&why)}</p> })}
+                    <Show when=move || loaded.get() && shown.with(Vec::is_empty)>
+                        <NoMessages />
+                    </Show>
+                    <For each=move || shown.with(|shown| keys(shown)) key=ThreadKey::clone let:key>
+                        <MessageThread key=key threads=shown fresh=fresh expanded=expanded alone=data.message_filter.with_untracked(|filter| filter.task.is_some()) reply=Some(reply) />
+                    </For>
+                </div>
+            </div>
+            <MessageComposer replying_to=replying_to />
+        </div>
+    }
+}
+
+/// The page without messages, or without any that match the filters.
+#[component]
+fn NoMessages() -> impl IntoView {
+    let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
+    let all = Section::Messages.route(data.project());
+    view! {
+        <div class="empty">
+            {move || if data.message_filter.get() == MessageFilter::default() {
+                view! {
+                    <h2>"No messages yet"</h2>
+                    <p>"Write to an agent below. Messages between agents appear here too. To keep a note with a task, add a comment there."</p>
+                }
+                .into_any()
+            } else {
+                let all = all.clone();
+                view! {
+                    <h2>"No messages match these filters"</h2>
+                    <a class="button" href=all.path() on:click=move |event| navigation.follow(&event, all.clone())>"Show all messages"</a>
+                }
+                .into_any()
+            }}
+        </div>
+    }
+}
+
+/// Whether the page is visible, rather than in a background tab or a minimized window.
+fn page_visible() -> RwSignal<bool> {
+    let visible = RwSignal::new(!document().hidden());
+    let listener = window_event_listener(ev::visibilitychange, move |_| visible.set(!document().hidden()));
+    on_cleanup(move || listener.remove());
+    visible
+}
+
+/// The filters by agent and task. They are part of the address, so a filtered page can be bookmarked.
+#[component]
+fn Filters() -> impl IntoView {
+    let (data, store, navigation) = (ProjectData::from_context(), Store::from_context(), Navigation::from_context());
+    let show = move |filter: MessageFilter| navigation.go(Route::Messages { project: data.project(), filter });
+    let names = Memo::new(move |_| {
+        let agents = data.agents.value.get().unwrap_or_default();
+        let names = agents.into_iter().map(|agent| agent.name).chain([HUMAN.to_owned(), EVERYONE.to_owned()]);
+        with_chosen(names.map(|name| (name.clone(), name_label(&name))).collect(), data.message_filter.get().agent, |name| name_label(name))
+    });
+    let tasks = Memo::new(move |_| with_chosen(task_options(store, |_| true), data.message_filter.get().task, TaskId::to_string));
+    let agent_options = move || options(names.get(), data.message_filter.with_untracked(|filter| filter.agent.clone()));
+    let task_options = move || options(tasks.get(), data.message_filter.with_untracked(|filter| filter.task.clone()));
+    view! {
+        <select
+            class="input narrow"
+            aria-label="Filter by agent"
+            prop:value=move || data.message_filter.get().agent.unwrap_or_default()
+            on:change:target=move |event| {
+                let agent = Some(event.target().value()).filter(|name| !name.is_empty());
+                show(MessageFilter { agent, ..data.message_filter.get_untracked() });
+            }
+        >
+            <option value="">"All agents"</option>
+            {agent_options}
+        </select>
+        <select
+            class="input narrow"
+            aria-label="Filter by task"
+            prop:value=move || data.message_filter.get().task.map(|task| task.to_string()).unwrap_or_default()
+            on:change:target=move |event| {
+                let task = event.target().value().parse().ok();
+                show(MessageFilter { task, ..data.message_filter.get_untracked() });
+            }
+        >
+            <option value="">"All tasks"</option>
+            {task_options}
+        </select>
+    }
+}
+
+/// Adds the chosen option if the list lacks it, because an address may name an unknown agent or task.
+fn with_chosen<T: PartialEq>(mut offered: Vec<(T, String)>, chosen: Option<T>, label: impl Fn(&T) -> String) -> Vec<(T, String)> {
+    if let Some(chosen) = chosen.filter(|chosen| offered.iter().all(|(known, _)| known != chosen)) {
+        let label = label(&chosen);
+        offered.push((chosen, label));
+    }
+    offered
+}
+
+fn options<T: ToString + PartialEq>(offered: Vec<(T, String)>, chosen: Option<T>) -> impl IntoView {
+    let option = |(value, label): (T, String)| view! { <option value=value.to_string() selected=chosen.as_ref() == Some(&value)>{label}</option> };
+    offered.into_iter().map(option).collect_view()
+}

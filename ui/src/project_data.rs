@@ -1,0 +1,121 @@
+//! Data that the pages of a project share beside the board: agents, goals, contracts, handshakes and unread messages, and which sections
+//! of the project are in use.
+//!
+//! Must not draw anything.
+
+use domain::board::goal::Goal;
+use domain::id::ProjectId;
+use domain::team::agent::Agent;
+use domain::team::contract::Contract;
+use domain::team::handshake::Handshake;
+use domain::team::message::Unread;
+use domain::wire::List;
+use leptos::prelude::*;
+
+use crate::client::{Client, Failure, MessageFilter};
+use crate::invalidation::ListKind;
+use crate::live_list::LiveList;
+use crate::route::{Navigation, Section};
+use crate::store::Store;
+
+/// The dialog that is open above the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OpenDialog {
+    None,
+    Help,
+    NewTask,
+    NewAgent,
+    NewGoal,
+    NewContract,
+    NewHandshake,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct ProjectData {
+    project: StoredValue<ProjectId>,
+    pub(crate) agents: LiveList<Vec<Agent>>,
+    pub(crate) goals: LiveList<Vec<Goal>>,
+    pub(crate) contracts: LiveList<Vec<Contract>>,
+    pub(crate) handshakes: LiveList<Vec<Handshake>>,
+    pub(crate) unread: LiveList<Unread>,
+    /// Whether the project has any message.
+    has_messages: LiveList<bool>,
+    pub(crate) dialog: RwSignal<OpenDialog>,
+    /// The filter of the page of messages, from its address.
+    pub(crate) message_filter: Memo<MessageFilter>,
+}
+
+impl ProjectData {
+    /// Requests the lists of `project` and makes them available below the current owner.
+    pub(crate) fn provide(store: Store, project: ProjectId) -> Self {
+        let (client, navigation) = (Client::from_context(), Navigation::from_context());
+        let own = StoredValue::new(project);
+        let project = move || own.get_value();
+        let data = Self {
+            project: own,
+            agents: LiveList::new(store.revision_of(ListKind::Team), |agents| !agents.is_empty(), move || items(client.agents(project()))),
+            goals: LiveList::new(store.revision_of(ListKind::Goals), |_| false, move || items(client.goals(project()))),
+            contracts: LiveList::new(
+                store.revision_of(ListKind::Contracts),
+                |contracts| !contracts.is_empty(),
+                move || items(client.contracts(project())),
+            ),
+            handshakes: LiveList::new(store.revision_of(ListKind::Handshakes), |_| false, move || items(client.handshakes(project()))),
+            unread: LiveList::new(store.revision_of(ListKind::Messages), |_| false, move || client.unread(project())),
+            has_messages: LiveList::new(
+                store.revision_of(ListKind::Messages),
+                |has_messages| *has_messages,
+                move || {
+                    let newest = client.messages(project(), MessageFilter::default(), None, 1);
+                    async move { Ok(!newest.await?.items.is_empty()) }
+                },
+            ),
+            dialog: RwSignal::new(OpenDialog::None),
+            message_filter: Memo::new(move |_| navigation.get().message_filter()),
+        };
+        provide_context(data);
+        data
+    }
+
+    pub(crate) fn from_context() -> Self {
+        expect_context()
+    }
+
+    pub(crate) fn project(self) -> ProjectId {
+        self.project.get_value()
+    }
+
+    /// Whether the section has any content. An unused section has no tab.
+    pub(crate) fn is_used(self, section: Section) -> bool {
+        fn has_items<T: Send + Sync>(list: LiveList<Vec<T>>) -> bool {
+            list.value.with(|items| items.as_ref().is_some_and(|items| !items.is_empty()))
+        }
+        match section {
+            Section::Board => true,
+            Section::Team => has_items(self.agents),
+            Section::Messages => self.has_messages.value.with(|has_messages| *has_messages == Some(true)),
+            Section::Goals => has_items(self.goals),
+            Section::Contracts => has_items(self.contracts),
+            Section::Handshakes => has_items(self.handshakes),
+        }
+    }
+
+    /// The number on the tab of a section: unread messages.
+    pub(crate) fn badge_count(self, section: Section) -> u32 {
+        match section {
+            Section::Messages => self.unread.value.with(|unread| unread.as_ref().map_or(0, |unread| unread.count)),
+            _ => 0,
+        }
+    }
+
+    /// Agents that have not left, by name, kept up to date for as long as the current owner lives.
+    pub(crate) fn active_agents(self) -> Memo<Vec<Agent>> {
+        let agents = self.agents.watch().value;
+        Memo::new(move |_| agents.get().unwrap_or_default().into_iter().filter(|agent| agent.left_at.is_none()).collect())
+    }
+}
+
+/// The items of a list that comes on one page.
+pub(crate) async fn items<T>(list: impl Future<Output = Result<List<T>, Failure>>) -> Result<Vec<T>, Failure> {
+    Ok(list.await?.items)
+}
