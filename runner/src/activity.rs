@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The longest line, in characters.
 pub(crate) const MAX_CHARS: usize = 120;
 
-/// A sentence without its subject ("runs cargo test"); `None` for events that a person need not see. Paths inside `checkout`, the
+/// A sentence without its subject ("runs cargo test"); `None` for events that a person does not have to see. Paths inside `checkout`, the
 /// agent's own folder, are shortened.
 pub(crate) fn activity(event: &RunEvent, checkout: &str) -> Option<String> {
     let sentence = match event {

@@ -23,7 +23,7 @@ pub use claude::probe::{check_sign_in, parking_hint, version_warning};
 /// The name of the board's MCP server in an agent's configuration.
 pub const BOARD_SERVER: &str = "vibe-relay";
 
-/// What a launch depends on.
+/// The parameters of a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchRequest<'a> {
     /// The agent program's absolute path, then the arguments that precede all others.

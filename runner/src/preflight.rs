@@ -12,7 +12,7 @@ use crate::process::find_program;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreflightFailure {
     pub reason: ParkReason,
-    /// What was found, and what a person can do about it.
+    /// The finding, and the steps that resolve it.
     pub detail: String,
 }
 

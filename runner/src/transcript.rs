@@ -98,7 +98,7 @@ fn entries(offset: u64, events: &[RunEvent], checkout: &str) -> Vec<OutputLine> 
     events.iter().filter_map(|event| entry(content(event, requests, checkout)?)).collect()
 }
 
-/// The kind, text and detail of an event's entry; `None` for events that a person need not read.
+/// The kind, text and detail of an event's entry; `None` for events that a person does not have to read.
 fn content(event: &RunEvent, requests: Option<u64>, checkout: &str) -> Option<(OutputKind, String, Option<String>)> {
     let line = || activity(event, checkout);
     let content = match event {

@@ -37,7 +37,7 @@ use crate::shim::control::Control;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
 use crate::watch::end::UnreadableRun;
-use crate::watch::event::{Effect, Event, Occasion, StoreView};
+use crate::watch::event::{Effect, Event, ReadReason, StoreView};
 use crate::watch::state::WatchState;
 use crate::{parking, shim};
 
@@ -193,13 +193,13 @@ impl<'a> Watcher<'a> {
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
             Effect::ConfirmService => parking::works(db, ParkReason::ServiceUnreachable).await?,
             Effect::PublishActivity(line) => {
-                // Without a browser nobody listens.
+                // Sending fails when no browser is connected.
                 drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));
             }
-            Effect::ReadStore { occasion, with_inbox } => return self.read_store(occasion, with_inbox).await.map(Some),
-            Effect::Send { occasion, input } => {
+            Effect::ReadStore { reason, with_inbox } => return self.read_store(reason, with_inbox).await.map(Some),
+            Effect::Send { reason, input } => {
                 let delivery = self.send(input).await?;
-                return Ok(Some(Event::Sent { occasion, input, ids: delivery.ids, failed: delivery.failed }));
+                return Ok(Some(Event::Sent { reason, input, ids: delivery.ids, failed: delivery.failed }));
             }
             Effect::CloseStdin => self.close_stdin().await,
             Effect::Terminate => return Ok(Some(Event::Terminated { delivered: self.terminate().await })),
@@ -207,10 +207,10 @@ impl<'a> Watcher<'a> {
         Ok(None)
     }
 
-    async fn read_store(&self, occasion: Occasion, with_inbox: bool) -> db::Result<Event> {
+    async fn read_store(&self, reason: ReadReason, with_inbox: bool) -> db::Result<Event> {
         let db = &self.context.db;
         let mut view = StoreView {
-            occasion,
+            reason,
             stop_requested: db.run(&self.run.id).await?.stop_requested_at.is_some(),
             has_human_messages: !db.undelivered(&self.run.id).await?.is_empty(),
             unread: Unread::default(),
@@ -221,7 +221,7 @@ impl<'a> Watcher<'a> {
         if with_inbox {
             view.unread = db.unread(&self.project, &Run::agent_name(self.run.phase, &self.run.task_id)).await?;
         }
-        if occasion == Occasion::TurnEnd {
+        if reason == ReadReason::TurnEnd {
             let card = db.card(&self.run.task_id).await?;
             view.card_has_moved = card_has_moved(&card, self.run.phase);
             view.card_is_closed = !card.status.is_open();

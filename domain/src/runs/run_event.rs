@@ -112,7 +112,7 @@ pub struct ToolCall {
     pub kind: ToolKind,
     /// The tool's name, without a prefix of the program.
     pub name: String,
-    /// What the tool is used on, in a line: a path, a command, a pattern.
+    /// The target of the tool in one line: a path, a command, a pattern.
     pub title: String,
     /// The files that the tool touches.
     pub locations: Vec<String>,
@@ -120,7 +120,7 @@ pub struct ToolCall {
 }
 
 vocabulary! {
-    /// What a tool does. It decides about the words of an activity line and nothing else.
+    /// The action of a tool. Only the words of an activity line depend on it.
     ToolKind, "kind of tool" {
         /// A tool of this board; `name` and `input` are the board's own.
         Board = "board",
@@ -210,7 +210,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Why a turn ended.
+    /// The reason for the end of a turn.
     StopReason, "stop reason" {
         EndTurn = "end_turn",
         MaxTokens = "max_tokens",

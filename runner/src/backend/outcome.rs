@@ -100,7 +100,7 @@ impl RunOutcome {
         }
     }
 
-    /// What a person reads besides the failure.
+    /// The text that a person reads besides the failure.
     pub fn detail(&self) -> Option<String> {
         let text = match self {
             Self::Failed { error } => match (self.failure(), error.http) {

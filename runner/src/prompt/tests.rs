@@ -343,7 +343,7 @@ fn control_characters_of_error_output_are_removed() {
     assert_eq!(escape_tags("\u{1b}[31mred\u{1b}[0m\0 and\ta tab"), "[31mred[0m and\ta tab");
 }
 
-/// What every run pays for.
+/// Every run pays for the frame of its prompt.
 #[test]
 fn empty_prompt_is_small() {
     let (project, task) = (project(), task("", ""));

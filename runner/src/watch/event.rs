@@ -27,7 +27,7 @@ pub(super) enum Event {
     StoreRead(StoreView),
     /// The answer to [`Effect::Send`].
     Sent {
-        occasion: Occasion,
+        reason: ReadReason,
         input: Input,
         /// The ids of the lines that were sent.
         ids: Vec<Uuid>,
@@ -51,12 +51,12 @@ pub(super) enum Effect {
     ConfirmService,
     PublishActivity(String),
     ReadStore {
-        occasion: Occasion,
+        reason: ReadReason,
         /// Whether unread messages from others matter.
         with_inbox: bool,
     },
     Send {
-        occasion: Occasion,
+        reason: ReadReason,
         input: Input,
     },
     CloseStdin,
@@ -65,7 +65,7 @@ pub(super) enum Effect {
 
 /// Why the store is read and messages are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occasion {
+pub(super) enum ReadReason {
     Wake,
     TurnEnd,
 }
@@ -81,10 +81,10 @@ pub(super) enum Input {
     Reminder,
 }
 
-/// What the store says about the run and its task.
+/// The facts in the store about the run and its task.
 #[derive(Debug, Clone)]
 pub(super) struct StoreView {
-    pub(super) occasion: Occasion,
+    pub(super) reason: ReadReason,
     pub(super) stop_requested: bool,
     pub(super) has_human_messages: bool,
     pub(super) unread: Unread,

@@ -11,7 +11,7 @@ use domain::team::message::Unread;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::event::{Effect, Event, Input, Occasion, StoreView};
+use super::event::{Effect, Event, Input, ReadReason, StoreView};
 use super::output_state::OutputState;
 use super::throttle::{DeliveryThrottle, INTERRUPTION_INTERVAL};
 use crate::activity::activity;
@@ -112,12 +112,12 @@ impl WatchState {
             Event::DeadlinePassed => self.on_deadline(now),
             Event::StoreRead(view) => {
                 self.store = Some(view.clone());
-                match view.occasion {
-                    Occasion::Wake => self.deliver(&view, now),
-                    Occasion::TurnEnd => self.judge_turn(&view, now),
+                match view.reason {
+                    ReadReason::Wake => self.deliver(&view, now),
+                    ReadReason::TurnEnd => self.judge_turn(&view, now),
                 }
             }
-            Event::Sent { occasion, input, ids, failed } => self.on_sent(occasion, input, ids, failed, now),
+            Event::Sent { reason, input, ids, failed } => self.on_sent(reason, input, ids, failed, now),
             Event::Terminated { delivered: true } => {
                 self.terminated = true;
                 Vec::new()
@@ -189,7 +189,7 @@ impl WatchState {
 
     fn on_wake(&mut self) -> Vec<Effect> {
         self.inbox_at = None;
-        vec![Effect::ReadStore { occasion: Occasion::Wake, with_inbox: self.is_in_a_turn() && !self.is_ending() }]
+        vec![Effect::ReadStore { reason: ReadReason::Wake, with_inbox: self.is_in_a_turn() && !self.is_ending() }]
     }
 
     fn on_deadline(&mut self, now: Instant) -> Vec<Effect> {
@@ -207,7 +207,7 @@ impl WatchState {
         if is_due(self.turn_check_at) {
             self.turn_check_at = None;
             self.unechoed.clear();
-            effects.push(Effect::ReadStore { occasion: Occasion::TurnEnd, with_inbox: !self.is_ending() });
+            effects.push(Effect::ReadStore { reason: ReadReason::TurnEnd, with_inbox: !self.is_ending() });
         }
         if is_due(self.terminate_at) {
             self.terminate_at = None;
@@ -230,7 +230,7 @@ impl WatchState {
             return Vec::new();
         }
         if view.has_human_messages && !self.is_ending() {
-            return vec![Effect::Send { occasion: Occasion::Wake, input: Input::HumanMessages }];
+            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HumanMessages }];
         }
         self.deliver_inbox(&view.unread, now)
     }
@@ -243,7 +243,7 @@ impl WatchState {
         }
         let due = self.throttle.due(unread.urgent, now);
         if due <= now {
-            return vec![Effect::Send { occasion: Occasion::Wake, input: Input::Inbox }];
+            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::Inbox }];
         }
         self.inbox_at = Some(due);
         Vec::new()
@@ -260,7 +260,7 @@ impl WatchState {
 
     /// The next input to try at the end of a turn, after `tried` brought nothing. An agent without input has to go.
     fn send_after_turn(&mut self, view: &StoreView, tried: Option<Input>, now: Instant) -> Vec<Effect> {
-        let send = |input| vec![Effect::Send { occasion: Occasion::TurnEnd, input }];
+        let send = |input| vec![Effect::Send { reason: ReadReason::TurnEnd, input }];
         let can_send = !self.is_ending();
         match tried {
             None if !view.card_has_moved && view.has_human_messages && can_send => send(Input::HumanMessages),
@@ -270,7 +270,7 @@ impl WatchState {
         }
     }
 
-    fn on_sent(&mut self, occasion: Occasion, input: Input, ids: Vec<Uuid>, failed: bool, now: Instant) -> Vec<Effect> {
+    fn on_sent(&mut self, reason: ReadReason, input: Input, ids: Vec<Uuid>, failed: bool, now: Instant) -> Vec<Effect> {
         let accepted = !ids.is_empty();
         self.unechoed.extend(ids);
         if accepted {
@@ -281,15 +281,15 @@ impl WatchState {
             self.inbox_at = self.throttle.blocked_until(now);
         }
         let Some(view) = self.store.clone() else { return Vec::new() };
-        match occasion {
-            Occasion::TurnEnd if accepted => {
+        match reason {
+            ReadReason::TurnEnd if accepted => {
                 // Without a new turn, the end of the last one is judged again.
                 self.turn_check_at = Some(now + NEXT_TURN_GRACE);
                 Vec::new()
             }
-            Occasion::TurnEnd => self.send_after_turn(&view, Some(input), now),
-            Occasion::Wake if input == Input::HumanMessages => self.deliver_inbox(&view.unread, now),
-            Occasion::Wake => {
+            ReadReason::TurnEnd => self.send_after_turn(&view, Some(input), now),
+            ReadReason::Wake if input == Input::HumanMessages => self.deliver_inbox(&view.unread, now),
+            ReadReason::Wake => {
                 if accepted {
                     if !view.unread.urgent {
                         self.throttle.record_interruption(now);

@@ -1,4 +1,4 @@
-//! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
+//! The live log of a run: texts in full, tools in one line with a collapsed input.
 
 use domain::id::RunId;
 use domain::runs::output::{OutputKind, OutputLine};

@@ -91,17 +91,17 @@ fn events_survive_a_round_trip() {
 
 #[test]
 fn vocabularies_are_stable() {
-    fn words<T: std::fmt::Display>(all: &[T]) -> String {
+    fn spellings<T: std::fmt::Display>(all: &[T]) -> String {
         all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
     let lists = [
-        words(ToolKind::ALL),
-        words(PlanStatus::ALL),
-        words(UsageScope::ALL),
-        words(RateLimitState::ALL),
-        words(PermissionKind::ALL),
-        words(StopReason::ALL),
-        words(ErrorClass::ALL),
+        spellings(ToolKind::ALL),
+        spellings(PlanStatus::ALL),
+        spellings(UsageScope::ALL),
+        spellings(RateLimitState::ALL),
+        spellings(PermissionKind::ALL),
+        spellings(StopReason::ALL),
+        spellings(ErrorClass::ALL),
     ];
     insta::assert_snapshot!(lists.join("\n"), @"
     board read write edit delete move search execute think fetch helper switch_mode other

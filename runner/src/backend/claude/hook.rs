@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn only_a_start_is_refused() {
-        let refusal = |text: &str| HookInput::read(text).unwrap().refusal("No more. Wait for one.");
-        insta::assert_snapshot!(refusal(STARTS).unwrap(), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"No more. Wait for one."}}"#);
+        let refusal = |text: &str| HookInput::read(text).unwrap().refusal("Limit reached. Wait for one.");
+        insta::assert_snapshot!(refusal(STARTS).unwrap(), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Limit reached. Wait for one."}}"#);
         assert_eq!((refusal(ENDS), refusal(FAILS)), (None, None));
     }
 }

@@ -43,7 +43,7 @@ pub fn version_warning(numbers: [u32; 3], text: &str) -> Option<String> {
     is_old.then(|| format!("{text} has known security holes; update it with `npm install -g @anthropic-ai/claude-code`"))
 }
 
-/// What a person can do about a reason that is this program's own.
+/// The steps that resolve a reason which is this program's own.
 pub fn parking_hint(reason: ParkReason) -> Option<&'static str> {
     match reason {
         ParkReason::SignedOut => Some("Run `claude` in a terminal and sign in, or set ANTHROPIC_API_KEY before `vibe-relay serve`."),

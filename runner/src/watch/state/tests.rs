@@ -30,7 +30,7 @@ impl Bench {
         let mut bench = Self::new();
         bench.prints([session("connected"), RunEvent::TurnStarted {}]);
         bench.deadline();
-        bench.reads(Occasion::Wake, |_| {});
+        bench.reads(ReadReason::Wake, |_| {});
         bench
     }
 
@@ -46,9 +46,9 @@ impl Bench {
         effects.into_iter().filter(|effect| !matches!(effect, Effect::PublishActivity(_))).collect()
     }
 
-    fn reads(&mut self, occasion: Occasion, change: impl FnOnce(&mut StoreView)) -> Vec<Effect> {
+    fn reads(&mut self, reason: ReadReason, change: impl FnOnce(&mut StoreView)) -> Vec<Effect> {
         let mut view = StoreView {
-            occasion,
+            reason,
             stop_requested: false,
             has_human_messages: false,
             unread: Unread::default(),
@@ -60,9 +60,9 @@ impl Bench {
         self.step(Event::StoreRead(view))
     }
 
-    fn sent(&mut self, occasion: Occasion, input: Input, accepted: bool, failed: bool) -> Vec<Effect> {
+    fn sent(&mut self, reason: ReadReason, input: Input, accepted: bool, failed: bool) -> Vec<Effect> {
         let ids = if accepted { vec![Uuid::new_v4()] } else { Vec::new() };
-        self.step(Event::Sent { occasion, input, ids, failed })
+        self.step(Event::Sent { reason, input, ids, failed })
     }
 
     /// Goes to the next deadline and takes it. Heartbeats and activity lines are not returned.
@@ -85,7 +85,7 @@ impl Bench {
     /// Ends a turn and takes the deadline after which it is judged.
     fn ends_turn(&mut self) {
         self.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
-        assert_eq!(self.deadline(), [read(Occasion::TurnEnd, true)]);
+        assert_eq!(self.deadline(), [read(ReadReason::TurnEnd, true)]);
     }
 }
 
@@ -98,12 +98,12 @@ fn says(text: &str) -> RunEvent {
     RunEvent::Text { text: text.to_owned() }
 }
 
-fn read(occasion: Occasion, with_inbox: bool) -> Effect {
-    Effect::ReadStore { occasion, with_inbox }
+fn read(reason: ReadReason, with_inbox: bool) -> Effect {
+    Effect::ReadStore { reason, with_inbox }
 }
 
-fn send(occasion: Occasion, input: Input) -> Effect {
-    Effect::Send { occasion, input }
+fn send(reason: ReadReason, input: Input) -> Effect {
+    Effect::Send { reason, input }
 }
 
 fn unread(blocking: u32, urgent: bool) -> Unread {
@@ -122,14 +122,14 @@ fn wake_decides_what_is_delivered() {
                 view.has_human_messages = true;
                 view.unread = unread(1, false);
             },
-            vec![send(Occasion::Wake, Input::HumanMessages)],
+            vec![send(ReadReason::Wake, Input::HumanMessages)],
         ),
-        ("others interrupt", |view| view.unread = unread(1, false), vec![send(Occasion::Wake, Input::Inbox)]),
+        ("others interrupt", |view| view.unread = unread(1, false), vec![send(ReadReason::Wake, Input::Inbox)]),
         ("copies do not interrupt", |view| view.unread = Unread { count: 3, ..unread(0, false) }, vec![]),
         ("the card does not matter", |view| view.card_has_moved = true, vec![]),
     ];
     for (name, change, expected) in rows {
-        assert_eq!(Bench::at_work().reads(Occasion::Wake, change), expected, "{name}");
+        assert_eq!(Bench::at_work().reads(ReadReason::Wake, change), expected, "{name}");
     }
 }
 
@@ -137,7 +137,7 @@ fn wake_decides_what_is_delivered() {
 fn end_of_turn_decides_what_follows() {
     type Change = fn(&mut StoreView);
     let rows: [(&str, Change, Effect); 9] = [
-        ("an idle agent is reminded", |_| {}, send(Occasion::TurnEnd, Input::Reminder)),
+        ("an idle agent is reminded", |_| {}, send(ReadReason::TurnEnd, Input::Reminder)),
         ("a finished agent goes", |view| view.card_has_moved = true, Effect::CloseStdin),
         ("a closed card ends it", |view| view.card_is_closed = true, Effect::CloseStdin),
         ("a question ends it", |view| view.has_asked = true, Effect::CloseStdin),
@@ -148,7 +148,7 @@ fn end_of_turn_decides_what_follows() {
                 view.has_human_messages = true;
                 view.unread = unread(1, true);
             },
-            send(Occasion::TurnEnd, Input::HumanMessages),
+            send(ReadReason::TurnEnd, Input::HumanMessages),
         ),
         (
             "a finished agent still gets urgent messages",
@@ -156,7 +156,7 @@ fn end_of_turn_decides_what_follows() {
                 (view.card_has_moved, view.has_human_messages) = (true, true);
                 view.unread = unread(1, true);
             },
-            send(Occasion::TurnEnd, Input::Inbox),
+            send(ReadReason::TurnEnd, Input::Inbox),
         ),
         (
             "a finished agent gets no other messages",
@@ -171,7 +171,7 @@ fn end_of_turn_decides_what_follows() {
     for (name, change, expected) in rows {
         let mut bench = Bench::at_work();
         bench.ends_turn();
-        assert_eq!(bench.reads(Occasion::TurnEnd, change), [expected], "{name}");
+        assert_eq!(bench.reads(ReadReason::TurnEnd, change), [expected], "{name}");
     }
 }
 
@@ -180,8 +180,8 @@ fn failed_turn_ends_the_run() {
     let mut bench = Bench::at_work();
     let error = RunEvent::Failed(AgentError::new(ErrorClass::BadRequest, Some(400), "no"));
     bench.prints([error, RunEvent::TurnEnded { reason: StopReason::Failed }]);
-    assert_eq!(bench.deadline(), [read(Occasion::TurnEnd, true)]);
-    assert_eq!(bench.reads(Occasion::TurnEnd, |view| view.has_human_messages = true), [Effect::CloseStdin]);
+    assert_eq!(bench.deadline(), [read(ReadReason::TurnEnd, true)]);
+    assert_eq!(bench.reads(ReadReason::TurnEnd, |view| view.has_human_messages = true), [Effect::CloseStdin]);
 }
 
 #[test]
@@ -192,83 +192,83 @@ fn input_without_effect_falls_through_to_the_next_one() {
         view.has_human_messages = true;
         view.unread = unread(1, true);
     };
-    assert_eq!(bench.reads(Occasion::TurnEnd, change), [send(Occasion::TurnEnd, Input::HumanMessages)]);
-    assert_eq!(bench.sent(Occasion::TurnEnd, Input::HumanMessages, false, true), [send(Occasion::TurnEnd, Input::Inbox)]);
-    assert_eq!(bench.sent(Occasion::TurnEnd, Input::Inbox, false, false), [send(Occasion::TurnEnd, Input::Reminder)]);
-    assert_eq!(bench.sent(Occasion::TurnEnd, Input::Reminder, false, false), [Effect::CloseStdin]);
+    assert_eq!(bench.reads(ReadReason::TurnEnd, change), [send(ReadReason::TurnEnd, Input::HumanMessages)]);
+    assert_eq!(bench.sent(ReadReason::TurnEnd, Input::HumanMessages, false, true), [send(ReadReason::TurnEnd, Input::Inbox)]);
+    assert_eq!(bench.sent(ReadReason::TurnEnd, Input::Inbox, false, false), [send(ReadReason::TurnEnd, Input::Reminder)]);
+    assert_eq!(bench.sent(ReadReason::TurnEnd, Input::Reminder, false, false), [Effect::CloseStdin]);
 }
 
 #[test]
 fn agent_that_starts_no_turn_is_judged_again() {
     let mut bench = Bench::at_work();
     bench.ends_turn();
-    bench.reads(Occasion::TurnEnd, |_| {});
-    assert_eq!(bench.sent(Occasion::TurnEnd, Input::Reminder, true, false), []);
+    bench.reads(ReadReason::TurnEnd, |_| {});
+    assert_eq!(bench.sent(ReadReason::TurnEnd, Input::Reminder, true, false), []);
     let (effects, at) = bench.next_effect();
-    assert_eq!((effects, at), (vec![read(Occasion::TurnEnd, true)], 5));
+    assert_eq!((effects, at), (vec![read(ReadReason::TurnEnd, true)], 5));
     // A turn that starts in time cancels the check.
-    bench.reads(Occasion::TurnEnd, |_| {});
-    bench.sent(Occasion::TurnEnd, Input::Reminder, true, false);
+    bench.reads(ReadReason::TurnEnd, |_| {});
+    bench.sent(ReadReason::TurnEnd, Input::Reminder, true, false);
     bench.prints([session("connected"), RunEvent::TurnStarted {}]);
-    assert_eq!(bench.next_effect().0, [read(Occasion::Wake, true)]);
+    assert_eq!(bench.next_effect().0, [read(ReadReason::Wake, true)]);
 }
 
 #[test]
 fn accepted_message_gives_time_to_start_its_turn() {
     let mut bench = Bench::at_work();
     let id = Uuid::new_v4();
-    bench.step(Event::Sent { occasion: Occasion::Wake, input: Input::HumanMessages, ids: vec![id], failed: false });
+    bench.step(Event::Sent { reason: ReadReason::Wake, input: Input::HumanMessages, ids: vec![id], failed: false });
     bench.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
     let echo = RunEvent::MessageAccepted { id: Some(id.to_string()), text: String::new() };
     assert_eq!(bench.prints([echo]), [Effect::RecordEcho(id)]);
     let (effects, at) = bench.next_effect();
-    assert_eq!((effects, at), (vec![read(Occasion::TurnEnd, true)], 60));
+    assert_eq!((effects, at), (vec![read(ReadReason::TurnEnd, true)], 60));
 }
 
 #[test]
 fn turn_with_an_unechoed_message_is_judged_later() {
     let mut bench = Bench::at_work();
-    bench.reads(Occasion::Wake, |view| view.has_human_messages = true);
-    bench.sent(Occasion::Wake, Input::HumanMessages, true, false);
+    bench.reads(ReadReason::Wake, |view| view.has_human_messages = true);
+    bench.sent(ReadReason::Wake, Input::HumanMessages, true, false);
     bench.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
-    assert_eq!(bench.next_effect(), (vec![read(Occasion::TurnEnd, true)], 5));
+    assert_eq!(bench.next_effect(), (vec![read(ReadReason::TurnEnd, true)], 5));
 }
 
 #[test]
 fn others_interrupt_once_a_minute_and_urgent_messages_at_once() {
     let mut bench = Bench::at_work();
-    bench.reads(Occasion::Wake, |view| view.unread = unread(1, false));
-    assert_eq!(bench.sent(Occasion::Wake, Input::Inbox, true, false), []);
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.unread = unread(1, false)), []);
-    let urgent = bench.reads(Occasion::Wake, |view| view.unread = unread(1, true));
-    assert_eq!(urgent, [send(Occasion::Wake, Input::Inbox)]);
-    assert_eq!(bench.next_effect(), (vec![read(Occasion::Wake, true)], 60));
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.unread = unread(1, false)), [send(Occasion::Wake, Input::Inbox)]);
+    bench.reads(ReadReason::Wake, |view| view.unread = unread(1, false));
+    assert_eq!(bench.sent(ReadReason::Wake, Input::Inbox, true, false), []);
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.unread = unread(1, false)), []);
+    let urgent = bench.reads(ReadReason::Wake, |view| view.unread = unread(1, true));
+    assert_eq!(urgent, [send(ReadReason::Wake, Input::Inbox)]);
+    assert_eq!(bench.next_effect(), (vec![read(ReadReason::Wake, true)], 60));
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.unread = unread(1, false)), [send(ReadReason::Wake, Input::Inbox)]);
 }
 
 #[test]
 fn failed_delivery_pauses_all_deliveries() {
     let mut bench = Bench::at_work();
-    bench.reads(Occasion::Wake, |view| view.has_human_messages = true);
-    assert_eq!(bench.sent(Occasion::Wake, Input::HumanMessages, false, true), []);
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.unread = unread(1, true)), [], "urgent messages wait too");
-    assert_eq!(bench.next_effect(), (vec![read(Occasion::Wake, true)], 1));
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.has_human_messages = true), [send(Occasion::Wake, Input::HumanMessages)]);
+    bench.reads(ReadReason::Wake, |view| view.has_human_messages = true);
+    assert_eq!(bench.sent(ReadReason::Wake, Input::HumanMessages, false, true), []);
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.unread = unread(1, true)), [], "urgent messages wait too");
+    assert_eq!(bench.next_effect(), (vec![read(ReadReason::Wake, true)], 1));
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.has_human_messages = true), [send(ReadReason::Wake, Input::HumanMessages)]);
 }
 
 #[test]
 fn inbox_waits_outside_of_a_turn() {
     let mut bench = Bench::new();
-    assert_eq!(bench.step(Event::Woken), [read(Occasion::Wake, false)], "the first prompt contains it");
+    assert_eq!(bench.step(Event::Woken), [read(ReadReason::Wake, false)], "the first prompt contains it");
     let mut bench = Bench::at_work();
     bench.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
-    assert_eq!(bench.step(Event::Woken), [read(Occasion::Wake, false)], "it is about to exit");
+    assert_eq!(bench.step(Event::Woken), [read(ReadReason::Wake, false)], "it is about to exit");
     let mut bench = Bench::adopting(HISTORY);
     bench.prints([session("connected"), RunEvent::TurnStarted {}]);
-    assert_eq!(bench.step(Event::Woken), [read(Occasion::Wake, false)], "its history is not read yet");
+    assert_eq!(bench.step(Event::Woken), [read(ReadReason::Wake, false)], "its history is not read yet");
     bench.end = HISTORY;
     bench.prints([says("Go on.")]);
-    assert_eq!(bench.deadline(), [read(Occasion::Wake, true)], "its history is read");
+    assert_eq!(bench.deadline(), [read(ReadReason::Wake, true)], "its history is read");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn history_repeats_no_effects() {
     assert_eq!(bench.step(Event::Output { end: 50, fresh: false, logged: false, events }), []);
     // The next line may be a new turn, so the end is judged after a pause.
     bench.step(Event::Output { end: 60, fresh: false, logged: false, events: vec![RunEvent::TurnStarted {}] });
-    assert_eq!(bench.next_effect(), (vec![read(Occasion::Wake, false)], 0));
+    assert_eq!(bench.next_effect(), (vec![read(ReadReason::Wake, false)], 0));
     assert!(bench.state.turn_check_at.is_none());
 }
 
@@ -304,13 +304,13 @@ fn agent_without_board_tools_is_terminated() {
 fn closed_agent_is_terminated_after_a_grace() {
     let mut bench = Bench::at_work();
     bench.ends_turn();
-    bench.reads(Occasion::TurnEnd, |view| view.card_has_moved = true);
+    bench.reads(ReadReason::TurnEnd, |view| view.card_has_moved = true);
     assert_eq!(bench.next_effect(), (vec![Effect::Terminate], 5));
     assert_eq!(bench.step(Event::Terminated { delivered: false }), []);
     assert_eq!(bench.next_effect(), (vec![Effect::Terminate], 10), "a failed signal is repeated");
     bench.step(Event::Terminated { delivered: true });
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.stop_requested = true), [], "one signal is enough");
-    assert_eq!(bench.reads(Occasion::Wake, |view| view.has_human_messages = true), [], "it gets no more messages");
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.stop_requested = true), [], "one signal is enough");
+    assert_eq!(bench.reads(ReadReason::Wake, |view| view.has_human_messages = true), [], "it gets no more messages");
 }
 
 #[test]
