@@ -105,7 +105,7 @@ fn only_the_backend_knows_the_agent_program() {
     ];
     let sentences = ["No conversation found", "Not logged in", "already in use\"", "cannot be used with root", "auth status"];
     // The transcript has entries of these kinds, whatever the program calls them.
-    let is_our_own = |line: &String| line.starts_with("domain/src/output.rs") && (line.contains("ToolUse =") || line.contains("ToolResult ="));
+    let is_our_own = |line: &String| line.starts_with("domain/src/runs/output.rs") && (line.contains("ToolUse =") || line.contains("ToolResult ="));
     let found = protocol.iter().chain(&sentences).flat_map(|word| outside(word, &places)).filter(|line| !is_our_own(line));
     none("runner/src/backend/claude/ knows the agent program's words", found.collect());
 }
