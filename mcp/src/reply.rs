@@ -31,7 +31,7 @@ impl Answer {
     }
 }
 
-/// WaitReason a tool failed.
+/// Why a tool failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments do not fit the tool's schema.

@@ -117,6 +117,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
         match frame {
             Frame::Hello { seq, .. } => {
                 newest = Some(seq);
+                store.wake_logs();
                 link.set(if seq > after { ConnectionState::CatchingUp } else { ConnectionState::Live });
                 set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
             }

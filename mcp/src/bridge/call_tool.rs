@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Bridge, base_meta, result_of};
 
-/// WaitReason a call failed.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The board refused it. The text ends with the next legal step.

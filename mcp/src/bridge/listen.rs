@@ -28,7 +28,7 @@ pub(super) enum Change {
     Resource(String),
 }
 
-/// WaitReason an attempt to listen ended.
+/// Why an attempt to listen ended.
 #[derive(Debug, PartialEq, Eq)]
 enum ListenEnd {
     /// No server is running, or the connection broke.

@@ -17,7 +17,7 @@ use crate::server_file::{self, ServerFileError};
 /// The delays between two attempts: the first, and the limit up to which they double.
 pub(super) const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// WaitReason the board did not answer.
+/// Why the board did not answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BoardUnavailable {
     #[error("the board is not running: {last} (waited {seconds} s)")]
@@ -90,7 +90,7 @@ impl Bridge {
     }
 }
 
-/// WaitReason an attempt failed.
+/// Why an attempt failed.
 enum Attempt {
     /// Another attempt may succeed.
     Retry(String),

@@ -73,7 +73,7 @@ async fn forward_changes(db: &Db, bearer: &Bearer, listener: &Listener, context:
     Ok(())
 }
 
-/// WaitReason a subscription ended early.
+/// Why a subscription ended early.
 #[derive(Debug, thiserror::Error)]
 enum StreamError {
     #[error("the client is gone: {0}")]

@@ -83,6 +83,7 @@ fn Parked() -> impl IntoView {
                 <Icon drawing=ALERT />
                 <strong>{format!("Agents are parked: {}", parking.reason.sentence())}</strong>
                 <span><InlineCode text=parking.reason.remedy() /></span>
+                <span class="soft"><InlineCode text=parking.detail.clone() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use db::Caller;
 use domain::id::{RunId, TaskId};
-use domain::runs::output::Output;
+use domain::runs::output::{Output, TRANSCRIPT_FILE};
 use domain::runs::run::Run;
 use domain::wire::{List, TextBody};
 use serde::Deserialize;
@@ -19,8 +19,6 @@ use crate::error::Result;
 use crate::extract::{Body, Id, NoBody, QueryParameters};
 use crate::state::AppState;
 
-/// The file in a run's folder that whole lines are appended to, each an `OutputLine` as JSON.
-const TRANSCRIPT: &str = "transcript.jsonl";
 /// Bytes of the transcript in one response. A longer line is sent alone.
 const MAX_PAGE_BYTES: usize = 512 * 1024;
 
@@ -54,7 +52,7 @@ pub(crate) async fn get_run_output(
 ) -> Result<Json<Output>> {
     // Read before the transcript, because the transcript of an ended run is complete.
     let ended = !state.db.run(&id).await?.is_live();
-    let path = state.db.run_dir(&id).await?.join(TRANSCRIPT);
+    let path = state.db.run_dir(&id).await?.join(TRANSCRIPT_FILE);
     let page = spawn_blocking(move || read(&path, query.offset)).await?;
     let (mut output, at_end) = page.map_err(|source| db::Error::File { attempted: format!("read the output of {id}"), source })?;
     output.complete = ended && at_end;

@@ -12,7 +12,7 @@ fn line(offset: u64, length: usize) -> String {
 #[test]
 fn pages_cover_the_transcript_without_gaps() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(TRANSCRIPT);
+    let path = folder.path().join(TRANSCRIPT_FILE);
     let lengths = [10, 400_000, 200_000, 900_000, 5, 0, 300_000];
     let whole: String = lengths.iter().enumerate().map(|(number, length)| line(number as u64, *length)).collect();
     std::fs::write(&path, format!("{whole}{{\"offset\":99,")).unwrap();
@@ -44,7 +44,7 @@ fn run_without_output_has_an_empty_page() {
 #[test]
 fn offset_inside_a_line_skips_only_that_line() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(TRANSCRIPT);
+    let path = folder.path().join(TRANSCRIPT_FILE);
     std::fs::write(&path, line(1, 20) + &line(2, 20)).unwrap();
     let (page, _) = read(&path, 7).unwrap();
     assert_eq!(page.lines.iter().map(|line| line.offset).collect::<Vec<_>>(), [2]);

@@ -1,19 +1,25 @@
-//! The sentences, locked by a snapshot.
+//! The activity lines, locked by a snapshot.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::backend::stream::{TurnResult, parse};
+use domain::runs::run_event::{AgentError, ErrorClass};
+
+use crate::backend::decode;
 
 const CHECKOUT: &str = "/home/ada/worktrees/PROJ-001/TASK-001";
 
+/// The lines for one use of a tool, as the agent program reports it.
 fn uses(name: &str, input: Value) -> String {
-    activity(&RunLine::ToolUse { id: "t".to_owned(), name: name.to_owned(), input }, CHECKOUT).unwrap()
+    let block = json!({"type": "tool_use", "id": "t", "name": name, "input": input});
+    let line = json!({"type": "assistant", "message": {"content": [block]}}).to_string();
+    let lines: Vec<String> = decode(&line).iter().filter_map(|event| activity(event, CHECKOUT)).collect();
+    lines.join(" | ")
 }
 
 #[test]
-fn tools_read_like_sentences() {
+fn tool_uses_read_like_sentences() {
     let sentences = [
         uses("Read", json!({"file_path": format!("{CHECKOUT}/src/main.rs")})),
         uses("Write", json!({"file_path": "/etc/hosts", "content": "x"})),
@@ -24,6 +30,7 @@ fn tools_read_like_sentences() {
         uses("Glob", json!({"pattern": "**/*.rs"})),
         uses("Read", json!(7)),
         uses("Workflow", json!({})),
+        uses("TodoWrite", json!({"todos": [{"content": "Test it", "status": "pending"}]})),
         uses("mcp__github__create_issue", json!({})),
         uses("mcp__vibe-relay__get_board", json!({})),
         uses("mcp__vibe-relay__get_task", json!({"task_id": "TASK-003"})),
@@ -46,9 +53,10 @@ fn tools_read_like_sentences() {
     runs cargo test --all
     runs cat a b
     searches for fn main
-    looks for files **/*.rs
+    searches for **/*.rs
     reads …
     uses Workflow
+    updates its list
     uses create issue of github
     looks at the board
     reads TASK-003
@@ -67,44 +75,48 @@ fn tools_read_like_sentences() {
 }
 
 #[test]
-fn other_items_read_like_sentences_or_stay_silent() {
-    let failed = TurnResult { is_error: true, errors: vec!["Reached maximum number of turns (1)".to_owned()], ..TurnResult::default() };
-    let retry = RunLine::ApiRetry { attempt: 1, max: 10, delay_ms: 500, error_status: Some(529), error: "overloaded".to_owned() };
-    let items = [
-        RunLine::Text { text: "I will\nstart".to_owned() },
-        RunLine::Text { text: " \n".to_owned() },
-        RunLine::ToolResult { id: "t".to_owned(), is_error: false, text: "ok".to_owned() },
-        RunLine::ToolResult { id: "t".to_owned(), is_error: true, text: "no such\u{1b}[31m file".to_owned() },
-        RunLine::Result(Box::default()),
-        RunLine::Result(Box::new(failed)),
-        retry,
+fn other_events_read_like_sentences_or_have_no_line() {
+    let retry = |limit| RunEvent::Retrying { status: Some(529), attempt: 1, limit, delay_ms: 500, message: "overloaded".to_owned() };
+    let events = [
+        RunEvent::Text { text: "I will\nstart".to_owned() },
+        RunEvent::Text { text: " \n".to_owned() },
+        RunEvent::ToolEnded { id: "t".to_owned(), ok: true, output: "ok".to_owned() },
+        RunEvent::ToolEnded { id: "t".to_owned(), ok: false, output: "no such\u{1b}[31m file".to_owned() },
+        RunEvent::TurnEnded { reason: StopReason::EndTurn },
+        RunEvent::TurnEnded { reason: StopReason::MaxTurnRequests },
+        RunEvent::Failed(AgentError::new(ErrorClass::Unreachable, None, "Connection refused")),
+        RunEvent::TurnEnded { reason: StopReason::Failed },
+        retry(Some(10)),
+        retry(None),
+        RunEvent::PermissionAsked { id: "p".to_owned(), tool: "Write".to_owned(), options: Vec::new() },
     ];
-    let sentences: Vec<String> = items.iter().map(|item| activity(item, CHECKOUT).unwrap_or("-".to_owned())).collect();
+    let sentences: Vec<String> = events.iter().map(|event| activity(event, CHECKOUT).unwrap_or("-".to_owned())).collect();
     insta::assert_snapshot!(sentences.join("\n"), @"
     says: I will start
     -
     -
     meets an error: no such [31m file
     ends its turn
-    fails: Reached maximum number of turns (1)
-    waits for the model's service (529 overloaded), try 1 of 10
+    reaches its limit of turns
+    fails: Connection refused
+    -
+    waits for the model's service (529 overloaded), attempt 1 of 10
+    waits for the model's service (529 overloaded), attempt 1
+    asks for permission to use Write
     ");
 }
 
 proptest! {
     #[test]
-    fn a_sentence_is_one_short_line(text in "(?s).{0,400}") {
-        let sentence = activity(&RunLine::Text { text: format!("x{text}") }, CHECKOUT).unwrap();
-        prop_assert!(sentence.chars().count() <= LENGTH);
+    fn line_is_short_and_single(text in "(?s).{0,400}") {
+        let sentence = activity(&RunEvent::Text { text: format!("x{text}") }, CHECKOUT).unwrap();
+        prop_assert!(sentence.chars().count() <= MAX_CHARS);
         prop_assert!(!sentence.chars().any(char::is_control));
         prop_assert!(sentence.starts_with("says: x"));
     }
 
     #[test]
-    fn any_input_of_a_tool_has_a_sentence(name in ".{0,40}", input in "(?s).{0,200}") {
-        let line = json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t", "name": name, "input": input}]}});
-        for item in parse(&line.to_string()) {
-            prop_assert!(activity(&item, CHECKOUT).is_some());
-        }
+    fn any_tool_input_has_a_line(name in ".{0,40}", input in "(?s).{0,200}") {
+        prop_assert!(!uses(&name, Value::from(input)).is_empty());
     }
 }
