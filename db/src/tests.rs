@@ -3,6 +3,7 @@
 mod agent;
 mod branch;
 mod call;
+mod card;
 mod comment;
 mod contract;
 mod coverage;

@@ -83,7 +83,8 @@ async fn nobody_makes_itself_a_lead_or_takes_a_name_that_the_person_vouches_for(
     for caller in [&Caller::Human, &Caller::Runner] {
         assert_eq!(code(store.db.register(caller, &store.project, named("ida", &[]), None).await), "not-you");
     }
-    assert_eq!(store.db.agents(&store.project).await.unwrap().len(), 1);
+    assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
+    assert_eq!(store.db.departed_agents(&store.project).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
