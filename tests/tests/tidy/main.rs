@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+mod areas;
 mod arrows;
 mod coverage;
 mod generated;
