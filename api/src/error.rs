@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::id::{InvalidId, TaskId};
 use domain::refusal::Refusal;
+use domain::team::agent::NameError;
 use domain::wire::Problem;
 use repo::RepoError;
 
@@ -53,6 +54,12 @@ pub(crate) enum Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Store(refusal.into())
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Refusal::from(error).into()
     }
 }
 
@@ -106,7 +113,7 @@ impl Error {
             Self::ForeignOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
             Self::Address(_) => "Write it as in /api/openapi.json.",
             Self::Query(_) => "The parameters and their types are listed in /api/openapi.json.",
-            Self::Id(bad) => return format!("Look it up on the board; ids are written like {}.", bad.example),
+            Self::Id(bad) => return format!("Look it up on the board; ids have the form {}.", bad.example),
             Self::ContentType(_) => "Send it with `Content-Type: application/json`.",
             Self::Syntax(_) => "Send one JSON object in UTF-8.",
             Self::Field { .. } => "The fields and their types are listed in /api/openapi.json.",

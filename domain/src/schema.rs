@@ -1,4 +1,4 @@
-//! OpenAPI schemas for types that travel as a text.
+//! OpenAPI schemas for types that are strings in JSON.
 
 /// Describes `$type` as a string in the OpenAPI document.
 macro_rules! string_schema {

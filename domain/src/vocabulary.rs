@@ -1,6 +1,6 @@
-//! The macro behind every closed vocabulary: one spelling for JSON, SQL, URLs and prompts.
+//! The macro for closed vocabularies: enums with one spelling in JSON, SQL, URLs and prompts.
 
-/// An enum whose variants have one written word each, with `as_str`, `parse`, `ALL`, serde and OpenAPI agreeing on it.
+/// Declares an enum with one word for each variant, which `as_str`, `parse`, `ALL`, serde and OpenAPI share.
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
@@ -44,7 +44,7 @@ macro_rules! vocabulary {
 
 pub(crate) use vocabulary;
 
-/// A word outside a closed vocabulary.
+/// A value outside a closed vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a valid {vocabulary}; expected one of {}", known.join(", "))]
 pub struct UnknownValue {

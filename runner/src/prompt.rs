@@ -45,7 +45,7 @@ pub struct Material<'a> {
 }
 
 /// The tags that structure a prompt. Content that holds one of them is not taken for structure.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "claims", "intel", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "message", "reminder"];
 
 /// Characters without a width: between a `<` and a name they hide from us what a model reads.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];

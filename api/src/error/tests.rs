@@ -32,7 +32,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() },
         Refusal::NothingToApprove { task: task.clone() },
         Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(2)] },
-        Refusal::DependencyCycle { circle: vec![task.clone(), task.clone()] },
+        Refusal::DependencyCycle { cycle: vec![task.clone(), task.clone()] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
@@ -145,7 +145,7 @@ fn the_transports_own_problems() {
     403 cross-site: the request does not come from the board's own page | Use the board's own page, or send `Authorization: Bearer` from a program.
     400 bad-address: the address holds a NUL character | Write it as in /api/openapi.json.
     422 invalid: after: invalid digit | The parameters and their types are listed in /api/openapi.json.
-    404 not-found: "x" is not a task id: expected something like TASK-001 | Look it up on the board; ids are written like TASK-001.
+    404 not-found: "x" is not a task id: expected something like TASK-001 | Look it up on the board; ids have the form TASK-001.
     415 not-json: the body is sent as text/plain, and only JSON is taken | Send it with `Content-Type: application/json`.
     400 bad-json: the body is no JSON: expected value | Send one JSON object in UTF-8.
     422 invalid: title: expected a string | The fields and their types are listed in /api/openapi.json.

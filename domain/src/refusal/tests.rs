@@ -1,8 +1,8 @@
-//! What a refused caller reads: programs rely on the codes, people and agents on the sentences.
+//! The codes, sentences and hints of refusals: programs rely on the codes, people and agents on the sentences.
 
 use super::*;
 
-/// One of each, so that a new one is not forgotten here.
+/// One refusal of each kind.
 fn every() -> Vec<Refusal> {
     let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
     let mara = || "platform/mara".to_owned();
@@ -26,7 +26,7 @@ fn every() -> Vec<Refusal> {
         Refusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() },
         Refusal::NothingToApprove { task: task.clone() },
         Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::DependencyCycle { circle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
+        Refusal::DependencyCycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
@@ -64,7 +64,7 @@ fn every() -> Vec<Refusal> {
         Refusal::GoalUnfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
         Refusal::MinionLimit { agent: mara(), problem: "3 of 3 are at work".to_owned() },
     ];
-    // A new variant does not compile here until it is in the list above.
+    // Forces a compile error until a new variant is in the list above.
     for refusal in &refusals {
         match refusal {
             Refusal::IllegalMove { .. } | Refusal::NotFound { .. } | Refusal::Invalid { .. } | Refusal::StaleRun { .. } => {}
@@ -84,7 +84,7 @@ fn every() -> Vec<Refusal> {
 }
 
 #[test]
-fn codes_sentences_and_hints_are_these() {
+fn codes_sentences_and_hints_are_stable() {
     let page: Vec<String> = every().iter().map(|refusal| format!("{}: {refusal}\n    {}", refusal.code(), refusal.hint())).collect();
     insta::assert_snapshot!(page.join("\n"), @r#"
     illegal-move: human may not move TASK-007 from in_review to backlog
@@ -172,7 +172,7 @@ fn codes_sentences_and_hints_are_these() {
     not-assignee: TASK-007 is assigned to ole, and handing it in is for its assignee
         Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.
     illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
-        Nothing about it is yours to change now. Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.
+        You cannot change this task now. Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.
     illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
         You may make it in_progress or failed.
     hat-conflict: platform/mara may not wear the hat tester: it wore builder for TASK-008
@@ -191,25 +191,25 @@ fn codes_sentences_and_hints_are_these() {
 }
 
 #[test]
-fn only_an_illegal_move_lists_what_is_allowed() {
+fn only_illegal_moves_list_allowed_targets() {
     for refusal in every() {
         let moves = matches!(refusal, Refusal::IllegalMove { .. });
         assert_eq!(!refusal.allowed().is_empty(), moves, "{refusal}");
     }
 }
 
-/// Whoever asks may lead itself, so the hint names who goes on, and never somebody to be asked.
+/// The caller can itself be a lead, so the hint never says "ask a lead".
 #[test]
-fn what_cannot_be_changed_now_waits_for_somebody() {
+fn illegal_stage_hint_names_who_acts_next() {
     for from in Stage::ALL.iter().copied() {
         let hint = Refusal::IllegalStage { task: TaskId::new(7), from, to: Stage::Completed, agent: "mara".to_owned(), next: Vec::new() }.hint();
-        let follows = hint.strip_prefix("Nothing about it is yours to change now. ").unwrap();
-        assert!(follows.ends_with('.') && !follows.contains("sk a lead"), "{from}: {hint}");
+        let next = hint.strip_prefix("You cannot change this task now. ").unwrap();
+        assert!(next.ends_with('.') && !next.contains("sk a lead"), "{from}: {hint}");
     }
 }
 
 #[test]
-fn every_refusal_says_the_next_step() {
+fn every_refusal_has_a_hint() {
     for refusal in every() {
         assert!(refusal.hint().ends_with('.'), "{refusal}");
     }

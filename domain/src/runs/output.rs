@@ -1,4 +1,4 @@
-//! What an agent said and did, readable by a person, whatever program the agent runs in.
+//! Transcripts of runs, in a form that does not depend on the agent program.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,21 +6,22 @@ use utoipa::ToSchema;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
+    /// The kind of a transcript entry.
     OutputKind, "kind of output" {
-        /// A session began, or the run was taken up again.
+        /// A session started or was resumed.
         Start = "start",
         Text = "text",
         Thinking = "thinking",
-        /// The agent uses a tool: `text` says it in a line, `detail` holds the input.
+        /// A tool call: `text` is a one-line summary, `detail` is the input.
         ToolUse = "tool_use",
         ToolResult = "tool_result",
         ToolError = "tool_error",
-        /// Somebody spoke to the agent.
+        /// The agent received a message.
         Message = "message",
         /// A turn ended.
         Result = "result",
         Error = "error",
-        /// Anything else that its program printed.
+        /// Any other output of the program.
         Note = "note",
     }
 }
@@ -28,11 +29,11 @@ vocabulary! {
 /// One entry of a run's transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutputLine {
-    /// How many bytes of the program's own output it covers: entries of one line share the number.
+    /// The end of its line in the program's output, in bytes. All entries of one line have the same offset.
     pub offset: u64,
     pub kind: OutputKind,
     pub text: String,
-    /// What is folded away at first: a tool's input or full result.
+    /// Text that the UI folds: a tool's input or full result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -41,9 +42,9 @@ pub struct OutputLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Output {
     pub lines: Vec<OutputLine>,
-    /// What to ask for next time, in bytes of the transcript.
+    /// The offset of the next part, in bytes of the transcript.
     pub next: u64,
-    /// Whether the run ended and nothing more will come.
+    /// Whether the run has ended and the transcript is complete.
     pub complete: bool,
 }
 

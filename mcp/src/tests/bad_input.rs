@@ -26,7 +26,7 @@ async fn nobody_is_written_to_who_is_not_there() {
     refused(&mara, "send", to("lean"), "unknown-agent", "Did you mean lena").await;
     refused(&mara, "send", to(""), "unknown-agent", "Call who").await;
     refused(&mara, "send", to("x\u{0}y"), "unknown-agent", "Call who").await;
-    refused(&lena, "send", to("kim"), "ambiguous-agent", "Write the whole name, like ").await;
+    refused(&lena, "send", to("kim"), "ambiguous-agent", "Use the full name, such as ").await;
     refused(&mara, "send", to("LENA"), "unknown-agent", "Did you mean lena").await;
     refused(&mara, "send", to("ALL"), "unknown-agent", "Did you mean all").await;
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?", "cc": "lenna"}), "unknown-agent", "Did you mean lena").await;
@@ -55,7 +55,7 @@ async fn messages_are_refused_before_they_do_harm() {
     refused(&mara, "send", json!({"to_agent": "kim", "message": "x", "task_id": "TASK-099"}), "not-found", "Look up the task").await;
     let blocked = call(&kim, "send", json!({"to_agent": "mara", "message": "here"})).await;
     assert!(blocked.text.starts_with("BLOCKED: You have 1 unread message(s). Call check_inbox first."), "{}", blocked.text);
-    refused(&kim, "send", json!({"to_agent": "mara", "message": "here"}), "unread", "Call check_inbox, read, then send again").await;
+    refused(&kim, "send", json!({"to_agent": "mara", "message": "here"}), "unread", "Call check_inbox, read the messages, then send again").await;
 }
 
 #[tokio::test]
@@ -78,11 +78,11 @@ async fn nobody_acts_as_another() {
     refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the person for a token").await;
     refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register with a name of your own").await;
     done(&mara, "deregister", json!({})).await;
-    refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to come back as platform/mara").await;
-    refused(&mara, "who", json!({}), "not-registered", "Call register to come back as platform/mara").await;
+    refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to return as platform/mara").await;
+    refused(&mara, "who", json!({}), "not-registered", "Call register to return as platform/mara").await;
     done(&mara, "register", json!({})).await;
     let elsewhere = call(&mara, "register", json!({"team": "design"})).await;
-    assert!(elsewhere.text.starts_with("this token writes as platform/mara, not as design/mara."), "{}", elsewhere.text);
+    assert!(elsewhere.text.starts_with("this token belongs to platform/mara, not to design/mara."), "{}", elsewhere.text);
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_lead_that_judges_too_early_is_told_who_goes_on() {
     refused(&lena, "approve_task", task.clone(), "illegal-stage", "Its assignee begins it and hands it in first").await;
     done(&mara, "check_inbox", json!({})).await;
     done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
-    refused(&lena, "approve_task", task, "illegal-stage", "Whoever works on it hands it in first, with submit_for_review").await;
+    refused(&lena, "approve_task", task, "illegal-stage", "Its agent submits it first, with submit_for_review").await;
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn whom_nobody_vouches_for_may_talk_and_take_tasks_alone() {
         ("initiate_handshake", json!({"message": "Go"})),
         ("set_spawn_policy", json!({"scope": "global"})),
     ] {
-        refused(&kim, tool, arguments, "unverified", "Ask the person for a token of your own").await;
+        refused(&kim, tool, arguments, "unverified", "Ask the human for your own token").await;
     }
     done(&lena, "check_inbox", json!({})).await;
     done(&lena, "approve_task", task.clone()).await;
@@ -170,8 +170,8 @@ async fn a_builder_judges_its_work_by_no_path() {
     refused(&lena, "approve_task", task.clone(), "illegal-stage", "").await;
     refused(&lena, "verify_task", task.clone(), "illegal-stage", "").await;
     refused(&lena, "submit_for_review", json!({"task_id": "TASK-002", "summary": "x"}), "not-assignee", "A lead may assign").await;
-    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "illegal-stage", "You may make it").await;
-    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "ready"}), "illegal-stage", "You may make it in_progress").await;
+    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "illegal-stage", "You can change it to").await;
+    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "ready"}), "illegal-stage", "You can change it to in_progress").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002"}), "invalid", "").await;
     done(&mara, "check_inbox", json!({})).await;
     done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;

@@ -317,7 +317,7 @@ fn our_tags_are_fenced_however_they_are_written() {
         let text = fenced(&format!("a {open} b"));
         assert!(text.starts_with("a &lt;") && !text.contains('<'), "{open:?} became {text:?}");
     }
-    for open in ["<issue", "<reminder\n", "<intel/"] {
+    for open in ["<issue", "<reminder\n", "<inbox/"] {
         assert!(fenced(open).starts_with("&lt;"), "{open:?}");
     }
 }

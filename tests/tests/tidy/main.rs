@@ -6,6 +6,7 @@
 mod arrows;
 mod coverage;
 mod generated;
+mod layers;
 mod one_place;
 mod papers;
 mod shape;
