@@ -14,6 +14,7 @@ pub mod runs;
 mod schema;
 pub mod team;
 pub mod text;
+mod text_schema;
 pub mod time;
 mod vocabulary;
 pub mod wire;

@@ -104,8 +104,22 @@ pub enum Refusal {
     NotATarget { handshake: i64, agent: String },
     #[error("{goal} has unverified tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
     GoalUnfinished { goal: GoalId, open: Vec<TaskId> },
-    #[error("{agent} cannot start a minion: {problem}")]
+    #[error("{agent} cannot start a helper: {problem}")]
     MinionLimit { agent: String, problem: String },
+}
+
+/// The category of a refusal, which each protocol maps to its own status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    NotFound,
+    /// The caller is unknown.
+    Unauthorized,
+    /// This caller is not allowed to do it.
+    Forbidden,
+    /// The request conflicts with the current state of something.
+    Conflict,
+    /// A value is invalid, or the state of the board does not allow it.
+    Unprocessable,
 }
 
 impl Refusal {
@@ -163,6 +177,56 @@ impl Refusal {
             Self::NotATarget { .. } => "not-asked",
             Self::GoalUnfinished { .. } => "goal-open",
             Self::MinionLimit { .. } => "no-minion",
+        }
+    }
+
+    /// The category of this refusal.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::NotFound { .. } => Category::NotFound,
+            Self::Unauthorized => Category::Unauthorized,
+            Self::HumanOnly { .. }
+            | Self::WrongAgentKind { .. }
+            | Self::WrongTask { .. }
+            | Self::WrongIdentity { .. }
+            | Self::NotRegistered
+            | Self::AgentLeft { .. }
+            | Self::LeadOnly { .. }
+            | Self::Untrusted { .. }
+            | Self::NotAssignee { .. }
+            | Self::NotIndependent { .. }
+            | Self::NotATarget { .. } => Category::Forbidden,
+            Self::StaleRun { .. }
+            | Self::AgentUnresponsive { .. }
+            | Self::NameTaken { .. }
+            | Self::UnreadMessages { .. }
+            | Self::HatConflict { .. }
+            | Self::AlreadyAcknowledged { .. }
+            | Self::GoalUnfinished { .. }
+            | Self::MinionLimit { .. } => Category::Conflict,
+            Self::IllegalMove { .. }
+            | Self::Invalid { .. }
+            | Self::NotClean { .. }
+            | Self::NoCommits { .. }
+            | Self::EmptyDiff { .. }
+            | Self::CommentNeeded { .. }
+            | Self::ReasonNeeded { .. }
+            | Self::EmptyPlan { .. }
+            | Self::SelfReview { .. }
+            | Self::HeadMoved { .. }
+            | Self::NothingToApprove { .. }
+            | Self::DependenciesUnfinished { .. }
+            | Self::DependencyCycle { .. }
+            | Self::RunEnding { .. }
+            | Self::NoLiveRun(_)
+            | Self::WrongStatus { .. }
+            | Self::NoQuestion { .. }
+            | Self::NoPendingPlan
+            | Self::NothingToLand { .. }
+            | Self::UnknownAgent { .. }
+            | Self::AmbiguousAgent { .. }
+            | Self::IllegalStage { .. }
+            | Self::Repository { .. } => Category::Unprocessable,
         }
     }
 
@@ -234,7 +298,7 @@ impl Refusal {
             Self::AlreadyAcknowledged { .. } => "No further answer is needed; handshake_status shows who has not answered.".to_owned(),
             Self::NotATarget { .. } => "Leave it to the targets; handshake_status lists them.".to_owned(),
             Self::GoalUnfinished { .. } => "First have agents that neither built nor approved these tasks verify them with verify_task.".to_owned(),
-            Self::MinionLimit { .. } => "Do the work yourself, or wait until a minion has ended and log it with log_minion.".to_owned(),
+            Self::MinionLimit { .. } => "Do the work yourself, or wait until a helper has ended and log it with log_minion.".to_owned(),
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct Problem {
     pub status: u16,
     /// A stable code for programs.
     pub code: String,
-    /// What was attempted and why it failed.
+    /// The attempted action and the reason why it failed.
     pub detail: String,
     /// The next legal step.
     pub hint: String,
@@ -53,9 +53,11 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
+    #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     /// The goal, for the planner.
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
     /// Any folder of the repository's checkout. The default is in the configuration.
     #[serde(default)]
@@ -75,8 +77,10 @@ pub struct NewProject {
 #[serde(deny_unknown_fields)]
 pub struct ProjectPatch {
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
@@ -89,17 +93,21 @@ pub struct TaskPatch {
     #[serde(default)]
     pub status: Option<Status>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
     /// The reason of the move. To cancel: failed, abandoned, obsolete or duplicate. To send back: the needed change, stored as a comment.
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub reason: Option<String>,
     #[serde(default)]
     pub depends_on: Option<Vec<TaskId>>,
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
     /// `false` with a move to done closes the task without a merge.
     #[serde(default)]
@@ -134,6 +142,7 @@ pub struct CommentView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextBody {
+    #[schema(value_type = crate::text_schema::Body)]
     pub content: String,
 }
 
@@ -142,6 +151,7 @@ pub struct TextBody {
 #[serde(deny_unknown_fields)]
 pub struct Cancel {
     /// failed, abandoned, obsolete or duplicate.
+    #[schema(value_type = crate::board::status::CancelReason)]
     pub reason: String,
 }
 

@@ -46,8 +46,10 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
+    #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
     /// The default is coder.
     #[serde(default)]
@@ -59,12 +61,14 @@ pub struct NewTask {
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
     /// Whether the runner can start it at once. Otherwise a task that the human creates is held until they press Start.
     #[serde(default)]
     pub start: bool,
     /// The assignee, an external agent.
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::ParticipantName>)]
     pub assigned_to: Option<String>,
     /// The hat of the assignee.
     #[serde(default)]

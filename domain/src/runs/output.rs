@@ -1,9 +1,14 @@
-//! Transcripts of runs, in a form that does not depend on the agent program.
+//! The transcript of a run, in a form that does not depend on the agent program.
+//!
+//! Must not know which program the agent runs in.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::vocabulary::vocabulary;
+
+/// The transcript's file in a run's folder. Each line is an [`OutputLine`] as JSON.
+pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
 
 vocabulary! {
     /// The kind of a transcript entry.

@@ -30,9 +30,9 @@ impl ParkReason {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::RateLimited => "rate limited",
-            Self::SignedOut => "Claude Code is not signed in",
-            Self::ProgramMissing => "Claude Code was not found",
-            Self::RootRefused => "Claude Code refuses to work as root",
+            Self::SignedOut => "the agent program is not signed in",
+            Self::ProgramMissing => "the agent program was not found",
+            Self::RootRefused => "the agent program refuses to run as root",
             Self::McpNotConnected => "the agent could not reach the board",
             Self::ServiceUnreachable => "the model service is unreachable",
             Self::DiskFull => "the disk is full",
@@ -54,17 +54,13 @@ impl ParkReason {
         }
     }
 
-    /// Says what the human can do.
+    /// Says what the human can do. The steps for a specific agent program are in [`Parking::detail`].
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::RateLimited => "Nothing to do: work continues automatically when the limit is lifted.",
-            Self::SignedOut => {
-                "Run `claude` in a terminal and sign in, or set ANTHROPIC_API_KEY before `vibe-relay serve`. Work then continues automatically."
-            }
-            Self::ProgramMissing => {
-                "Install it with `npm install -g @anthropic-ai/claude-code`, or set its path in \"agent_command\". Work then continues automatically."
-            }
-            Self::RootRefused => "Run vibe-relay as an ordinary user. In a container or another sandbox, set IS_SANDBOX=1 before `vibe-relay serve`.",
+            Self::SignedOut => "Sign in to the agent program. Work then continues automatically.",
+            Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work then continues automatically.",
+            Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
             Self::McpNotConnected => "Read the bridge's message in the attempt's output, and run `vibe-relay doctor`. Work is retried automatically.",
             Self::ServiceUnreachable => {
                 "Check this machine's network. If it works, the service is down and there is nothing to do: one agent retries from time to time, \

@@ -55,6 +55,7 @@ pub struct NewContract {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ContractType,
+    #[schema(value_type = crate::text_schema::Body)]
     pub spec: String,
 }
 

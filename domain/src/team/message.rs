@@ -51,10 +51,13 @@ pub struct Message {
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// A full or unambiguous short name, `human`, or `all`.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub to: String,
+    #[schema(value_type = crate::text_schema::Body)]
     pub content: String,
     /// Recipients of copies, in addition to the leads.
     #[serde(default)]
+    #[schema(value_type = Vec<crate::text_schema::ParticipantName>)]
     pub cc: Vec<String>,
     /// The default is the task of the message replied to.
     #[serde(default)]

@@ -14,12 +14,14 @@ use crate::team::role::Role;
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Its name. Any earlier token for that name is revoked.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub agent: String,
     pub roles: Vec<Role>,
     #[serde(default)]
     pub team: Option<String>,
     /// Its purpose.
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
 }
 
@@ -45,6 +47,7 @@ pub struct CreatedToken {
 #[serde(deny_unknown_fields)]
 pub struct RemoveAgent {
     /// A full or unambiguous short name.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub name: String,
 }
 
@@ -61,9 +64,11 @@ pub struct ReadInbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewHandshake {
+    #[schema(value_type = crate::text_schema::Body)]
     pub message: String,
     /// The targets. If empty, everyone except leads.
     #[serde(default)]
+    #[schema(value_type = Vec<crate::text_schema::ParticipantName>)]
     pub agents: Vec<String>,
 }
 
@@ -72,9 +77,11 @@ pub struct NewHandshake {
 #[serde(deny_unknown_fields)]
 pub struct SetSpawnPolicy {
     /// `global`, or the name of an agent.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub scope: String,
     pub enabled: bool,
     /// The maximum number of minions at the same time.
+    #[schema(maximum = 100)]
     pub max_minions: u32,
 }
 
@@ -84,6 +91,7 @@ pub struct SetSpawnPolicy {
 pub struct Notes {
     /// Stored with the task or goal.
     #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub notes: Option<String>,
 }
 
@@ -92,6 +100,7 @@ pub struct Notes {
 #[serde(deny_unknown_fields)]
 pub struct RejectVerification {
     /// The problem of the finished work.
+    #[schema(value_type = crate::text_schema::Body)]
     pub reason: String,
 }
 
@@ -101,7 +110,7 @@ pub struct RejectVerification {
 pub struct Assign {
     /// The new assignee; `null` returns the task to managed agents.
     #[serde(deserialize_with = "explicit_null")]
-    #[schema(required)]
+    #[schema(required, value_type = Option<crate::text_schema::ParticipantName>)]
     pub assigned_to: Option<String>,
     /// The hat of the assignee.
     #[serde(default)]
