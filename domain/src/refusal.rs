@@ -80,7 +80,7 @@ pub enum Refusal {
     UnknownAgent { name: String, nearest: Vec<String> },
     #[error("{name} could be {}", candidates.join(" or "))]
     AmbiguousAgent { name: String, candidates: Vec<String> },
-    #[error("{name} is not active{}", since.map(|since| format!(" since {}", since.clock())).unwrap_or_default())]
+    #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
     AgentUnresponsive { name: String, since: Option<Timestamp> },
     #[error("the name {name} is already in use")]
     NameTaken { name: String },

@@ -93,8 +93,8 @@ fn problem_omits_empty_lists_of_moves() {
     };
     let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
     insta::assert_snapshot!(format!("{}\n{}", round_trip(&full), round_trip(&bare)), @r#"
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human"],"needs":"reason"}]}
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason)."}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human"],"needs":"reason"}]}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason)."}
     "#);
 }
 
@@ -214,17 +214,17 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"held","by":"human"} held by you: press Start
     {"is":"held","by":"plan"} held until you start the plan
     {"is":"held","by":"stop"} stopped by you: press Start or Retry
-    {"is":"no_free_slot","limit":3} no free slot: 3 at work
-    {"is":"kind_limit_reached","phase":"reviewer"} waits for the reviewer at work
-    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
+    {"is":"no_free_slot","limit":3} no free slot: 3 agents running
+    {"is":"kind_limit_reached","phase":"reviewer"} waiting for the running reviewer
+    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} retrying at 09:05 UTC (the agent's process crashed)
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
     {"is":"parked","reason":"signed_out","until":null} the agent program is not signed in
     {"is":"needs_attention"} needs you
-    {"is":"merge_queued"} approved: waits to be merged
+    {"is":"merge_queued"} approved: waiting for the merge
     {"is":"stopping"} stopping
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara
-    {"is":"awaiting_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
-    {"is":"plan_unfinished","task":"TASK-001"} waits for the plan TASK-001
-    {"is":"unapproved_commits","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
+    {"is":"awaiting_lead","name":"platform/mara"} submitted by platform/mara: waiting for a lead
+    {"is":"plan_unfinished","task":"TASK-001"} waiting for the plan TASK-001
+    {"is":"unapproved_commits","task":"TASK-001"} the project branch has unapproved commits: waiting for your decision on TASK-001
     "#);
 }
