@@ -249,7 +249,7 @@ impl Refusal {
             Self::StaleRun { .. } => "The task was stopped, moved or given to a newer run. End your turn.".to_owned(),
             Self::WrongTask { own, .. } => format!("Use {own}, the id in your <issue>."),
             Self::WrongIdentity { own, .. } if own == HUMAN => {
-                format!("Omit the name to act as the human, who owns this token. As an agent, ask the human for your own token: {TOKEN_COMMAND}.")
+                format!("Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}.")
             }
             Self::WrongIdentity { own, .. } => format!("Write as {own}: your token determines your identity."),
             Self::NotClean { .. } => "Commit the files of the task, remove or ignore the others, then move the task again.".to_owned(),
@@ -286,7 +286,7 @@ impl Refusal {
                 .to_owned(),
             Self::UnreadMessages { .. } => "Call check_inbox, read the messages, then send again.".to_owned(),
             Self::LeadOnly { .. } => "Ask a lead with send; call who to see the leads.".to_owned(),
-            Self::Untrusted { .. } => format!("Ask the human for your own token: {TOKEN_COMMAND}."),
+            Self::Untrusted { .. } => format!("Ask the human for a token of your own: {TOKEN_COMMAND}."),
             Self::NotAssignee { .. } => "Leave it to the assignee. A lead can assign the task to you with update_task and assigned_to.".to_owned(),
             Self::IllegalStage { from, next, .. } if next.is_empty() => format!("You cannot change this task now. {}", who_acts_next(*from)),
             Self::IllegalStage { next, .. } => {

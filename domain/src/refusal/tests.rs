@@ -104,7 +104,7 @@ fn codes_sentences_and_hints_are_stable() {
     not-you: this token belongs to coder, not to human
         Write as coder: your token determines your identity.
     not-you: this token belongs to human, not to platform/mara
-        Omit the name to act as the human, who owns this token. As an agent, ask the human for your own token: vibe-relay token new --agent NAME --role ROLE.
+        Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
     not-clean: TASK-007 has 2 uncommitted files: a.rs, b.rs
         Commit the files of the task, remove or ignore the others, then move the task again.
     no-commits: TASK-007 has no commit beyond main
@@ -166,7 +166,7 @@ fn codes_sentences_and_hints_are_stable() {
     lead-only: approving a task requires a lead, and platform/mara is not one
         Ask a lead with send; call who to see the leads.
     unverified: platform/mara joined with an invite token, but verifying a task requires a trusted agent
-        Ask the human for your own token: vibe-relay token new --agent NAME --role ROLE.
+        Ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
     not-assignee: submitting it requires the assignee, and TASK-007 is assigned to no agent
         Leave it to the assignee. A lead can assign the task to you with update_task and assigned_to.
     not-assignee: submitting it requires the assignee, and TASK-007 is assigned to ole

@@ -45,7 +45,7 @@ async fn harmful_messages_are_refused() {
     let mara = server.modern(&board.agent("mara", &[]).await).await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     let tess = server.modern(&board.agent("tess", &[]).await).await;
-    refused(&mara, "send", json!({"to_agent": "kim", "message": ""}), "invalid", "Write something").await;
+    refused(&mara, "send", json!({"to_agent": "kim", "message": ""}), "invalid", "Write at least one character").await;
     refused(&mara, "send", json!({"to_agent": "kim", "message": "x".repeat(1 << 20)}), "invalid", "Shorten it").await;
     refused(&mara, "send", json!({"to_agent": "kim", "message": "a\u{0}"}), "invalid", "Remove the character").await;
     refused(&mara, "send", json!({"to_agent": "kim"}), "invalid", "Correct it and call send again").await;
@@ -75,7 +75,7 @@ async fn acting_as_another_agent_is_refused() {
     refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name such as mara").await;
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "boss"}), "invalid", "Correct it").await;
-    refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the human for your own token").await;
+    refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the human for a token of your own").await;
     refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register and choose a name").await;
     done(&mara, "deregister", json!({})).await;
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to return as platform/mara").await;
@@ -90,7 +90,7 @@ async fn agent_with_the_humans_token_is_told_to_get_its_own() {
     let board = Board::new().await;
     let server = board.serve().await;
     let person = server.modern(PERSON).await;
-    let own = "for your own token: vibe-relay token new --agent NAME --role ROLE";
+    let own = "token of your own: vibe-relay token new --agent NAME --role ROLE";
     refused(&person, "register", json!({"agent_name": "alice", "role": "coder"}), "invalid", own).await;
     refused(&person, "send", json!({"from_agent": "alice", "to_agent": "all", "message": "Hello"}), "not-you", own).await;
     refused(&person, "check_inbox", json!({"agent_name": "alice"}), "not-you", own).await;
@@ -148,7 +148,7 @@ async fn untrusted_agent_may_only_message_and_take_tasks() {
         ("initiate_handshake", json!({"message": "Go"})),
         ("set_spawn_policy", json!({"scope": "global"})),
     ] {
-        refused(&kim, tool, arguments, "unverified", "Ask the human for your own token").await;
+        refused(&kim, tool, arguments, "unverified", "Ask the human for a token of your own").await;
     }
     done(&lena, "check_inbox", json!({})).await;
     done(&lena, "approve_task", task.clone()).await;
