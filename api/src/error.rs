@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::id::{InvalidId, TaskId};
 use domain::refusal::{Category, Refusal};
+use domain::team::agent::NameError;
 use domain::wire::Problem;
 use repo::RepoError;
 
@@ -53,6 +54,12 @@ pub(crate) enum Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         Self::Store(refusal.into())
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Refusal::from(error).into()
     }
 }
 

@@ -51,6 +51,12 @@ impl From<serde_json::Error> for Error {
     }
 }
 
+impl From<domain::team::agent::NameError> for Error {
+    fn from(error: domain::team::agent::NameError) -> Self {
+        Refusal::from(error).into()
+    }
+}
+
 impl From<domain::id::InvalidId> for Error {
     fn from(error: domain::id::InvalidId) -> Self {
         Self::Unreadable(error.to_string())

@@ -49,11 +49,6 @@ impl Db {
         .await?;
         rows.iter().map(envelope).collect()
     }
-
-    /// How many events follow `seq`.
-    pub fn lag(&self, seq: Seq) -> Seq {
-        self.latest() - seq
-    }
 }
 
 fn envelope(row: &SqliteRow) -> Result<Envelope> {

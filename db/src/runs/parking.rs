@@ -1,7 +1,7 @@
 //! Parking: reasons that keep every agent from being started, stored so that a restart does not forget them.
 
 use domain::event::Event;
-use domain::runs::failure::backoff;
+use domain::runs::backoff::backoff;
 use domain::runs::parking::{ParkReason, Parking};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;

@@ -39,7 +39,7 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
     let before = store.dump().await;
     let refused = refusal(store.db.add_comment(&coder.caller, &own, "x", Some(AuthorRole::Human)).await);
-    assert_eq!(refused.to_string(), "this token writes as coder, not as human");
+    assert_eq!(refused.to_string(), "this token belongs to coder, not to human");
     assert_eq!(code(store.db.add_comment(&coder.caller, &other, "x", None).await), "not-your-task");
     assert_eq!(code(store.db.add_comment(&coder.caller, &hidden, "x", None).await), "not-found");
     assert_eq!(code(store.db.add_comment(&planning.caller, &hidden, "x", None).await), "not-found");

@@ -114,7 +114,7 @@ impl World {
             25 => db.record_merge_failure(&task, "head", "It conflicts").await.map(|_| ()),
             26 => db.revoke_approval(&task, "newer").await,
             27 => db.set_wait_reasons(vec![(task, Some(WaitReason::Held { by: HeldBy::Human })), (other, None)]).await,
-            28 => db.request_attention(&task, AttentionKind::ChecksFailed, "red").await,
+            28 => db.request_attention(&task, AttentionKind::Conflict, "a.rs").await,
             29 => {
                 let usage = Usage { cost_micro_usd: self.dice.random_range(0..3), ..Usage::default() };
                 db.run_usage(&run, usage).await

@@ -116,12 +116,12 @@ async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
     let refused = refusal(stage(&store, &crew.ben, &task, Stage::Review).await);
-    assert_eq!(refused.to_string(), "TASK-001 is assigned: ben may not make it review");
-    assert_eq!(refused.hint(), "You may make it in_progress.");
+    assert_eq!(refused.to_string(), "ben may not change TASK-001 from assigned to review");
+    assert_eq!(refused.hint(), "You can change it to in_progress.");
     let refused = refusal(stage(&store, &crew.tess, &task, Stage::InProgress).await);
-    assert_eq!(refused.to_string(), "TASK-001 is assigned to ben, and making it in_progress is for its assignee");
+    assert_eq!(refused.to_string(), "making it in_progress requires the assignee, and TASK-001 is assigned to ben");
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
-    assert_eq!(refusal(stage(&store, &crew.ben, &task, Stage::Completed).await).hint(), "You may make it review or failed.");
+    assert_eq!(refusal(stage(&store, &crew.ben, &task, Stage::Completed).await).hint(), "You can change it to review or failed.");
     let before = store.dump().await;
     assert_eq!(code(update(&store, &crew.ben, &task, TaskUpdate::default()).await), "invalid");
     assert_eq!(code(store.db.submit_for_review(&crew.tess, &task, submission("Mine")).await), "not-assignee");

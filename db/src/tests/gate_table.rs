@@ -160,14 +160,14 @@ async fn each_refusal_says_whose_it_is() {
         says(&crew.lena, Stage::Review, Stage::Ready).await,
     ];
     insta::assert_snapshot!(told.join("\n"), @r"
-    TASK-001 is assigned to ben, and making it in_progress is for its assignee
-    TASK-001 is assigned to ben, and making it in_progress is for its assignee
-    TASK-001 is assigned to ben, and making it failed is for its assignee
-    making it completed is for a lead, and ben is none
-    rob joined with a room token, and making it in_progress asks for an agent that the person vouches for
-    rob joined with a room token, and making it verified asks for an agent that the person vouches for
-    TASK-001 is in_progress: ben may not make it verified
-    TASK-001 is obsolete: ben may not make it assigned
-    TASK-001 is review: lena may not make it ready
+    making it in_progress requires the assignee, and TASK-001 is assigned to ben
+    making it in_progress requires the assignee, and TASK-001 is assigned to ben
+    making it failed requires the assignee, and TASK-001 is assigned to ben
+    making it completed requires a lead, and ben is not one
+    rob joined with an invite token, but making it in_progress requires a trusted agent
+    rob joined with an invite token, but making it verified requires a trusted agent
+    ben may not change TASK-001 from in_progress to verified
+    ben may not change TASK-001 from obsolete to assigned
+    lena may not change TASK-001 from review to ready
     ");
 }

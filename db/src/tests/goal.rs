@@ -94,7 +94,7 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
     }
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let refused = refusal(store.db.verify_goal(&crew.lena, &goal, None).await);
-    assert_eq!(refused.to_string(), "GOAL-001 has tasks that are not verified: TASK-002, TASK-003");
+    assert_eq!(refused.to_string(), "GOAL-001 has unverified tasks: TASK-002, TASK-003");
     store.cancel(&three, "duplicate").await;
     store.db.verify_task(&crew.tess, &two, None).await.unwrap();
     assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "what is a duplicate is not waited for");

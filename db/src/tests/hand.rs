@@ -39,7 +39,7 @@ async fn the_builder_and_the_approver_are_refused_on_every_path() {
     assert_eq!(code(store.move_with(&crew.ben, &task, Status::InProgress, Some("Mine"), EvidenceResult::Nothing).await), "not-independent");
     assert_eq!(store.dump().await, before);
     let refused = refusal(store.db.verify_task(&crew.ben, &task, None).await);
-    assert_eq!(refused.to_string(), "ben built TASK-001, so somebody else must verify it");
+    assert_eq!(refused.to_string(), "ben built TASK-001, so another participant must verify it");
     let verified = store.db.verify_task(&crew.tess, &task, Some("It holds")).await.unwrap();
     assert_eq!(hands(&verified.card), "ben / ben / lena / tess");
     assert!(verified.verified_at.is_some() && verified.completed_at.is_some());

@@ -146,7 +146,7 @@ async fn acknowledging_twice_or_as_a_stranger_is_refused() {
     let ann = store.member("ann", &[Role::Lead]).await;
     let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
     let id = begin(&store, &ann, &["ole"]).await.unwrap().id;
-    assert_eq!(refusal(store.db.acknowledge(&ida, id).await).to_string(), format!("handshake #{id} does not ask ida"));
+    assert_eq!(refusal(store.db.acknowledge(&ida, id).await).to_string(), format!("ida is not a target of handshake #{id}"));
     assert_eq!(code(store.db.acknowledge(&ann, id).await), "not-asked");
     assert_eq!(code(store.db.acknowledge(&Caller::Human, id).await), "not-asked");
     assert_eq!(code(store.db.acknowledge(&store.room(), id).await), "not-registered");

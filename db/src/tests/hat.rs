@@ -41,7 +41,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
     let before = store.dump().await;
     for hat in [Role::Tester, Role::Reviewer] {
         let refused = refusal(store.db.create_task(&lena, &store.project, wears(hat)).await);
-        assert_eq!(refused.to_string(), format!("joe may not wear the hat {hat}: it wore builder for TASK-001"));
+        assert_eq!(refused.to_string(), format!("joe cannot take the hat {hat}, because it had the hat builder on TASK-001"));
     }
     assert_eq!(store.dump().await, before);
     let second = store.db.create_task(&lena, &store.project, wears(Role::Shipper)).await.unwrap().card.id;
@@ -77,7 +77,7 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     let new = NewTask { assigned_to: Some("bob".to_owned()), role_hat: Some(Role::Fixer), ..new_task("Two") };
     store.db.create_task(&crew.lena, &store.project, new).await.unwrap();
     let refused = refusal(store.db.verify_task(&bob, &task, None).await);
-    assert_eq!(refused.to_string(), "bob may not wear the hat tester: it wore fixer for TASK-002");
+    assert_eq!(refused.to_string(), "bob cannot take the hat tester, because it had the hat fixer on TASK-002");
     assert_eq!(code(store.db.reject_verification(&bob, &task, "No").await), "hat-conflict");
     // Verifying is wearing the tester's hat, which keeps from building afterwards.
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();

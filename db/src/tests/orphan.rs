@@ -42,12 +42,12 @@ async fn nothing_is_asked_any_more_when_the_assignee_is_back() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let (one, other) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
-    store.db.request_attention(&other, AttentionKind::ChecksFailed, "A check is red.").await.unwrap();
+    store.db.request_attention(&other, AttentionKind::Conflict, "a.rs conflicts.").await.unwrap();
     store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
-    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::ChecksFailed, "what they must look at already goes first");
+    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Conflict, "what they must look at already goes first");
     store.db.register(&crew.ben, &store.project, named("ben", &[]), None).await.unwrap();
     assert_eq!(asks(&store, &one).await, None);
-    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::ChecksFailed);
+    assert_eq!(asks(&store, &other).await.unwrap().0, AttentionKind::Conflict);
     assert_eq!(store.status(&one).await, Status::Backlog);
     store.check_fold().await;
 }
@@ -87,10 +87,10 @@ async fn a_silent_assignee_is_missed_once_and_no_more_when_it_is_heard_of() {
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
     assert_eq!(asks(&store, &task).await, None);
     assert_eq!(store.kinds_since(seq).await, ["task_needs_you", "task_released", "task_settled"]);
-    store.db.request_attention(&task, AttentionKind::ChecksFailed, "A check is red.").await.unwrap();
+    store.db.request_attention(&task, AttentionKind::Conflict, "a.rs conflicts.").await.unwrap();
     miss("ben").await;
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
-    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::ChecksFailed, "what they must look at already goes first");
+    assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::Conflict, "what they must look at already goes first");
     store.check_fold().await;
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use domain::board::attention::AttentionKind;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::failure::{EndClass, FailureClass, backoff};
+use domain::runs::backoff::backoff;
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};

@@ -30,7 +30,7 @@ async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
         log(&store, &ole, &number.to_string(), Spawned).await.unwrap();
     }
     assert_eq!(allowed("ole").await, ("global".to_owned(), true, 3, 3, false));
-    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole may start no minion: 3 of 3 are at work");
+    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole cannot start a helper: 3 of 3 are at work");
     log(&store, &mara, "Each has its own", Spawned).await.unwrap();
 
     let set = store.db.set_spawn_policy(&ann, &store.project, "mara", true, 1).await.unwrap();
@@ -38,7 +38,7 @@ async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
     store.db.set_spawn_policy(&Caller::Human, &store.project, "global", false, 9).await.unwrap();
     assert_eq!(allowed("ole").await, ("global".to_owned(), false, 9, 3, false));
     assert_eq!(allowed("blue/mara").await, ("blue/mara".to_owned(), true, 1, 1, false), "its own goes first");
-    assert_eq!(refusal(log(&store, &ole, "x", Spawned).await).to_string(), "ole may start no minion: the policy allows none");
+    assert_eq!(refusal(log(&store, &ole, "x", Spawned).await).to_string(), "ole cannot start a helper: the policy allows none");
     let scopes: Vec<String> = store.db.spawn_policies(&store.project).await.unwrap().into_iter().map(|policy| policy.scope).collect();
     assert_eq!(scopes, ["global", "blue/mara"]);
     store.db.set_spawn_policy(&ann, &store.project, "mara", true, 2).await.unwrap();

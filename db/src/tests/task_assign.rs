@@ -119,7 +119,7 @@ async fn leads_give_out_what_waits_and_others_do_not() {
     let task = store.db.create_task(&rob, &store.project, new_task("Mend it")).await.unwrap().card.id;
     let to = |name: &str| TaskUpdate { stage: Some(Stage::Assigned), assigned_to: Some(name.to_owned()), ..TaskUpdate::default() };
     let refused = refusal(update(&store, &crew.tess, &task, to("tess")).await);
-    assert_eq!(refused.to_string(), "making it assigned is for a lead, and tess is none");
+    assert_eq!(refused.to_string(), "making it assigned requires a lead, and tess is not one");
     assert_eq!(code(update(&store, &rob, &task, to("rob")).await), "unverified");
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Assigned).await), "invalid");
     let given = update(&store, &crew.lena, &task, to("rob")).await.unwrap().card;

@@ -46,7 +46,7 @@ async fn circles_and_strangers_are_refused() {
     let third = store.task_after("Three", &[&second]).await;
     let before = store.dump().await;
     let refused = refusal(store.db.edit_task(&Caller::Human, &first, depends(&[&third])).await);
-    assert_eq!(refused.to_string(), "the dependencies make a circle: TASK-001 → TASK-003 → TASK-002 → TASK-001");
+    assert_eq!(refused.to_string(), "the dependencies form a cycle: TASK-001 → TASK-003 → TASK-002 → TASK-001");
     assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&first])).await), "dependency-circle");
     assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&"TASK-404".parse().unwrap()])).await), "not-found");
     assert_eq!(code(store.db.edit_task(&Caller::Runner, &first, depends(&[])).await), "human-only");

@@ -86,7 +86,7 @@ async fn review_is_reached_with_evidence_only() {
     assert_eq!(code(to_review(EvidenceResult::Nothing).await), "no-commits");
     assert_eq!(code(to_review(head("head")).await), "no-commits");
     let refused = refusal(to_review(found(dirty.clone())).await);
-    assert_eq!(refused.to_string(), "TASK-001 has 31 files that are not committed: a.rs");
+    assert_eq!(refused.to_string(), "TASK-001 has 31 uncommitted files: a.rs");
     assert_eq!(code(to_review(found(nothing.clone())).await), "no-commits");
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     assert_eq!(store.dump().await, before);

@@ -17,10 +17,7 @@ pub(crate) fn check(path: &str, page: &str) {
 #[test]
 fn the_page_of_the_state_machine_is_fresh() {
     let table = domain::board::transition::to_markdown();
-    check(
-        "docs/state-machine.md",
-        &format!("# Moves of a task\n\nFrom `domain/src/board/transition.rs`. A move that is not listed is refused, for everybody.\n\n{table}"),
-    );
+    check("docs/state-machine.md", &format!("# Moves of a task\n\nFrom `domain/src/board/transition.rs`. Any other move is refused.\n\n{table}"));
 }
 
 /// One line of the list in `domain/src/event.rs`.

@@ -7,6 +7,7 @@ mod areas;
 mod arrows;
 mod coverage;
 mod generated;
+mod layers;
 mod one_place;
 mod papers;
 mod shape;

@@ -212,7 +212,7 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
         _ => who.name.clone(),
     };
     match caller {
-        Caller::Invite(_) => full_name(&who.name, who.team.as_deref()),
+        Caller::Invite(_) => Ok(full_name(&who.name, who.team.as_deref())?),
         Caller::Run(_) | Caller::Agent(_) => {
             let is_own =
                 domain::team::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));

@@ -2,7 +2,7 @@
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::team::agent::{EVERYONE, HUMAN, Health, is_managed_name, resolve};
+use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
 use domain::team::role::Role;
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
@@ -92,8 +92,10 @@ impl Roster {
         let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).chain([HUMAN, EVERYONE]).collect();
         let name = match resolve(given, speaker, &names) {
             Ok(name) => name,
-            Err(refusal @ Refusal::UnknownAgent { .. }) => return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or(refusal).into()),
-            Err(refusal) => return Err(refusal.into()),
+            Err(error @ NameError::Unknown { .. }) => {
+                return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or_else(|| error.into()).into());
+            }
+            Err(error) => return Err(error.into()),
         };
         if let Some(RosterEntry { last_seen, .. }) = self.entry(name).filter(|entry| entry.is_dead) {
             return Err(Refusal::AgentUnresponsive { name: name.to_owned(), since: *last_seen }.into());
