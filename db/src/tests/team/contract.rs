@@ -5,8 +5,8 @@ use domain::team::contract::{Contract, ContractType, NewContract};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
+use crate::tests::external_agents::call;
 use crate::tests::store::{Store, code};
-use crate::tests::team::call;
 use crate::{Caller, Result};
 
 fn new(name: &str, kind: ContractType, spec: &str) -> NewContract {

@@ -10,7 +10,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew, hand_in, stage, told};
+use crate::tests::external_agents::{assigned, completed, crew, hand_in, stage, told};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 async fn goal(store: &Store, title: &str) -> Goal {
@@ -79,7 +79,7 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
 }
 
 async fn hand_in_again(store: &Store, task: &TaskId, by: &Caller) {
-    store.db.submit_for_review(by, task, super::crew::submission("Mended")).await.unwrap();
+    store.db.submit_for_review(by, task, crate::tests::external_agents::submission("Mended")).await.unwrap();
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn tasks_are_linked_by_leads_within_one_project() {
     assert_eq!(store.db.link_task(&crew.lena, &task, None).await.unwrap().card.goal_id, None);
     assert_eq!(store.kinds_since(seq).await, ["task_linked"]);
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     let theirs = goal(&other, "Theirs").await.id;
     assert_eq!(code(other.db.link_task(&Caller::Human, &task, Some(&theirs)).await), "not-found");
     assert_eq!(code(other.db.verify_goal(&crew.lena, &theirs, None).await), "not-found");

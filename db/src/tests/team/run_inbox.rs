@@ -6,8 +6,8 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::team::message::HISTORY_PAGE;
 
+use crate::tests::external_agents::words;
 use crate::tests::store::{Agent, MAX_ATTEMPTS, Store, code, evidence};
-use crate::tests::team::words;
 use crate::{Caller, HistoryQuery, RunEnd};
 
 const CODER: &str = "coder-TASK-001";

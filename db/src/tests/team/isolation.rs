@@ -8,8 +8,8 @@ use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
 use domain::wire::NewProject;
 
+use crate::tests::external_agents::{message, named};
 use crate::tests::store::{Store, code, new_task, probe};
-use crate::tests::team::{message, named};
 use crate::{Caller, HistoryQuery};
 
 /// A second project, with an agent of the same name as one of the first.

@@ -4,8 +4,8 @@ use domain::board::transition::Mover;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 
+use crate::tests::external_agents::named;
 use crate::tests::store::{Store, code};
-use crate::tests::team::named;
 use crate::{Caller, new_token};
 
 #[tokio::test]

@@ -6,9 +6,8 @@ use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::wire::TaskPatch;
 
-use crate::tests::crew::{assigned, completed, crew, stage};
+use crate::tests::external_agents::{assigned, completed, crew, named, stage};
 use crate::tests::store::Store;
-use crate::tests::team::named;
 use crate::{AssigneePresence, Caller};
 
 async fn asks(store: &Store, task: &TaskId) -> Option<(AttentionKind, String)> {

@@ -95,8 +95,8 @@ async fn an_orchestrator_gives_up_tasks_of_its_project_only() {
     assert_eq!(code(store.move_to(&agent.caller, &other, Status::InProgress).await), "not-your-task");
     store.move_with(&agent.caller, &other, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     let refused = store.move_with(&agent.caller, &hidden, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await;
     assert_eq!(code(refused), "not-found");
 }

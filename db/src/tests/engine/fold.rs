@@ -17,8 +17,8 @@ use domain::wire::TaskPatch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::tests::external_agents::{message, named};
 use crate::tests::store::{Store, clean, head, new_task, parts};
-use crate::tests::team::{message, named};
 use crate::{Caller, Error, MoveRequest, NewRun, Result, RunEnd};
 
 const HISTORIES: u64 = 12;

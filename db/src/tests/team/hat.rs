@@ -5,7 +5,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew, update};
+use crate::tests::external_agents::{assigned, completed, crew, update};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
     assert_eq!(code(store.db.assign_role_hat(&lena, &second, Role::Tester).await), "hat-conflict");
     // In another project it is another story.
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     other.member("joe", &[Role::Tester]).await;
     other.db.create_task(&Caller::Human, &other.project, wears(Role::Tester)).await.unwrap();
 }
@@ -87,6 +87,6 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     let new = NewTask { assigned_to: Some("tess".to_owned()), role_hat: Some(Role::Builder), ..new_task("Three") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "hat-conflict");
     let other = assigned(&store, "Four", "ben").await;
-    super::crew::hand_in(&store, &other, &crew.ben).await;
+    crate::tests::external_agents::hand_in(&store, &other, &crew.ben).await;
     store.db.approve_task(&crew.lena, &other, None, EvidenceResult::Nothing).await.unwrap();
 }

@@ -7,8 +7,8 @@ use domain::team::message::{Message, NewMessage};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
+use crate::tests::external_agents::{call, message, words};
 use crate::tests::store::{Store, code, refusal};
-use crate::tests::team::{call, message, words};
 use crate::{Caller, HistoryQuery};
 
 async fn history(store: &Store, query: HistoryQuery) -> Vec<Message> {

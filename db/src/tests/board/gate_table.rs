@@ -9,7 +9,7 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 
 use crate::engine::tx::NoEventReason;
-use crate::tests::crew::crew;
+use crate::tests::external_agents::crew;
 use crate::tests::store::{Store, evidence, new_task, refusal};
 use crate::{Caller, Error};
 

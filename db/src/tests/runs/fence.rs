@@ -8,7 +8,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
 
 use crate::Caller;
-use crate::tests::crew::crew;
+use crate::tests::external_agents::crew;
 use crate::tests::store::{Agent, Store, code, evidence, head, new_task, parts};
 
 /// Tries everything that an agent may write, and sees that nothing of it is taken.

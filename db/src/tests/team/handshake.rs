@@ -7,8 +7,8 @@ use domain::team::handshake::HandshakeStatus;
 use domain::team::role::Role;
 
 use crate::Caller;
+use crate::tests::external_agents::{call, words};
 use crate::tests::store::{Store, code, refusal};
-use crate::tests::team::{call, words};
 
 async fn begin(store: &Store, by: &Caller, targets: &[&str]) -> crate::Result<domain::team::handshake::Handshake> {
     store.db.initiate_handshake(by, &store.project, "Build the page first", targets.iter().map(|name| (*name).to_owned()).collect()).await

@@ -35,8 +35,8 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
     let coder = store.agent(&own, AgentKind::Coder).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     let before = store.dump().await;
     let refused = refusal(store.db.add_comment(&coder.caller, &own, "x", Some(AuthorRole::Human)).await);
     assert_eq!(refused.to_string(), "this token writes as coder, not as human");

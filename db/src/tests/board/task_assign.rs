@@ -10,7 +10,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, crew, hands, stage, told, update};
+use crate::tests::external_agents::{assigned, crew, hands, stage, told, update};
 use crate::tests::store::{Store, code, new_task, parts, refusal};
 
 #[tokio::test]

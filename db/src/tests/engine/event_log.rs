@@ -20,7 +20,7 @@ use domain::team::role::Role;
 use domain::wire::{ProjectPatch, TaskPatch};
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew};
+use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, probe};
 
 /// Lets a team do everything that only teams do.

@@ -7,8 +7,8 @@ use domain::team::agent::{Health, Registration};
 use domain::team::role::Role;
 
 use crate::Caller;
+use crate::tests::external_agents::{call, named};
 use crate::tests::store::{Store, code, refusal};
-use crate::tests::team::{call, named};
 
 #[tokio::test]
 async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {

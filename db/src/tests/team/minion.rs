@@ -6,8 +6,8 @@ use domain::runs::failure::EndClass;
 use domain::team::minion::{MAX_MINIONS, MinionStatus, SpawnPolicy};
 use domain::team::role::Role;
 
+use crate::tests::external_agents::call;
 use crate::tests::store::{Store, code, refusal};
-use crate::tests::team::call;
 use crate::{Caller, Result};
 
 use MinionStatus::{Completed, Failed, Spawned};

@@ -6,8 +6,8 @@ use domain::team::message::{INBOX_BYTES, INBOX_PAGE};
 use domain::team::role::Role;
 
 use crate::Caller;
+use crate::tests::external_agents::{call, message, words};
 use crate::tests::store::Store;
-use crate::tests::team::{call, message, words};
 
 #[tokio::test]
 async fn what_a_lost_answer_held_is_given_again_and_says_so() {
@@ -117,7 +117,7 @@ async fn who_joins_hears_what_is_said_from_then_on_and_who_returns_what_it_misse
     store.say(&ole, "mara", "Two").await.unwrap();
     store.db.deregister(&mara, &store.project, "mara").await.unwrap();
     store.say(&ole, "all", "Three").await.unwrap();
-    store.db.register(&mara, &store.project, crate::tests::team::named("mara", &[]), None).await.unwrap();
+    store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().unread, 3);
     assert_eq!(store.hears(&mara).await, ["One", "Two", "Three"]);
     store.say(&mara, "human", "Back").await.unwrap();

@@ -10,7 +10,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew, hand_in, hands, stage, update};
+use crate::tests::external_agents::{assigned, completed, crew, hand_in, hands, stage, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 /// What each way to judge finished work says to `caller`.
@@ -89,7 +89,7 @@ async fn a_builder_remains_one_when_the_task_is_given_to_somebody_else() {
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     let to = TaskUpdate { assigned_to: Some("cleo".to_owned()), ..TaskUpdate::default() };
     update(&store, &crew.lena, &task, to).await.unwrap();
-    store.db.submit_for_review(&cleo, &task, super::crew::submission("I finished it")).await.unwrap();
+    store.db.submit_for_review(&cleo, &task, crate::tests::external_agents::submission("I finished it")).await.unwrap();
     store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(hands(&store.card(&task).await), "cleo / ben+cleo / lena / -");
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);
@@ -154,7 +154,7 @@ async fn strangers_and_agents_of_other_projects_judge_nothing() {
     assert_eq!(code(store.db.verify_task(&rob, &task, None).await), "unverified");
     assert_eq!(code(store.db.reject_verification(&rob, &task, "No").await), "unverified");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     let eve = other.member("eve", &[Role::Lead]).await;
     assert_eq!(code(other.db.verify_task(&eve, &task, None).await), "not-found");
     assert_eq!(code(other.db.approve_task(&eve, &task, None, EvidenceResult::Nothing).await), "not-found");

@@ -16,7 +16,7 @@ use domain::team::role::Role;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::tests::crew::submission;
+use crate::tests::external_agents::submission;
 use crate::tests::store::{Store, evidence, head, new_task};
 use crate::{Caller, Error, MoveRequest, Result};
 

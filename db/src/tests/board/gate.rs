@@ -8,7 +8,7 @@ use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, completed, crew, hand_in, stage, submission, told, update};
+use crate::tests::external_agents::{assigned, completed, crew, hand_in, stage, submission, told, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 #[tokio::test]

@@ -10,9 +10,9 @@ use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
 
+use crate::tests::external_agents::{call, message};
 use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};
-use crate::tests::team::{call, message};
 
 #[tokio::test]
 async fn every_write_of_an_agent_is_carried_out_once_a_call() {

@@ -121,8 +121,8 @@ async fn agents_move_their_own_task_only() {
     let coder = store.agent(&own, AgentKind::Coder).await;
     assert_eq!(code(store.move_to(&coder.caller, &other, Status::InReview).await), "not-your-task");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, super::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     assert_eq!(code(store.move_to(&coder.caller, &hidden, Status::InReview).await), "not-found");
 }
 

@@ -102,7 +102,7 @@ async fn agents_add_only_to_their_own_plan() {
     assert_eq!(code(store.db.create_task(&coder.caller, &store.project, new_task("t")).await), "not-your-role");
     assert_eq!(code(store.db.create_subtasks(&coder.caller, &other, parts(&["t"])).await), "not-your-role");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, super::store::probe()).await.unwrap().id;
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
     assert_eq!(code(store.db.create_task(&agent.caller, &elsewhere, new_task("t")).await), "not-found");
 }
 

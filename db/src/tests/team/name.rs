@@ -7,9 +7,8 @@ use domain::team::agent::{Health, Registration};
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::crew::{assigned, hands, stage, told};
+use crate::tests::external_agents::{assigned, call, hands, named, stage, told};
 use crate::tests::store::{Store, code, refusal};
-use crate::tests::team::{call, named};
 
 /// What a room's bearer gets who asks for `name`, showing `token`.
 async fn join(store: &Store, name: &str, token: Option<&str>) -> crate::Result<crate::RegistrationResult> {
