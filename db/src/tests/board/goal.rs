@@ -66,7 +66,7 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
     assert_eq!(
         goals,
         [
-            "runner: [GOAL] GOAL-001: Everybody can sign in is active again: not every task is verified any more.",
+            "runner: [GOAL] GOAL-001: Everybody can sign in is active again: not all of its tasks are verified.",
             "lena: [GOAL] GOAL-001: Everybody can sign in is verified.",
         ]
     );
@@ -181,7 +181,7 @@ async fn what_nobody_verifies_is_put_under_no_goal() {
     let round = store.db.board(&store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
     for task in [&planner, &round] {
         let refused = refusal(store.db.link_task(&Caller::Human, task, Some(&goal)).await);
-        assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that come of it."));
+        assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that it creates."));
     }
     let plan = NewTask { phase: Some(AgentKind::Planner), goal_id: Some(goal.clone()), ..new_task("Plan") };
     assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, plan).await), "invalid");

@@ -74,7 +74,7 @@ async fn nobody_makes_itself_a_lead_or_takes_a_name_that_the_person_vouches_for(
     let mara = store.member("mara", &[Role::Tester]).await;
     let room = store.room();
     let lead = store.db.register(&room, &store.project, named("ole", &[Role::Coder, Role::Lead]), None).await;
-    assert_eq!(refusal(lead).to_string(), "ole joined with a room token, and taking the lead asks for an agent that the person vouches for");
+    assert_eq!(refusal(lead).to_string(), "ole joined with a room token, and taking the lead role asks for an agent that the person vouches for");
     assert_eq!(code(store.db.register(&mara, &store.project, named("mara", &[Role::Lead]), None).await), "lead-only");
     store.silence("mara").await;
     assert_eq!(code(store.db.register(&room, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");

@@ -74,7 +74,7 @@ async fn a_handshake_whose_last_target_falls_silent_is_completed_without_it() {
     assert_eq!((whole.status, whole.acknowledged().collect::<Vec<_>>()), (HandshakeStatus::Completed, vec!["tom"]));
     assert_eq!(store.kinds_since(seq).await, ["handshake_completed", "message_sent", "message_sent"]);
     for lead in [&ann, &bo] {
-        assert_eq!(store.hears(lead).await, [format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without ole, who left or fell silent")]);
+        assert_eq!(store.hears(lead).await, [format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without ole, who left or stopped responding")]);
     }
     assert!(unanswered(&store).await.is_empty(), "it is completed once");
     let late = store.db.acknowledge(&ole, id).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_target_that_fell_silent_is_not_waited_for_when_others_acknowledge_or_
     assert_eq!((whole.status, whole.pending().count()), (HandshakeStatus::Completed, 0));
     store.db.deregister(&ida, &store.project, "ida").await.unwrap();
     assert_eq!(store.db.handshake(by_leaving).await.unwrap().status, HandshakeStatus::Completed);
-    let told = |id, who| format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without {who}, who left or fell silent");
+    let told = |id, who| format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED without {who}, who left or stopped responding");
     assert_eq!(store.hears(&ann).await, [told(by_acknowledging, "tom"), told(by_leaving, "ida, tom")]);
     store.check_fold().await;
 }

@@ -30,7 +30,7 @@ async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
         log(&store, &ole, &number.to_string(), Spawned).await.unwrap();
     }
     assert_eq!(allowed("ole").await, ("global".to_owned(), true, 3, 3, false));
-    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole may start no minion: 3 of 3 are at work");
+    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole may start no minion: 3 of 3 are running");
     log(&store, &mara, "Each has its own", Spawned).await.unwrap();
 
     let set = store.db.set_spawn_policy(&ann, &store.project, "mara", true, 1).await.unwrap();
