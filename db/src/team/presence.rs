@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_lasts_as_long_as_it_is_kept() {
+    fn connection_lasts_until_its_guard_is_dropped() {
         let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let one = presence.connect(&project, "mara");
         let other = presence.connect(&project, "mara");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_of_life_is_stored_now_and_then() {
+    fn heartbeat_is_stored_at_intervals() {
         let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let start = Timestamp::from_milliseconds(1_000);
         let at = |seconds| presence.record_heartbeat(&project, "mara", start.after(Duration::from_secs(seconds)));

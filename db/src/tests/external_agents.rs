@@ -16,19 +16,19 @@ use crate::tests::store::{Store, new_task};
 use crate::{Caller, InviteCaller, Result, now};
 
 impl Store {
-    /// An agent that the person vouches for.
+    /// Registers a trusted agent.
     pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
         let token = self.db.create_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
         self.db.caller(&token).await.unwrap().unwrap()
     }
 
-    /// One that nobody vouches for.
+    /// Registers an agent with an invite token.
     pub(super) async fn guest(&self, name: &str) -> Caller {
-        let token = self.db.register(&self.room(), &self.project, named(name, &[]), None).await.unwrap().token.unwrap();
+        let token = self.db.register(&self.invite(), &self.project, named(name, &[]), None).await.unwrap().token.unwrap();
         self.db.caller(&token).await.unwrap().unwrap()
     }
 
-    pub(super) fn room(&self) -> Caller {
+    pub(super) fn invite(&self) -> Caller {
         Caller::Invite(InviteCaller { project_id: self.project.clone(), call_id: None })
     }
 
@@ -36,28 +36,28 @@ impl Store {
         Ok(self.db.send(from, &self.project, message(to, content)).await?.message)
     }
 
-    /// What the agent is given, with what was given before.
+    /// Checks the agent's inbox, redelivered messages included.
     pub(super) async fn inbox(&self, who: &Caller) -> Inbox {
         self.db.check_inbox(who, &self.project, None).await.unwrap()
     }
 
-    /// The same in words: what is given again stands in brackets.
-    pub(super) async fn hears(&self, who: &Caller) -> Vec<String> {
-        words(&self.inbox(who).await)
+    /// Checks the inbox and returns the texts. Redelivered ones are in brackets.
+    pub(super) async fn inbox_texts(&self, who: &Caller) -> Vec<String> {
+        message_texts(&self.inbox(who).await)
     }
 
-    /// Lets an agent fall silent for so long that nobody listens behind its name, in a process that was there all the time.
-    pub(super) async fn silence(&self, name: &str) {
+    /// Makes an agent unresponsive: its last heartbeat is ten minutes old, and this process has tracked heartbeats for as long.
+    pub(super) async fn make_unresponsive(&self, name: &str) {
         self.db.presence.listen_since(now().before(Duration::from_secs(600)));
         self.backdate("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2", Duration::from_secs(600), name).await;
     }
 
-    /// Lets it have registered a minute ago.
+    /// Backdates the agent's registration by a minute.
     pub(super) async fn registered_a_minute_ago(&self, name: &str) {
         self.backdate("UPDATE agents SET registered_at = $1 WHERE name = $2", Duration::from_secs(60), name).await;
     }
 
-    /// Runs a statement with the time `ago` as `$1` and a name or an id as `$2`.
+    /// Runs a statement with the time `ago` as `$1` and a name or id as `$2`.
     pub(super) async fn backdate(&self, statement: &'static str, ago: Duration, of: &str) {
         let of = of.to_owned();
         let write = self.db.write(move |tx| {
@@ -83,8 +83,8 @@ pub(super) fn call(caller: &Caller, id: &str) -> Caller {
     caller.clone().with_call_id(Some(id.to_owned()))
 }
 
-/// The contents in the order of the answer: what was given before stands in brackets.
-pub(super) fn words(inbox: &Inbox) -> Vec<String> {
+/// Returns the texts in the order of the response. Redelivered ones are in brackets.
+pub(super) fn message_texts(inbox: &Inbox) -> Vec<String> {
     let word = |content: &str, again: bool| if again { format!("({content})") } else { content.to_owned() };
     inbox.messages.iter().map(|given| word(&given.message.content, given.redelivered)).collect()
 }
@@ -104,22 +104,22 @@ pub(super) async fn crew(store: &Store) -> Crew {
     }
 }
 
-/// A task that is given to somebody from outside.
+/// Creates a task that is assigned to an external agent.
 pub(super) async fn assigned(store: &Store, title: &str, to: &str) -> TaskId {
     let new = NewTask { assigned_to: Some(to.to_owned()), ..new_task(title) };
     store.db.create_task(&Caller::Human, &store.project, new).await.unwrap().card.id
 }
 
-/// Lets the assignee begin it and hand it in.
-pub(super) async fn hand_in(store: &Store, task: &TaskId, by: &Caller) {
+/// Lets the assignee start the task and submit it.
+pub(super) async fn submit(store: &Store, task: &TaskId, by: &Caller) {
     stage(store, by, task, Stage::InProgress).await.unwrap();
     store.db.submit_for_review(by, task, submission("Done as asked")).await.unwrap();
 }
 
-/// The same, approved by a lead.
+/// Creates a task that was submitted and approved by a lead.
 pub(super) async fn completed(store: &Store, title: &str, crew: &Crew) -> TaskId {
     let task = assigned(store, title, "ben").await;
-    hand_in(store, &task, &crew.ben).await;
+    submit(store, &task, &crew.ben).await;
     store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
     task
 }
@@ -136,14 +136,14 @@ pub(super) async fn update(store: &Store, caller: &Caller, task: &TaskId, update
     store.db.update_task(caller, task, update, EvidenceResult::Nothing).await
 }
 
-pub(super) fn hands(card: &Card) -> String {
+pub(super) fn contributors(card: &Card) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
-    let hands = &card.contributors;
-    format!("{} / {} / {} / {}", name(&hands.assigned_to), hands.built_by.join("+"), name(&hands.approved_by), name(&hands.verified_by))
+    let card = &card.contributors;
+    format!("{} / {} / {} / {}", name(&card.assigned_to), card.built_by.join("+"), name(&card.approved_by), name(&card.verified_by))
 }
 
-/// What `name` was written, oldest first: from whom, the first line, and whether as a copy.
-pub(super) async fn told(store: &Store, name: &str) -> Vec<String> {
+/// Lists the messages to `name`, oldest first: sender, first line, and whether it is a copy.
+pub(super) async fn messages_to(store: &Store, name: &str) -> Vec<String> {
     let rows: Vec<(String, String, bool)> = sqlx::query_as("SELECT from_agent, content, is_cc FROM messages WHERE to_agent = $1 ORDER BY id")
         .bind(name)
         .fetch_all(&store.db.readers)

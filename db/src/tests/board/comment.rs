@@ -1,4 +1,4 @@
-//! Comments: who may say what where.
+//! Comments: permissions, order and limits.
 
 use domain::board::comment::AuthorRole;
 use domain::board::project::PlanApproval;
@@ -9,7 +9,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
 
 #[tokio::test]
-async fn the_thread_keeps_order_role_and_bytes() {
+async fn thread_keeps_order_role_and_bytes() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -29,7 +29,7 @@ async fn the_thread_keeps_order_role_and_bytes() {
 }
 
 #[tokio::test]
-async fn nobody_speaks_as_somebody_else_or_out_of_place() {
+async fn comment_with_another_role_or_on_another_task_is_refused() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let (own, other) = (store.task("Own").await, store.task("Other").await);
     let coder = store.agent(&own, AgentKind::Coder).await;
@@ -57,7 +57,7 @@ async fn nobody_speaks_as_somebody_else_or_out_of_place() {
 }
 
 #[tokio::test]
-async fn the_last_words_on_each_card_are_read_together() {
+async fn last_comments_of_all_cards_are_read_together() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
     for (task, content) in [(&one, "a"), (&two, "b"), (&one, "c"), (&one, "d")] {

@@ -1,4 +1,4 @@
-//! Gates: handed in, approved or sent back, verified or sent back again; what is stored and who is told.
+//! Review gates: submission, verdict and verification, what they store and whom they notify.
 
 use domain::board::stage::Stage;
 use domain::board::status::{CancelReason, Status};
@@ -8,18 +8,18 @@ use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, completed, crew, hand_in, stage, submission, told, update};
+use crate::tests::external_agents::{assigned, completed, crew, messages_to, stage, submission, submit, update};
 use crate::tests::store::{Store, code, head, refusal};
 
 #[tokio::test]
-async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
+async fn work_passes_every_gate_and_notifies_participants() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "A page", "ben").await;
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     let first = Submission { files_changed: Some("a.rs, b.rs".to_owned()), test_results: Some("12 passed".to_owned()), ..submission("It is there") };
-    let handed_in = store.db.submit_for_review(&crew.ben, &task, first).await.unwrap();
-    insta::assert_snapshot!(handed_in.result.unwrap(), @r#"{"summary":"It is there","files":"a.rs, b.rs","test_results":"12 passed"}"#);
+    let submitted = store.db.submit_for_review(&crew.ben, &task, first).await.unwrap();
+    insta::assert_snapshot!(submitted.result.unwrap(), @r#"{"summary":"It is there","files":"a.rs, b.rs","test_results":"12 passed"}"#);
     store.db.reject_task(&crew.lena, &task, "The title is missing").await.unwrap();
     store.db.submit_for_review(&crew.ben, &task, submission("With a title")).await.unwrap();
     let approved = store.db.approve_task(&crew.lena, &task, Some("Well done"), EvidenceResult::Nothing).await.unwrap();
@@ -28,14 +28,14 @@ async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
     store.db.verify_task(&crew.tess, &task, Some("I clicked on it")).await.unwrap();
     let back = store.db.reject_verification(&crew.tess, &task, "It fell over").await.unwrap();
     assert_eq!((back.card.status, back.card.contributors.verified_by, back.completed_at, back.verified_at), (Status::InProgress, None, None, None));
-    insta::assert_snapshot!(told(&store, "ben").await.join("\n"), @r"
+    insta::assert_snapshot!(messages_to(&store, "ben").await.join("\n"), @r"
     human: [ASSIGNED] TASK-001: A page
     lena: [REWORK] TASK-001: A page
     lena: [APPROVED] TASK-001: A page
     tess: [VERIFIED] TASK-001: A page
     tess: [REWORK] TASK-001: A page
     ");
-    insta::assert_snapshot!(told(&store, "lena").await.join("\n"), @r"
+    insta::assert_snapshot!(messages_to(&store, "lena").await.join("\n"), @r"
     human: [ASSIGNED] TASK-001: A page (copy)
     ben: [STARTED] TASK-001: A page
     ben: [REVIEW] TASK-001: A page
@@ -52,21 +52,21 @@ async fn work_goes_through_every_gate_and_those_whom_it_concerns_are_told() {
 }
 
 #[tokio::test]
-async fn the_person_is_told_of_what_waits_for_a_judgement_where_nobody_else_leads() {
+async fn human_is_notified_of_reviews_without_external_lead() {
     let store = Store::board().await;
     let ben = store.member("ben", &[Role::Builder]).await;
     let task = assigned(&store, "One", "ben").await;
-    hand_in(&store, &task, &ben).await;
-    assert_eq!(told(&store, "human").await, ["ben: [REVIEW] TASK-001: One"]);
-    // Unread messages keep nobody from handing in: ben has not read that he was assigned.
+    submit(&store, &task, &ben).await;
+    assert_eq!(messages_to(&store, "human").await, ["ben: [REVIEW] TASK-001: One"]);
+    // Unread messages do not block a submission: ben has not read his assignment.
     assert_eq!(store.db.unread(&store.project, "ben").await.unwrap().count, 1);
     store.db.reject_task(&Caller::Human, &task, "Not yet").await.unwrap();
     stage(&store, &ben, &task, Stage::Failed).await.unwrap();
-    assert_eq!(told(&store, "human").await[1..], ["ben: [GIVEN UP] TASK-001: One"]);
+    assert_eq!(messages_to(&store, "human").await[1..], ["ben: [GIVEN UP] TASK-001: One"]);
 }
 
 #[tokio::test]
-async fn a_task_with_a_branch_is_approved_at_its_tip_and_merged_by_the_runner() {
+async fn branch_task_is_approved_at_its_tip_and_merged_by_runner() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
@@ -77,15 +77,15 @@ async fn a_task_with_a_branch_is_approved_at_its_tip_and_merged_by_the_runner() 
     store.merge(&task).await;
     let card = store.card(&task).await;
     assert_eq!((card.status, card.contributors.approved_by.as_deref()), (Status::Done, Some("lena")));
-    assert_eq!(told(&store, "ben").await[1..], ["lena: [APPROVED] TASK-001: One", "runner: [MERGED] TASK-001: One"]);
+    assert_eq!(messages_to(&store, "ben").await[1..], ["lena: [APPROVED] TASK-001: One", "runner: [MERGED] TASK-001: One"]);
     assert_eq!(code(store.db.verify_task(&crew.ben, &task, None).await), "not-independent");
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
-    assert!(store.card(&task).await.is_merged(), "what is verified remains merged");
+    assert!(store.card(&task).await.is_merged(), "a verified task remains merged");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn what_failed_is_given_out_again_by_a_lead_only() {
+async fn only_leads_reassign_failed_tasks() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
@@ -111,7 +111,7 @@ async fn what_failed_is_given_out_again_by_a_lead_only() {
 }
 
 #[tokio::test]
-async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
+async fn refusals_name_the_next_step() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
@@ -152,7 +152,7 @@ async fn what_is_asked_in_vain_is_refused_with_the_next_legal_step() {
 }
 
 #[tokio::test]
-async fn a_result_is_kept_and_a_judges_words_do_not_overwrite_it() {
+async fn verdict_does_not_overwrite_the_submission() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
@@ -165,16 +165,16 @@ async fn a_result_is_kept_and_a_judges_words_do_not_overwrite_it() {
     let back = update(&store, &crew.lena, &task, with(Some(Stage::InProgress), "A test is missing")).await.unwrap();
     assert_eq!(back.result.as_deref(), Some("All of it"));
     assert_eq!(store.db.comments(&task).await.unwrap()[0].content, "A test is missing");
-    assert_eq!(told(&store, "ben").await[1..], ["lena: [REWORK] TASK-001: One"]);
+    assert_eq!(messages_to(&store, "ben").await[1..], ["lena: [REWORK] TASK-001: One"]);
 }
 
 #[tokio::test]
-async fn whoever_is_not_vouched_for_does_an_assignees_work_and_no_more() {
+async fn untrusted_agent_can_only_act_as_assignee() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let rob = store.guest("rob").await;
     let task = assigned(&store, "One", "rob").await;
-    hand_in(&store, &task, &rob).await;
+    submit(&store, &task, &rob).await;
     assert_eq!(code(store.db.approve_task(&rob, &task, None, EvidenceResult::Nothing).await), "unverified");
     assert_eq!(code(store.db.reject_task(&rob, &task, "I forgot something").await), "unverified");
     store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
@@ -185,7 +185,7 @@ async fn whoever_is_not_vouched_for_does_an_assignees_work_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_repeated_call_has_its_effect_once() {
+async fn repeated_call_has_its_effect_once() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
@@ -195,11 +195,11 @@ async fn a_repeated_call_has_its_effect_once() {
     let seq = store.db.latest();
     assert_eq!(store.db.submit_for_review(&named, &task, submission("Done")).await.unwrap(), first);
     assert_eq!(store.db.latest(), seq);
-    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 1);
+    assert_eq!(messages_to(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 1);
 }
 
 #[tokio::test]
-async fn what_an_assignee_did_is_not_approved_by_merging_a_branch_from_before() {
+async fn assignee_work_is_not_approved_by_merging_an_earlier_branch() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     for by_person in [false, true] {
@@ -214,13 +214,13 @@ async fn what_an_assignee_did_is_not_approved_by_merging_a_branch_from_before() 
         assert_eq!((card.status, card.is_merged(), card.approved_sha), (Status::Done, false, None));
         let said = store.db.comments(&task).await.unwrap().pop().unwrap().content;
         assert_eq!(said, format!("Closed without a merge: ben did not work on `vr/{task}/work`. What is on it that was not merged is kept."));
-        assert!(store.db.task(&task).await.unwrap().worktree_path.is_some(), "so that the runner keeps what is on it");
+        assert!(store.db.task(&task).await.unwrap().worktree_path.is_some(), "the runner needs it to rescue the work");
     }
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn what_waits_to_be_merged_is_given_to_nobody() {
+async fn approved_task_cannot_be_assigned() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.in_review("One").await;

@@ -1,4 +1,4 @@
-//! Three pairs of eyes, whatever anybody tries: long random histories of assignees, leads, testers, strangers and the person.
+//! Three pairs of eyes hold in long random histories of assignees, leads, testers, untrusted agents and the human.
 
 use std::collections::BTreeSet;
 
@@ -43,13 +43,13 @@ impl World {
         self.pick(&[None, None, None, None, Some(Role::Pen), Some(Role::Fixer), Some(Role::Tester), Some(Role::Shipper)])
     }
 
-    /// One step of anybody, by any door.
+    /// Takes one step as a random caller on a random path.
     async fn step(&mut self) -> Result<()> {
         let (db, project) = (self.store.db.clone(), self.store.project.clone());
         let cards = db.board(&project).await?.cards;
         let card = self.pick(&cards);
         let task = card.id;
-        // The assignee often, so that work gets somewhere.
+        // Choose the assignee often, so that work progresses.
         let assignee = self.callers.iter().find(|caller| caller.name().is_some() && caller.name() == card.contributors.assigned_to).cloned();
         let caller = match assignee.filter(|_| self.dice.random_range(0..3) == 0) {
             Some(assignee) => assignee,
@@ -57,7 +57,7 @@ impl World {
         };
         let (name, hat, goal) = (self.name(), self.hat(), self.pick(&self.goals.clone()));
         let found = self.pick(&[EvidenceResult::Nothing, EvidenceResult::Nothing, evidence(), head("head")]);
-        // Mostly what comes next, by whomever.
+        // Mostly choose the next legal stage.
         let next = match card.status {
             _ if self.dice.random_range(0..3) == 0 => self.dice.random_range(0..24),
             Status::Backlog if card.contributors.assigned_to.is_none() => 19,
@@ -70,7 +70,7 @@ impl World {
         match next {
             0 | 1 => {
                 let assigned_to = self.dice.random::<bool>().then_some(name);
-                // Who does not lead may not; that it is refused need not be tried each time.
+                // Other callers are refused; trying it every time adds nothing.
                 let leads = ["human", "lena"].map(Some).contains(&caller.name().as_deref());
                 let goal_id = (leads || self.dice.random_range(0..5) == 0).then_some(goal);
                 let new = NewTask { assigned_to, role_hat: hat, goal_id, ..new_task("Task") };
@@ -97,15 +97,15 @@ impl World {
             16 => db.reject_verification(&caller, &task, "No").await.map(drop),
             17..19 => {
                 let to = self.pick(Status::ALL);
-                let wish = MoveRequest { to, reason: Some("failed".to_owned()), merge: self.dice.random() };
-                db.move_task(&caller, &task, wish, found).await.map(drop)
+                let request = MoveRequest { to, reason: Some("failed".to_owned()), merge: self.dice.random() };
+                db.move_task(&caller, &task, request, found).await.map(drop)
             }
             19 => db.assign_task(&caller, &task, self.dice.random::<bool>().then_some(name), hat).await.map(drop),
             20 => db.assign_role_hat(&caller, &task, hat.unwrap_or(Role::Builder)).await.map(drop),
             21 => db.verify_goal(&caller, &goal, None).await.map(drop),
             22 => db.link_task(&caller, &task, self.dice.random::<bool>().then_some(&goal)).await.map(drop),
             _ => {
-                // Now and then our own coder takes what nobody has.
+                // Sometimes a managed coder takes an unassigned task.
                 db.start_task(&Caller::Human, &task).await?;
                 let reserved = self.store.reserve(&task, AgentKind::Coder, "base").await?;
                 self.store.end(&reserved.run.id, domain::runs::failure::EndClass::Stopped, None).await;
@@ -124,13 +124,13 @@ impl World {
         all.into_iter().collect()
     }
 
-    /// What must hold whatever happened since the cards were `before` and these had approved.
+    /// Checks the invariants against the cards and approvals before the step.
     async fn check(&self, before: &[Card], approved_before: &BTreeSet<(String, String)>, what: &str) {
         let (db, project) = (&self.store.db, &self.store.project);
         let approvals = self.approvals().await;
         for (task, approver) in approvals.difference(approved_before) {
             let card = before.iter().find(|card| card.id.as_str() == task).unwrap();
-            // The person may approve what they built; nobody else may.
+            // Only the human may approve their own work.
             assert!(approver == "human" || !card.contributors.built_by.contains(approver), "{what}: {approver} approved {card:?}");
         }
         for card in self.cards().await {
@@ -151,7 +151,7 @@ impl World {
     }
 }
 
-/// How often something was done, verified, and refused for want of independence.
+/// Counts completed tasks, verified tasks and refusals for lack of independence.
 async fn history(seed: u64) -> [usize; 3] {
     let store = Store::board().await;
     let any = [Role::Pen, Role::Builder, Role::Fixer, Role::Tester, Role::Shipper];
@@ -187,7 +187,7 @@ async fn history(seed: u64) -> [usize; 3] {
 }
 
 #[tokio::test]
-async fn nobody_verifies_what_they_built_or_approved_whatever_is_tried() {
+async fn no_contributor_verifies_its_own_work() {
     let mut sum = [0; 3];
     for seed in 0..HISTORIES {
         sum.iter_mut().zip(history(seed).await).for_each(|(sum, more)| *sum += more);

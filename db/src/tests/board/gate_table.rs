@@ -1,4 +1,4 @@
-//! Who may make a task which stage: the whole product of stages and callers against a list written by hand.
+//! Stage permissions: all combinations of stage and caller, checked against a table written by hand.
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::stage::Stage;
@@ -13,8 +13,8 @@ use crate::tests::external_agents::crew;
 use crate::tests::store::{Store, evidence, new_task, refusal};
 use crate::{Caller, Error};
 
-/// What each may make a task of a stage: the assignee, a lead, somebody else who is vouched for, somebody who is not, the person.
-/// By letters: a(ssigned), p (in progress), r(eview), f(ailed), c(ompleted), v(erified).
+/// Legal target stages per stage for the assignee, a lead, another trusted agent, an untrusted agent and the human.
+/// Letters: a(ssigned), p (in progress), r(eview), f(ailed), c(ompleted), v(erified).
 const LEGAL: &[(Stage, [&str; 5])] = &[
     (Stage::Pending, ["p", "a", "", "", "apf"]),
     (Stage::Assigned, ["p", "a", "", "", "apf"]),
@@ -32,7 +32,7 @@ const LEGAL: &[(Stage, [&str; 5])] = &[
     (Stage::Obsolete, ["", "", "", "", ""]),
 ];
 
-/// What the table allows and the task itself forbids: it is held, or the caller had a hand in it.
+/// Moves that the table allows but the task forbids, because it is held or the caller contributed to it.
 const REFUSED_FOR_ANOTHER_REASON: &[(Stage, &str, &str)] = &[
     (Stage::Pending, "p", "not-now"),
     (Stage::Completed, "p", "not-independent"),
@@ -43,7 +43,7 @@ const REFUSED_FOR_ANOTHER_REASON: &[(Stage, &str, &str)] = &[
 const ASKED: [(&str, Stage); 6] =
     [("a", Stage::Assigned), ("p", Stage::InProgress), ("r", Stage::Review), ("f", Stage::Failed), ("c", Stage::Completed), ("v", Stage::Verified)];
 
-/// Puts a task into a stage, where no legal way leads to.
+/// Forces a task into a stage.
 async fn force(store: &Store, task: &TaskId, stage: Stage) {
     let (task, stalled) = (task.clone(), serde_json::to_string(&Attention::new(AttentionKind::ReviewLimit, "")).unwrap());
     let blocked = serde_json::to_string(&WaitReason::BlockedBy { tasks: vec![TaskId::new(9)] }).unwrap();
@@ -81,7 +81,7 @@ async fn force(store: &Store, task: &TaskId, stage: Stage) {
 }
 
 #[tokio::test]
-async fn who_may_make_which_stage_is_exactly_the_hand_written_list() {
+async fn stage_permissions_match_the_written_table() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let callers = [crew.ben, crew.lena, crew.tess, store.guest("rob").await, Caller::Human];
@@ -94,7 +94,7 @@ async fn who_may_make_which_stage_is_exactly_the_hand_written_list() {
                 assert_eq!(Stage::of(&store.card(&task).await), *stage);
                 let before = store.dump().await;
                 let found = if to == Stage::Review { evidence() } else { EvidenceResult::Nothing };
-                // Words for every move that needs some, and somebody new for the one that needs that.
+                // Supply a comment or an assignee to the moves that need one.
                 let assigned_to = (to == Stage::Assigned).then(|| "tess".to_owned());
                 let update = TaskUpdate { stage: Some(to), assigned_to, result: judged(to, *stage).then(|| "Because".to_owned()) };
                 let done = store.db.update_task(caller, &task, update, found).await;
@@ -114,10 +114,10 @@ async fn who_may_make_which_stage_is_exactly_the_hand_written_list() {
     }
 }
 
-/// Whether words go with making it `to`.
+/// Returns whether a move to `to` carries a comment.
 fn judged(to: Stage, from: Stage) -> bool {
-    let handed_in = matches!(from, Stage::Review | Stage::Approved | Stage::Completed | Stage::Verified | Stage::Closed);
-    matches!(to, Stage::Completed | Stage::Verified) || (to == Stage::InProgress && handed_in)
+    let submitted = matches!(from, Stage::Review | Stage::Approved | Stage::Completed | Stage::Verified | Stage::Closed);
+    matches!(to, Stage::Completed | Stage::Verified) || (to == Stage::InProgress && submitted)
 }
 
 #[track_caller]
@@ -131,14 +131,14 @@ fn check_refused(refused: &Refusal, legal: &str, letter: &str, other: Option<&st
     assert!(["illegal-stage", "not-assignee", "lead-only", "unverified"].contains(&code), "{what}: {refused}");
     if let Refusal::IllegalStage { from, next, .. } = refused {
         let named: Vec<&str> = ASKED.iter().filter(|(_, stage)| next.contains(stage)).map(|(letter, _)| *letter).collect();
-        // To give out anew what is given out is no other stage.
+        // Reassignment is not another stage.
         let wanted: Vec<&str> = ASKED.iter().filter(|(letter, stage)| legal.contains(letter) && stage != from).map(|(letter, _)| *letter).collect();
         assert_eq!(named, wanted, "{what}: the refusal names other stages than the list");
     }
 }
 
 #[tokio::test]
-async fn each_refusal_says_whose_it_is() {
+async fn refusal_names_who_may_act() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let rob = store.guest("rob").await;
@@ -148,7 +148,7 @@ async fn each_refusal_says_whose_it_is() {
         let update = TaskUpdate { stage: Some(to), ..TaskUpdate::default() };
         refusal(store.db.update_task(caller, &task, update, EvidenceResult::Nothing).await).to_string()
     };
-    let told = [
+    let refusals = [
         says(&crew.lena, Stage::Assigned, Stage::InProgress).await,
         says(&rob, Stage::Assigned, Stage::InProgress).await,
         says(&crew.tess, Stage::InProgress, Stage::Failed).await,
@@ -159,7 +159,7 @@ async fn each_refusal_says_whose_it_is() {
         says(&crew.ben, Stage::Obsolete, Stage::Assigned).await,
         says(&crew.lena, Stage::Review, Stage::Ready).await,
     ];
-    insta::assert_snapshot!(told.join("\n"), @r"
+    insta::assert_snapshot!(refusals.join("\n"), @r"
     TASK-001 is assigned to ben, and making it in_progress is for its assignee
     TASK-001 is assigned to ben, and making it in_progress is for its assignee
     TASK-001 is assigned to ben, and making it failed is for its assignee

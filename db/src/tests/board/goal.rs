@@ -1,4 +1,4 @@
-//! Goals: they follow their tasks forwards and back, and a lead signs them off.
+//! Goals: their status follows their tasks, and a lead signs them off.
 
 use domain::board::goal::{Goal, GoalStatus, NewGoal};
 use domain::board::project::PlanApproval;
@@ -10,7 +10,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, completed, crew, hand_in, stage, told};
+use crate::tests::external_agents::{assigned, completed, crew, messages_to, stage, submit};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 async fn goal(store: &Store, title: &str) -> Goal {
@@ -22,7 +22,7 @@ async fn status(store: &Store, goal: &GoalId) -> GoalStatus {
     store.db.goal(goal).await.unwrap().status
 }
 
-/// What became of goals after `seq`.
+/// Lists the status changes of goals after `seq`.
 async fn moves(store: &Store, seq: i64) -> Vec<String> {
     let moved = |event| match event {
         Event::GoalMoved { goal, from, to } => Some(format!("{goal} {from} -> {to}")),
@@ -36,7 +36,7 @@ async fn link(store: &Store, task: &TaskId, goal: &GoalId) {
 }
 
 #[tokio::test]
-async fn a_goal_follows_its_tasks_forwards_and_back() {
+async fn goal_status_follows_its_tasks() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let goal = goal(&store, "Everybody can sign in").await.id;
@@ -47,7 +47,7 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
     assert_eq!(status(&store, &goal).await, GoalStatus::Open);
     let seq = store.db.latest();
     for task in [&one, &two] {
-        hand_in(&store, task, &crew.ben).await;
+        submit(&store, task, &crew.ben).await;
         store.db.approve_task(&crew.lena, task, None, EvidenceResult::Nothing).await.unwrap();
     }
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
@@ -56,13 +56,13 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
     store.db.verify_task(&crew.tess, &two, None).await.unwrap();
     store.db.reject_verification(&crew.tess, &one, "It broke").await.unwrap();
     assert_eq!(moves(&store, seq).await, ["GOAL-001 open -> active", "GOAL-001 active -> pending_verify", "GOAL-001 pending_verify -> active"]);
-    hand_in_again(&store, &one, &crew.ben).await;
+    submit_again(&store, &one, &crew.ben).await;
     store.db.approve_task(&crew.lena, &one, None, EvidenceResult::Nothing).await.unwrap();
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let signed = store.db.verify_goal(&crew.lena, &goal, Some("Shown to Ann")).await.unwrap();
     assert_eq!((signed.status, signed.verified_by.as_deref(), signed.notes.as_deref()), (GoalStatus::Verified, Some("lena"), Some("Shown to Ann")));
     assert!(signed.verified_at.is_some());
-    let goals: Vec<String> = told(&store, "ben").await.into_iter().filter(|line| line.contains("[GOAL]")).collect();
+    let goals: Vec<String> = messages_to(&store, "ben").await.into_iter().filter(|line| line.contains("[GOAL]")).collect();
     assert_eq!(
         goals,
         [
@@ -70,20 +70,20 @@ async fn a_goal_follows_its_tasks_forwards_and_back() {
             "lena: [GOAL] GOAL-001: Everybody can sign in is verified.",
         ]
     );
-    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("signs it off with verify_goal")).count(), 2);
-    // What was signed off is not what is there now.
+    assert_eq!(messages_to(&store, "lena").await.iter().filter(|line| line.contains("signs it off with verify_goal")).count(), 2);
+    // The sign-off covered different tasks.
     store.db.reject_verification(&crew.tess, &two, "This one too").await.unwrap();
     let again = store.db.goal(&goal).await.unwrap();
     assert_eq!((again.status, again.verified_by, again.notes, again.verified_at), (GoalStatus::Active, None, None, None));
     store.check_fold().await;
 }
 
-async fn hand_in_again(store: &Store, task: &TaskId, by: &Caller) {
+async fn submit_again(store: &Store, task: &TaskId, by: &Caller) {
     store.db.submit_for_review(by, task, crate::tests::external_agents::submission("Mended")).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
+async fn goal_with_open_or_no_tasks_cannot_be_signed_off() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let goal = goal(&store, "All of it").await.id;
@@ -97,13 +97,13 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
     assert_eq!(refused.to_string(), "GOAL-001 has tasks that are not verified: TASK-002, TASK-003");
     store.cancel(&three, "duplicate").await;
     store.db.verify_task(&crew.tess, &two, None).await.unwrap();
-    assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "what is a duplicate is not waited for");
+    assert_eq!(status(&store, &goal).await, GoalStatus::PendingVerify, "a duplicate does not block the goal");
     assert_eq!(code(store.db.verify_goal(&crew.tess, &goal, None).await), "lead-only");
     let rob = store.guest("rob").await;
     assert_eq!(code(store.db.verify_goal(&rob, &goal, None).await), "unverified");
     store.db.verify_goal(&Caller::Human, &goal, None).await.unwrap();
     assert_eq!(code(store.db.verify_goal(&Caller::Human, &goal, None).await), "invalid");
-    // Only a lead's word puts something under a goal, so nobody else undoes that it was signed off.
+    // Only a lead links tasks, so no other caller can undo a sign-off.
     let before = store.dump().await;
     let four = || NewTask { goal_id: Some(goal.clone()), ..new_task("Four") };
     let given = || NewTask { assigned_to: Some("ben".to_owned()), ..four() };
@@ -112,7 +112,7 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
         assert_eq!(code(store.db.create_task(who, &store.project, given()).await), why);
     }
     assert_eq!((store.dump().await, status(&store, &goal).await), (before, GoalStatus::Verified));
-    // A verified goal to which something is added is open work again.
+    // A new task reopens a verified goal.
     let seq = store.db.latest();
     store.db.create_task(&crew.lena, &store.project, four()).await.unwrap();
     assert_eq!(moves(&store, seq).await, ["GOAL-001 verified -> active"]);
@@ -120,7 +120,7 @@ async fn a_goal_with_open_tasks_or_none_is_not_signed_off() {
 }
 
 #[tokio::test]
-async fn tasks_are_linked_by_leads_within_one_project() {
+async fn only_leads_link_tasks_within_one_project() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let mine = goal(&store, "Mine").await.id;
@@ -131,7 +131,7 @@ async fn tasks_are_linked_by_leads_within_one_project() {
     assert_eq!(linked.card.goal_id.as_ref(), Some(&mine));
     let seq = store.db.latest();
     store.db.link_task(&crew.lena, &task, Some(&mine)).await.unwrap();
-    assert_eq!(store.db.latest(), seq, "it is so already");
+    assert_eq!(store.db.latest(), seq, "it is already linked");
     assert_eq!(store.db.link_task(&crew.lena, &task, None).await.unwrap().card.goal_id, None);
     assert_eq!(store.kinds_since(seq).await, ["task_linked"]);
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
@@ -148,7 +148,7 @@ async fn tasks_are_linked_by_leads_within_one_project() {
 }
 
 #[tokio::test]
-async fn a_goal_becomes_active_when_the_runner_begins_one_of_its_tasks() {
+async fn goal_becomes_active_when_runner_starts_a_task() {
     let store = Store::board().await;
     let goal = goal(&store, "All of it").await.id;
     let task = store.task("One").await;
@@ -161,7 +161,7 @@ async fn a_goal_becomes_active_when_the_runner_begins_one_of_its_tasks() {
 }
 
 #[tokio::test]
-async fn what_an_assignee_begins_makes_its_goal_active() {
+async fn goal_becomes_active_when_assignee_starts_a_task() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let goal = store.db.create_goal(&crew.ben, &store.project, NewGoal { title: "G".to_owned(), description: Some("Why".to_owned()) }).await.unwrap();
@@ -173,7 +173,7 @@ async fn what_an_assignee_begins_makes_its_goal_active() {
 }
 
 #[tokio::test]
-async fn what_nobody_verifies_is_put_under_no_goal() {
+async fn unverifiable_task_cannot_be_linked_to_a_goal() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let goal = goal(&store, "All of it").await.id;
     let children = store.planned(&planner, &["One"]).await;
@@ -189,20 +189,20 @@ async fn what_nobody_verifies_is_put_under_no_goal() {
 }
 
 #[tokio::test]
-async fn the_person_is_told_where_no_lead_listens_any_more() {
+async fn human_is_notified_when_no_lead_responds() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let goal = goal(&store, "All of it").await.id;
     let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
     link(&store, &one, &goal).await;
-    hand_in(&store, &two, &crew.ben).await;
-    assert_eq!(told(&store, "human").await, Vec::<String>::new(), "a lead listens");
-    store.silence("lena").await;
-    hand_in(&store, &one, &crew.ben).await;
+    submit(&store, &two, &crew.ben).await;
+    assert_eq!(messages_to(&store, "human").await, Vec::<String>::new(), "a lead can respond");
+    store.make_unresponsive("lena").await;
+    submit(&store, &one, &crew.ben).await;
     store.db.approve_task(&Caller::Human, &one, None, EvidenceResult::Nothing).await.unwrap();
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
-    let person = told(&store, "human").await;
+    let person = messages_to(&store, "human").await;
     assert_eq!(person[0], "ben: [REVIEW] TASK-001: One");
     assert!(person[1].starts_with("runner: [GOAL] GOAL-001"), "{person:?}");
-    assert_eq!(told(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 2, "and finds it when it is back");
+    assert_eq!(messages_to(&store, "lena").await.iter().filter(|line| line.contains("[REVIEW]")).count(), 2, "the lead finds it on return");
 }

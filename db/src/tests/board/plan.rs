@@ -1,4 +1,4 @@
-//! Plans that wait for the person.
+//! Plans that wait for the human's approval.
 
 use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::{CancelReason, HeldBy, Status};
@@ -18,12 +18,12 @@ async fn held(store: &Store, ids: &[TaskId]) -> Vec<Option<HeldBy>> {
 }
 
 #[tokio::test]
-async fn a_plan_waits_until_it_is_approved() {
+async fn plan_is_held_until_approved() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
     assert_eq!(held(&store, &children).await, [Some(HeldBy::Plan); 2]);
     assert_eq!(store.db.board(&store.project).await.unwrap().plan().len(), 2);
-    assert_eq!(store.project().await.status, ProjectStatus::Active, "a plan that waits is not a finished project");
+    assert_eq!(store.project().await.status, ProjectStatus::Active, "a project with a pending plan is not complete");
     assert_eq!(code(store.reserve(&children[0], AgentKind::Coder, "base").await.map(|_| ())), "not-now");
     let seq = store.db.latest();
     store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
@@ -35,7 +35,7 @@ async fn a_plan_waits_until_it_is_approved() {
 }
 
 #[tokio::test]
-async fn a_revised_plan_goes_back_to_its_planner_with_the_words() {
+async fn revised_plan_returns_to_its_planner_with_feedback() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
     store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
@@ -51,7 +51,7 @@ async fn a_revised_plan_goes_back_to_its_planner_with_the_words() {
 }
 
 #[tokio::test]
-async fn words_reach_a_planner_that_is_still_at_work() {
+async fn feedback_reaches_running_planner() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
@@ -62,7 +62,7 @@ async fn words_reach_a_planner_that_is_still_at_work() {
 }
 
 #[tokio::test]
-async fn single_tasks_of_a_plan_can_be_started_and_the_rest_goes_on_waiting() {
+async fn starting_one_task_keeps_the_rest_of_the_plan_held() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
     store.db.start_task(&Caller::Human, &children[0]).await.unwrap();
@@ -72,7 +72,7 @@ async fn single_tasks_of_a_plan_can_be_started_and_the_rest_goes_on_waiting() {
 }
 
 #[tokio::test]
-async fn with_auto_nothing_is_held() {
+async fn auto_approval_holds_nothing() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     assert_eq!(held(&store, &children).await, [None]);
@@ -80,7 +80,7 @@ async fn with_auto_nothing_is_held() {
 }
 
 #[tokio::test]
-async fn only_the_person_decides_about_a_plan() {
+async fn only_the_human_decides_about_a_plan() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
@@ -94,7 +94,7 @@ async fn only_the_person_decides_about_a_plan() {
 }
 
 #[tokio::test]
-async fn a_planner_that_handed_in_adds_and_asks_nothing() {
+async fn finished_planner_cannot_add_tasks_or_ask() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&planning.caller, &planner, parts(&["One"])).await.unwrap();
@@ -106,7 +106,7 @@ async fn a_planner_that_handed_in_adds_and_asks_nothing() {
 }
 
 #[tokio::test]
-async fn an_empty_plan_can_be_accepted() {
+async fn empty_plan_can_be_accepted() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     store.move_with(&planning.caller, &planner, Status::Done, Some("nothing to do"), EvidenceResult::Nothing).await.unwrap();

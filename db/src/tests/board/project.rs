@@ -1,4 +1,4 @@
-//! Projects: made, edited, landed; complete when nothing is left to do.
+//! Projects: created, edited, landed, and complete when no work is left.
 
 use domain::board::attention::AttentionKind;
 use domain::board::project::{PlanApproval, ProjectStatus};
@@ -10,7 +10,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code, probe};
 
 #[tokio::test]
-async fn a_goal_brings_its_planning_task() {
+async fn project_with_goal_gets_a_planning_task() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let project = store.project().await;
     assert_eq!((project.id.as_str(), project.integration_branch.as_str()), ("PROJ-001", "vibe-relay/PROJ-001"));
@@ -23,7 +23,7 @@ async fn a_goal_brings_its_planning_task() {
 }
 
 #[tokio::test]
-async fn without_a_goal_there_is_a_board_and_no_planner() {
+async fn project_without_goal_has_no_planner() {
     let store = Store::board().await;
     assert!(store.db.board(&store.project).await.unwrap().cards.is_empty());
     let new = NewProject { title: "Again".to_owned(), plan: Some(true), ..NewProject::default() };
@@ -36,7 +36,7 @@ async fn without_a_goal_there_is_a_board_and_no_planner() {
 }
 
 #[tokio::test]
-async fn editing_records_what_changed_and_nothing_else() {
+async fn edit_records_only_changed_fields() {
     let (store, _) = Store::plan(PlanApproval::Auto).await;
     let seq = store.db.latest();
     let same = ProjectPatch { title: Some(" Site ".to_owned()), ..ProjectPatch::default() };
@@ -53,7 +53,7 @@ async fn editing_records_what_changed_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_branch_and_its_landing_are_remembered() {
+async fn project_branch_and_landing_are_recorded() {
     let store = Store::board().await;
     let seq = store.db.latest();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
@@ -67,7 +67,7 @@ async fn the_branch_and_its_landing_are_remembered() {
 }
 
 #[tokio::test]
-async fn unknown_projects_and_other_callers_are_refused() {
+async fn unknown_project_and_wrong_caller_are_refused() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     let before = store.dump().await;
@@ -85,10 +85,10 @@ async fn unknown_projects_and_other_callers_are_refused() {
 }
 
 #[tokio::test]
-async fn held_cards_do_not_keep_a_project_open_and_attention_does() {
+async fn attention_keeps_a_project_active_held_cards_do_not() {
     let store = Store::board().await;
     let status = async || store.project().await.status;
-    assert_eq!(status().await, ProjectStatus::Active, "an empty board has not reached anything");
+    assert_eq!(status().await, ProjectStatus::Active, "an empty board is not complete");
     let task = store.task("One").await;
     store.complete(&task).await;
     assert_eq!(status().await, ProjectStatus::Complete);

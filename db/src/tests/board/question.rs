@@ -1,4 +1,4 @@
-//! Questions: one at a time, answered once, taken back when the card moves on.
+//! Questions: one at a time, answered once, closed when the card moves on.
 
 use domain::board::attention::AttentionKind;
 use domain::board::project::PlanApproval;
@@ -10,7 +10,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code};
 
 #[tokio::test]
-async fn a_question_waits_for_its_answer_and_the_answer_leads_the_comment() {
+async fn answered_question_becomes_a_comment_answer_first() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -40,7 +40,7 @@ async fn a_question_waits_for_its_answer_and_the_answer_leads_the_comment() {
 }
 
 #[tokio::test]
-async fn a_long_question_does_not_crowd_out_the_answer() {
+async fn long_question_is_shortened_in_the_answer() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -51,7 +51,7 @@ async fn a_long_question_does_not_crowd_out_the_answer() {
 }
 
 #[tokio::test]
-async fn only_agents_that_may_ask_do_and_one_question_at_a_time() {
+async fn permitted_agents_ask_one_question_at_a_time() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     let reviewed = store.in_review("One").await;
@@ -68,7 +68,7 @@ async fn only_agents_that_may_ask_do_and_one_question_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_card_that_moves_on_takes_its_question_back() {
+async fn moved_card_closes_its_question() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;

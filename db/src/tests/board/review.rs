@@ -1,4 +1,4 @@
-//! Reviews: a verdict is about one commit, from a session that did not write it, and rounds are counted.
+//! Reviews: a verdict covers one commit, comes from another session than the author's, and rounds are counted.
 
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
@@ -9,7 +9,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code, head, refusal};
 
 #[tokio::test]
-async fn a_reviewers_done_approves_the_commit_it_judged() {
+async fn reviewer_done_approves_the_reviewed_commit() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
@@ -25,14 +25,14 @@ async fn a_reviewers_done_approves_the_commit_it_judged() {
 }
 
 #[tokio::test]
-async fn nobody_judges_what_their_own_session_wrote() {
+async fn author_session_cannot_review() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     let wrote = store.db.run(&coder.run).await.unwrap().session_id.unwrap();
     store.finish(&coder).await;
     store.work(&task).await;
-    assert_ne!(store.db.task(&task).await.unwrap().session_id.as_ref(), Some(&wrote), "a later attempt had another session");
+    assert_ne!(store.db.task(&task).await.unwrap().session_id.as_ref(), Some(&wrote), "a later attempt has another session");
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     store.db.run_session(&reviewer.run, &wrote).await.unwrap();
     assert_eq!(code(store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await), "own-work");
@@ -41,7 +41,7 @@ async fn nobody_judges_what_their_own_session_wrote() {
 }
 
 #[tokio::test]
-async fn a_newer_commit_voids_the_approval() {
+async fn newer_commit_revokes_the_approval() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
@@ -59,7 +59,7 @@ async fn a_newer_commit_voids_the_approval() {
 }
 
 #[tokio::test]
-async fn sending_back_needs_words_of_this_review() {
+async fn rejection_needs_a_comment_of_this_review() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
@@ -78,7 +78,7 @@ async fn sending_back_needs_words_of_this_review() {
 }
 
 #[tokio::test]
-async fn rounds_without_a_person_are_counted_and_their_word_starts_afresh() {
+async fn human_decision_resets_review_round_count() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let rounds = async || store.db.task(&task).await.unwrap().review_rounds;

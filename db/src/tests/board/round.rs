@@ -1,4 +1,4 @@
-//! Rounds of orchestration: one at a time, at most as many as configured, and then the project is complete.
+//! Orchestration rounds: one at a time and limited in number, after which the project is complete.
 
 use domain::board::card::Card;
 use domain::board::project::{PlanApproval, ProjectStatus};
@@ -15,7 +15,7 @@ async fn rounds(store: &Store) -> Vec<Card> {
     store.db.board(&store.project).await.unwrap().cards.into_iter().filter(|card| card.round_of.is_some()).collect()
 }
 
-/// Lets the open round add `titles` and finish.
+/// Lets the open round create `titles` and finish.
 async fn orchestrate(store: &Store, planner: &TaskId, titles: &[&str]) -> Vec<TaskId> {
     let round = rounds(store).await.pop().unwrap();
     let agent = store.agent(&round.id, AgentKind::Orchestrator).await;
@@ -29,7 +29,7 @@ async fn orchestrate(store: &Store, planner: &TaskId, titles: &[&str]) -> Vec<Ta
 }
 
 #[tokio::test]
-async fn one_round_begins_when_the_last_child_is_done() {
+async fn round_starts_when_the_last_child_is_done() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
     store.complete(&children[0]).await;
@@ -39,7 +39,7 @@ async fn one_round_begins_when_the_last_child_is_done() {
     assert_eq!((round.phase, round.status, round.round), (AgentKind::Orchestrator, Status::InProgress, Some(1)));
     assert_eq!((round.round_of.as_ref(), round.parent_task_id.as_ref()), (Some(&planner), None));
     assert_eq!(store.project().await.status, ProjectStatus::Active);
-    // Nothing that happens beside it begins a second one.
+    // Other changes do not start a second round.
     let beside = store.task("Beside the plan").await;
     store.complete(&beside).await;
     assert_eq!(rounds(&store).await.len(), 1);
@@ -50,7 +50,7 @@ async fn one_round_begins_when_the_last_child_is_done() {
 }
 
 #[tokio::test]
-async fn rounds_that_add_work_are_followed_by_another_up_to_the_limit() {
+async fn rounds_repeat_up_to_the_limit_while_work_is_added() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let mut children = store.planned(&planner, &["One"]).await;
     for number in 1..=3 {
@@ -64,7 +64,7 @@ async fn rounds_that_add_work_are_followed_by_another_up_to_the_limit() {
     assert_eq!(rounds(&store).await.len(), 3);
     let project = store.project().await;
     assert_eq!(project.status, ProjectStatus::Complete);
-    // A person begins again where the agents stopped.
+    // The human can start another round after the limit.
     let more = store.task("One more").await;
     assert_eq!(store.project().await.status, ProjectStatus::Active);
     store.complete(&more).await;
@@ -76,7 +76,7 @@ async fn rounds_that_add_work_are_followed_by_another_up_to_the_limit() {
 }
 
 #[tokio::test]
-async fn a_plan_without_a_finished_child_has_no_round() {
+async fn plan_without_finished_child_has_no_round() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.cancel(&children[0], "obsolete").await;
@@ -85,7 +85,7 @@ async fn a_plan_without_a_finished_child_has_no_round() {
 }
 
 #[tokio::test]
-async fn an_orchestrator_gives_up_tasks_of_its_project_only() {
+async fn orchestrator_cancels_only_tasks_of_its_project() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
@@ -102,7 +102,7 @@ async fn an_orchestrator_gives_up_tasks_of_its_project_only() {
 }
 
 #[tokio::test]
-async fn the_database_knows_each_round_once() {
+async fn each_round_is_unique_in_the_database() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
@@ -121,7 +121,7 @@ async fn the_database_knows_each_round_once() {
 }
 
 #[tokio::test]
-async fn what_a_round_adds_does_not_wait_for_the_person() {
+async fn tasks_added_by_a_round_are_not_held() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One"]).await;
     store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();

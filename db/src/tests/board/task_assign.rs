@@ -1,4 +1,4 @@
-//! Giving tasks to agents from outside: when they are made, afterwards, and back again.
+//! Assignment of tasks to external agents: on creation, later, and unassignment.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, crew, hands, stage, told, update};
+use crate::tests::external_agents::{assigned, contributors, crew, messages_to, stage, update};
 use crate::tests::store::{Store, code, new_task, parts, refusal};
 
 #[tokio::test]
-async fn a_task_made_for_somebody_is_assigned_and_they_and_the_leads_are_told() {
+async fn task_created_for_an_agent_notifies_it_and_the_leads() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let new = NewTask { assigned_to: Some("ben".to_owned()), role_hat: Some(Role::Builder), ..new_task("A page") };
     let task = store.db.create_task(&crew.tess, &store.project, new).await.unwrap();
     assert_eq!((Stage::of(&task.card), task.card.held_by, task.created_by.as_deref()), (Stage::Assigned, None, Some("tess")));
-    assert_eq!((hands(&task.card), task.card.contributors.role_hat), ("ben /  / - / -".to_owned(), Some(Role::Builder)));
-    assert_eq!(told(&store, "ben").await, ["tess: [ASSIGNED] TASK-001: A page"]);
-    assert_eq!(told(&store, "lena").await, ["tess: [ASSIGNED] TASK-001: A page (copy)"]);
+    assert_eq!((contributors(&task.card), task.card.contributors.role_hat), ("ben /  / - / -".to_owned(), Some(Role::Builder)));
+    assert_eq!(messages_to(&store, "ben").await, ["tess: [ASSIGNED] TASK-001: A page"]);
+    assert_eq!(messages_to(&store, "lena").await, ["tess: [ASSIGNED] TASK-001: A page (copy)"]);
     assert_eq!(code(store.reserve(&task.card.id, AgentKind::Coder, "base").await), "not-now");
     let events = store.kinds_since(0).await;
     assert!(events.contains(&"task_assigned") && events.contains(&"hat_assigned"), "{events:?}");
@@ -30,21 +30,21 @@ async fn a_task_made_for_somebody_is_assigned_and_they_and_the_leads_are_told() 
 }
 
 #[tokio::test]
-async fn whoever_takes_a_task_of_its_own_making_tells_the_leads_and_not_itself() {
+async fn self_assigned_task_notifies_only_the_leads() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let new = NewTask { assigned_to: Some("ben".to_owned()), ..new_task("A page") };
     let task = store.db.create_task(&crew.ben, &store.project, new).await.unwrap().card.id;
-    assert_eq!(told(&store, "ben").await, Vec::<String>::new());
-    assert_eq!(told(&store, "lena").await, ["ben: [ASSIGNED] TASK-001: A page"]);
+    assert_eq!(messages_to(&store, "ben").await, Vec::<String>::new());
+    assert_eq!(messages_to(&store, "lena").await, ["ben: [ASSIGNED] TASK-001: A page"]);
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_task_of_an_agent_from_outside_waits_for_the_person() {
+async fn task_of_an_external_agent_is_held_for_the_human() {
     let store = Store::board().await;
     let rob = store.guest("rob").await;
-    // To start tasks is the person's.
+    // Only the human starts tasks.
     let task = store.db.create_task(&rob, &store.project, NewTask { start: true, ..new_task("Mend it") }).await.unwrap();
     assert_eq!((task.card.held_by, Stage::of(&task.card)), (Some(HeldBy::Human), Stage::Pending));
     assert_eq!(task.created_by.as_deref(), Some("rob"));
@@ -59,7 +59,7 @@ async fn a_task_of_an_agent_from_outside_waits_for_the_person() {
 }
 
 #[tokio::test]
-async fn only_agents_from_outside_who_are_there_are_assigned() {
+async fn only_active_external_agents_can_be_assigned() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let running = store.task("Running").await;
@@ -86,7 +86,7 @@ async fn only_agents_from_outside_who_are_there_are_assigned() {
 }
 
 #[tokio::test]
-async fn short_names_and_names_of_a_team_find_their_agent() {
+async fn short_and_team_names_resolve_to_the_assignee() {
     let store = Store::board().await;
     let lead = store.member("platform/lea", &[Role::Lead]).await;
     store.member("platform/ann", &[]).await;
@@ -99,7 +99,7 @@ async fn short_names_and_names_of_a_team_find_their_agent() {
 }
 
 #[tokio::test]
-async fn an_assignee_begins_when_what_it_builds_on_is_done() {
+async fn assignee_cannot_start_before_dependencies_are_done() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let first = store.task("First").await;
@@ -112,7 +112,7 @@ async fn an_assignee_begins_when_what_it_builds_on_is_done() {
 }
 
 #[tokio::test]
-async fn leads_give_out_what_waits_and_others_do_not() {
+async fn only_leads_assign_waiting_tasks() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let rob = store.guest("rob").await;
@@ -123,19 +123,19 @@ async fn leads_give_out_what_waits_and_others_do_not() {
     assert_eq!(code(update(&store, &rob, &task, to("rob")).await), "unverified");
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Assigned).await), "invalid");
     let given = update(&store, &crew.lena, &task, to("rob")).await.unwrap().card;
-    assert_eq!((Stage::of(&given), given.held_by, hands(&given)), (Stage::Assigned, None, "rob /  / - / -".to_owned()));
-    // Somebody else, before anybody began, without another stage.
+    assert_eq!((Stage::of(&given), given.held_by, contributors(&given)), (Stage::Assigned, None, "rob /  / - / -".to_owned()));
+    // Reassignment before the start keeps the stage.
     let moved = TaskUpdate { assigned_to: Some("ben".to_owned()), ..TaskUpdate::default() };
     assert_eq!(code(update(&store, &rob, &task, moved.clone()).await), "unverified");
     update(&store, &crew.lena, &task, moved).await.unwrap();
-    assert_eq!(told(&store, "rob").await, ["lena: [ASSIGNED] TASK-001: Mend it", "lena: [TAKEN BACK] TASK-001: Mend it"]);
-    assert_eq!(told(&store, "ben").await, ["lena: [ASSIGNED] TASK-001: Mend it"]);
+    assert_eq!(messages_to(&store, "rob").await, ["lena: [ASSIGNED] TASK-001: Mend it", "lena: [TAKEN BACK] TASK-001: Mend it"]);
+    assert_eq!(messages_to(&store, "ben").await, ["lena: [ASSIGNED] TASK-001: Mend it"]);
     assert_eq!(code(stage(&store, &rob, &task, Stage::InProgress).await), "not-assignee");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn a_lead_leaves_alone_what_the_person_stopped_and_a_plan_keeps_its_hold() {
+async fn lead_respects_stopped_tasks_and_plan_holds() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.task("One").await;
@@ -157,7 +157,7 @@ async fn a_lead_leaves_alone_what_the_person_stopped_and_a_plan_keeps_its_hold()
 }
 
 #[tokio::test]
-async fn assigning_ends_the_right_of_a_run_and_taking_back_waits_for_start() {
+async fn assignment_fences_the_run_and_unassignment_holds() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.task("One").await;
@@ -170,8 +170,8 @@ async fn assigning_ends_the_right_of_a_run_and_taking_back_waits_for_start() {
     assert_eq!(code(store.db.assign_task(&crew.lena, &task, None, None).await), "human-only");
     let back = store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap().card;
     assert_eq!((back.held_by, back.contributors.role_hat), (Some(HeldBy::Human), None));
-    assert_eq!(hands(&back), "- / coder-TASK-001+ben / - / -", "it was in progress, so ben had a hand in it");
-    assert_eq!(told(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [TAKEN BACK] TASK-001: One"]);
+    assert_eq!(contributors(&back), "- / coder-TASK-001+ben / - / -", "it was in progress, so ben counts as a builder");
+    assert_eq!(messages_to(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [TAKEN BACK] TASK-001: One"]);
     store.db.start_task(&Caller::Human, &task).await.unwrap();
     store.reserve(&task, AgentKind::Coder, "base").await.unwrap();
     assert_eq!(code(store.db.assign_task(&crew.ben, &task, Some("ben".to_owned()), None).await), "lead-only");
@@ -181,7 +181,7 @@ async fn assigning_ends_the_right_of_a_run_and_taking_back_waits_for_start() {
 }
 
 #[tokio::test]
-async fn many_tasks_at_once_are_made_by_leads_only() {
+async fn only_leads_create_several_tasks_at_once() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let plan = store.task("Plan").await;
@@ -193,7 +193,7 @@ async fn many_tasks_at_once_are_made_by_leads_only() {
 }
 
 #[tokio::test]
-async fn every_task_says_who_made_it() {
+async fn task_names_its_creator() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
@@ -202,7 +202,7 @@ async fn every_task_says_who_made_it() {
 }
 
 #[tokio::test]
-async fn tasks_made_at_once_by_many_all_get_an_id_of_their_own() {
+async fn concurrently_created_tasks_get_unique_ids() {
     let store = Store::board().await;
     let mut writers = Vec::new();
     for writer in 0..8 {
@@ -224,10 +224,10 @@ async fn tasks_made_at_once_by_many_all_get_an_id_of_their_own() {
 }
 
 #[tokio::test]
-async fn nobody_is_assigned_who_fell_silent_long_ago() {
+async fn unresponsive_agent_cannot_be_assigned() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    store.silence("ben").await;
+    store.make_unresponsive("ben").await;
     let new = NewTask { assigned_to: Some("ben".to_owned()), ..new_task("One") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "dead-agent");
     let tess = assigned(&store, "Two", "tess").await;

@@ -1,4 +1,4 @@
-//! Making tasks: by a person, by agents, many at once.
+//! Creation of tasks: by the human, by agents, and several at once.
 
 use domain::board::project::PlanApproval;
 use domain::board::status::{HeldBy, Status};
@@ -10,7 +10,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code, new_task, parts, refusal};
 
 #[tokio::test]
-async fn a_persons_card_waits_for_start_unless_told_otherwise() {
+async fn human_card_is_held_unless_started() {
     let store = Store::board().await;
     let full = NewTask {
         description: Some(" keep\r\nme ".to_owned()),
@@ -31,7 +31,7 @@ async fn a_persons_card_waits_for_start_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_and_leaves_nothing() {
+async fn invalid_task_is_refused_without_side_effects() {
     let store = Store::board().await;
     let before = store.dump().await;
     let create = async |new: NewTask| store.db.create_task(&Caller::Human, &store.project, new).await;
@@ -49,7 +49,7 @@ async fn what_cannot_be_is_refused_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn subtasks_name_each_other_by_place_and_come_together() {
+async fn subtasks_refer_to_each_other_by_position() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     let after = |index: u32, title: &str| NewSubtask { depends_on: vec![Dependency::Index(index)], ..parts(&[title]).remove(0) };
@@ -62,7 +62,7 @@ async fn subtasks_name_each_other_by_place_and_come_together() {
 }
 
 #[tokio::test]
-async fn subtasks_are_all_made_or_none() {
+async fn subtasks_are_created_all_or_none() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     let before = store.dump().await;
@@ -88,7 +88,7 @@ async fn subtasks_are_all_made_or_none() {
 }
 
 #[tokio::test]
-async fn agents_add_only_to_their_own_plan() {
+async fn agents_add_tasks_only_to_their_own_plan() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let other = store.task("Not of the plan").await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
@@ -107,7 +107,7 @@ async fn agents_add_only_to_their_own_plan() {
 }
 
 #[tokio::test]
-async fn a_cancelled_task_gets_no_children() {
+async fn cancelled_task_cannot_get_children() {
     let store = Store::board().await;
     let parent = store.task("Parent").await;
     store.cancel(&parent, "obsolete").await;
@@ -118,7 +118,7 @@ async fn a_cancelled_task_gets_no_children() {
 }
 
 #[tokio::test]
-async fn an_agent_from_outside_adds_to_a_plan_as_a_lead_only() {
+async fn external_agent_adds_to_a_plan_only_as_lead() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let (lena, ben, rob) = (store.member("lena", &[Role::Lead]).await, store.member("ben", &[]).await, store.guest("rob").await);
     let below = || NewTask { parent_task_id: Some(planner.clone()), ..new_task("Part") };

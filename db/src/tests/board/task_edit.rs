@@ -1,4 +1,4 @@
-//! Changing tasks where they stand: words, order, dependencies; started, retried, stopped.
+//! Edits of tasks: texts, order and dependencies; start, retry and stop.
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
@@ -15,7 +15,7 @@ fn depends(on: &[&domain::id::TaskId]) -> TaskPatch {
 }
 
 #[tokio::test]
-async fn an_edit_names_the_fields_that_differ() {
+async fn edit_event_names_changed_fields() {
     let store = Store::board().await;
     let (first, second) = (store.task("One").await, store.task("Two").await);
     let seq = store.db.latest();
@@ -39,7 +39,7 @@ async fn an_edit_names_the_fields_that_differ() {
 }
 
 #[tokio::test]
-async fn circles_and_strangers_are_refused() {
+async fn cycles_and_foreign_dependencies_are_refused() {
     let store = Store::board().await;
     let first = store.task("One").await;
     let second = store.task_after("Two", &[&first]).await;
@@ -54,29 +54,29 @@ async fn circles_and_strangers_are_refused() {
 }
 
 #[tokio::test]
-async fn a_lost_dependency_is_put_before_the_person_until_it_is_settled() {
+async fn cancelled_dependency_needs_attention_until_settled() {
     let store = Store::board().await;
     let (first, second) = (store.task("One").await, store.task("Two").await);
     let waiting = store.task_after("Waits", &[&first, &second]).await;
-    let told = async || store.card(&waiting).await.attention.map(|attention| attention.detail[..8].to_owned());
+    let lost_dependency = async || store.card(&waiting).await.attention.map(|attention| attention.detail[..8].to_owned());
     store.cancel(&first, "duplicate").await;
-    assert_eq!(told().await, None, "a duplicate is done elsewhere");
+    assert_eq!(lost_dependency().await, None, "a duplicate counts as done");
     store.cancel(&second, "failed").await;
-    assert_eq!(told().await.as_deref(), Some("TASK-002"));
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"));
     assert_eq!(store.card(&waiting).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
     store.db.start_task(&Caller::Human, &waiting).await.unwrap();
-    assert_eq!(told().await.as_deref(), Some("TASK-002"), "starting it does not bring the dependency back");
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"), "starting it does not restore the dependency");
     let third = store.task("Three").await;
     store.cancel(&third, "abandoned").await;
     store.db.edit_task(&Caller::Human, &waiting, depends(&[&third])).await.unwrap();
-    assert_eq!(told().await.as_deref(), Some("TASK-004"));
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-004"));
     store.move_to(&Caller::Human, &third, Status::Backlog).await.unwrap();
-    assert_eq!(told().await, None);
+    assert_eq!(lost_dependency().await, None);
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn start_and_retry_give_all_attempts_back() {
+async fn start_and_retry_reset_attempts() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
@@ -99,7 +99,7 @@ async fn start_and_retry_give_all_attempts_back() {
 }
 
 #[tokio::test]
-async fn only_the_person_starts_and_stops_and_only_what_is_open() {
+async fn only_the_human_starts_and_stops_open_tasks() {
     let store = Store::board().await;
     let task = store.task("One").await;
     for caller in [Caller::Runner, store.agent(&task, AgentKind::Coder).await.caller] {

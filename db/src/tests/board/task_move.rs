@@ -1,4 +1,4 @@
-//! Moving tasks: the whole table, and what each need asks for.
+//! Moves of tasks: the whole transition table and each requirement.
 
 use domain::board::attention::AttentionKind;
 use domain::board::project::PlanApproval;
@@ -12,7 +12,7 @@ use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, clean, code, evidence, head, refusal};
 use crate::{Caller, MoveRequest};
 
-/// Puts a task where no legal way leads to, its run current again.
+/// Forces a task into a status, with its run current again.
 async fn force(store: &Store, task: &TaskId, phase: AgentKind, status: Status) {
     let task = task.clone();
     let work = store.db.write(move |tx| {
@@ -32,7 +32,7 @@ async fn force(store: &Store, task: &TaskId, phase: AgentKind, status: Status) {
 }
 
 #[tokio::test]
-async fn the_store_allows_what_the_table_allows_and_nothing_else() {
+async fn store_allows_exactly_the_transition_table() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let Caller::Run(run) = store.agent(&task, AgentKind::Coder).await.caller else { panic!("an agent is a run") };
@@ -62,7 +62,7 @@ async fn the_store_allows_what_the_table_allows_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_refused_move_says_what_is_allowed() {
+async fn refused_move_lists_legal_moves() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let refused = refusal(store.move_to(&Caller::Human, &task, Status::Done).await);
@@ -73,7 +73,7 @@ async fn a_refused_move_says_what_is_allowed() {
 }
 
 #[tokio::test]
-async fn review_is_reached_with_evidence_only() {
+async fn review_needs_evidence() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -90,7 +90,7 @@ async fn review_is_reached_with_evidence_only() {
     assert_eq!(code(to_review(found(nothing.clone())).await), "no-commits");
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     assert_eq!(store.dump().await, before);
-    // What somebody else said about the task does not speak for this run.
+    // A comment of another author does not justify this run's empty diff.
     store.db.add_comment(&Caller::Human, &task, "Well?", None).await.unwrap();
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     store.db.add_comment(&coder.caller, &task, "Nothing had to change.", None).await.unwrap();
@@ -101,7 +101,7 @@ async fn review_is_reached_with_evidence_only() {
 }
 
 #[tokio::test]
-async fn an_empty_change_passes_with_a_comment_of_the_run_that_moves_it() {
+async fn empty_diff_passes_with_a_comment_of_the_run() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let first = store.agent(&task, AgentKind::Coder).await;
@@ -115,7 +115,7 @@ async fn an_empty_change_passes_with_a_comment_of_the_run_that_moves_it() {
 }
 
 #[tokio::test]
-async fn agents_move_their_own_task_only() {
+async fn agents_move_only_their_own_task() {
     let store = Store::board().await;
     let (own, other) = (store.task("Own").await, store.task("Other").await);
     let coder = store.agent(&own, AgentKind::Coder).await;
@@ -127,7 +127,7 @@ async fn agents_move_their_own_task_only() {
 }
 
 #[tokio::test]
-async fn the_runner_respects_dependencies_and_holds_and_a_person_overrides_them() {
+async fn human_overrides_dependencies_and_holds_runner_does_not() {
     let store = Store::board().await;
     let first = store.task("One").await;
     let second = store.task_after("Two", &[&first]).await;
@@ -143,7 +143,7 @@ async fn the_runner_respects_dependencies_and_holds_and_a_person_overrides_them(
 }
 
 #[tokio::test]
-async fn cancelling_needs_one_of_four_reasons_and_can_be_taken_back() {
+async fn cancellation_needs_a_listed_reason_and_can_be_undone() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
@@ -154,7 +154,7 @@ async fn cancelling_needs_one_of_four_reasons_and_can_be_taken_back() {
     assert_eq!(store.card(&task).await.cancel_reason, Some(CancelReason::Abandoned));
     let back = store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap().card;
     assert_eq!((back.held_by, back.cancel_reason), (Some(HeldBy::Human), None));
-    assert_eq!(back.approved_sha, None, "what was approved before it was given up is not approved now");
+    assert_eq!(back.approved_sha, None, "cancelling revokes the approval");
     store.db.start_task(&Caller::Human, &task).await.unwrap();
     store.work(&task).await;
     assert!(!store.card(&task).await.is_approved());
@@ -162,7 +162,7 @@ async fn cancelling_needs_one_of_four_reasons_and_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn a_persons_done_approves_the_tip_or_closes_without_it() {
+async fn human_done_approves_the_tip_or_closes() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let seq = store.db.latest();
@@ -174,8 +174,8 @@ async fn a_persons_done_approves_the_tip_or_closes_without_it() {
 
     let closed = store.in_review("Two").await;
     assert_eq!(code(store.move_to(&Caller::Human, &closed, Status::Done).await), "nothing-to-approve");
-    let wish = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };
-    let card = store.db.move_task(&Caller::Human, &closed, wish, head("head")).await.unwrap().card;
+    let request = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };
+    let card = store.db.move_task(&Caller::Human, &closed, request, head("head")).await.unwrap().card;
     assert_eq!((card.status, card.approved_sha), (Status::Done, None));
 
     let bare = store.task("No branch").await;
@@ -188,14 +188,14 @@ async fn a_persons_done_approves_the_tip_or_closes_without_it() {
 }
 
 #[tokio::test]
-async fn the_runner_finishes_only_what_was_approved() {
+async fn runner_finishes_only_approved_tasks() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     assert_eq!(code(store.move_to(&Caller::Runner, &task, Status::Done).await), "not-now");
 }
 
 #[tokio::test]
-async fn a_planner_without_children_gives_a_reason_and_needs_the_person() {
+async fn empty_plan_needs_a_reason_and_attention() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     assert_eq!(code(store.move_to(&agent.caller, &planner, Status::Done).await), "empty-plan");
@@ -208,17 +208,17 @@ async fn a_planner_without_children_gives_a_reason_and_needs_the_person() {
     let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(again.attention, None);
     let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("So be it"), EvidenceResult::Nothing).await.unwrap().card;
-    assert_eq!(closed.attention, None, "the person knows");
+    assert_eq!(closed.attention, None, "the human closed it");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn what_is_looked_up_depends_on_the_move() {
+async fn required_evidence_depends_on_the_move() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     let look = async |caller: &Caller, to| store.db.required_evidence(caller, &task, to).await.unwrap();
-    assert_eq!(look(&coder.caller, Status::InReview).await, EvidenceRequest::Nothing, "there is no branch yet");
+    assert_eq!(look(&coder.caller, Status::InReview).await, EvidenceRequest::Nothing, "the task has no branch yet");
     store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let (git_dir, branch) = ("/home/ann/site/.git".to_owned(), "vr/TASK-001/work".to_owned());
     let evidence_of = EvidenceRequest::Evidence {
@@ -229,7 +229,7 @@ async fn what_is_looked_up_depends_on_the_move() {
     };
     let tip = EvidenceRequest::Head { git_dir, branch };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
-    assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no look");
+    assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no evidence");
     assert_eq!(look(&Caller::Human, Status::Done).await, tip);
     store.move_with(&coder.caller, &task, Status::InReview, None, evidence()).await.unwrap();
     store.finish(&coder).await;

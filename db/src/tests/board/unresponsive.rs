@@ -1,4 +1,4 @@
-//! Tasks whose assignee left or fell silent: the person is asked, until somebody has them or they are taken back.
+//! Tasks whose assignee left or stopped responding: they need attention until reassigned or unassigned.
 
 use domain::board::attention::AttentionKind;
 use domain::board::stage::Stage;
@@ -15,7 +15,7 @@ async fn asks(store: &Store, task: &TaskId) -> Option<(AttentionKind, String)> {
 }
 
 #[tokio::test]
-async fn the_person_is_asked_what_becomes_of_the_open_tasks_of_who_left() {
+async fn leaving_agent_flags_its_open_tasks() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let done = completed(&store, "Done", &crew).await;
@@ -37,7 +37,7 @@ async fn the_person_is_asked_what_becomes_of_the_open_tasks_of_who_left() {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_any_more_when_the_assignee_is_back() {
+async fn returning_assignee_clears_flag() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let (one, other) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
@@ -52,7 +52,7 @@ async fn nothing_is_asked_any_more_when_the_assignee_is_back() {
 }
 
 #[tokio::test]
-async fn the_state_tells_what_was_heard_of_an_assignee() {
+async fn snapshot_contains_assignee_presence() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
@@ -63,25 +63,25 @@ async fn the_state_tells_what_was_heard_of_an_assignee() {
     let connected = store.db.connect(&crew.ben).unwrap();
     assert!(known().await.unwrap().connected);
     store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
-    assert!(!known().await.unwrap().connected, "who left does not work on it");
+    assert!(!known().await.unwrap().connected, "an agent that left is not connected");
     drop(connected);
     store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap();
     assert_eq!(known().await, None);
 }
 
 #[tokio::test]
-async fn a_silent_assignee_is_missed_once_and_no_more_when_it_is_heard_of() {
+async fn unresponsive_assignee_is_flagged_once_until_heartbeat() {
     let store = Store::board().await;
     crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
     let miss = async |name: &str| store.db.flag_unresponsive_assignee(&task, name, "Assigned to ben, silent.").await.unwrap();
     let seq = store.db.latest();
     miss("tess").await;
-    assert_eq!(asks(&store, &task).await, None, "it was given to somebody else meanwhile");
+    assert_eq!(asks(&store, &task).await, None, "it was reassigned meanwhile");
     miss("ben").await;
     miss("ben").await;
     store.db.retry_task(&Caller::Human, &task).await.unwrap();
-    assert_eq!(asks(&store, &task).await, Some((AttentionKind::AssigneeUnresponsive, "Assigned to ben, silent.".to_owned())), "that is no end of it");
+    assert_eq!(asks(&store, &task).await, Some((AttentionKind::AssigneeUnresponsive, "Assigned to ben, silent.".to_owned())), "the flag stays");
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
     assert_eq!(asks(&store, &task).await, None);
@@ -94,7 +94,7 @@ async fn a_silent_assignee_is_missed_once_and_no_more_when_it_is_heard_of() {
 }
 
 #[tokio::test]
-async fn nobody_is_missed_when_the_task_is_taken_back_given_on_or_moved() {
+async fn flag_clears_on_unassign_reassign_or_move() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let missed = async |title: &str| {
@@ -111,14 +111,14 @@ async fn nobody_is_missed_when_the_task_is_taken_back_given_on_or_moved() {
         assert_eq!(asks(&store, task).await, None);
     }
     store.db.deregister(&crew.ben, &store.project, "ben").await.unwrap();
-    assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::ReviewLimit, "that it left says more");
+    assert_eq!(asks(&store, &left).await.unwrap().0, AttentionKind::ReviewLimit, "the departure takes precedence");
     store.db.flag_unresponsive_assignee(&store.task("Nobody's").await, "ben", "Silent.").await.unwrap();
     store.check_fold().await;
 }
 
-/// What the silence hid is asked of the person now.
+/// The lost dependency was hidden by the liveness flag.
 #[tokio::test]
-async fn a_lost_dependency_is_told_after_a_silence() {
+async fn lost_dependency_is_flagged_after_liveness_flag_clears() {
     let store = Store::board().await;
     crew(&store).await;
     let first = store.task("First").await;

@@ -1,4 +1,4 @@
-//! Repeated calls: the same call of a run has its effect once and the same answer each time.
+//! Repeated calls: a call has one effect and returns the same answer each time.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};
 
 #[tokio::test]
-async fn every_write_of_an_agent_is_carried_out_once_a_call() {
+async fn agent_writes_run_once_per_call() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     let task = store.task("One").await;
@@ -28,7 +28,7 @@ async fn every_write_of_an_agent_is_carried_out_once_a_call() {
     let moved = store.move_with(&coder.call("2"), &task, Status::InReview, None, evidence()).await.unwrap();
 
     let before = store.dump().await;
-    // Whatever a repeated call carries, the first one is what it answers with.
+    // A repeated call with other arguments still returns the first answer.
     assert_eq!(store.db.add_comment(&coder.call("1"), &task, "said again", None).await.unwrap(), comment);
     assert_eq!(store.db.create_task(&planning.call("1"), &store.project, new_task("Single")).await.unwrap(), single);
     assert_eq!(store.db.create_subtasks(&planning.call("2"), &planner, parts(&["A", "B"])).await.unwrap(), many);
@@ -36,14 +36,14 @@ async fn every_write_of_an_agent_is_carried_out_once_a_call() {
     assert_eq!(store.move_with(&coder.call("2"), &task, Status::InReview, None, EvidenceResult::Nothing).await.unwrap(), moved);
     assert_eq!(store.dump().await, before);
 
-    // The answer outlives the run; a new call does not.
+    // A stored answer outlives the run, but a new call is refused.
     store.finish(&coder).await;
     assert_eq!(store.db.add_comment(&coder.call("1"), &task, "said", None).await.unwrap(), comment);
     assert_eq!(code(store.db.add_comment(&coder.call("9"), &task, "said", None).await), "stale-run");
 }
 
 #[tokio::test]
-async fn every_write_among_agents_is_carried_out_once_a_call() {
+async fn collaboration_writes_run_once_per_call() {
     let store = Store::board().await;
     let (db, project) = (&store.db, &store.project);
     let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
@@ -72,7 +72,7 @@ async fn every_write_among_agents_is_carried_out_once_a_call() {
 }
 
 #[tokio::test]
-async fn call_ids_belong_to_their_run_and_their_request() {
+async fn call_ids_are_scoped_to_run_and_request() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
     let (first, second) = (store.agent(&one, AgentKind::Coder).await, store.agent(&two, AgentKind::Coder).await);
@@ -86,7 +86,7 @@ async fn call_ids_belong_to_their_run_and_their_request() {
 }
 
 #[tokio::test]
-async fn a_refused_call_may_be_repeated_when_it_is_mended() {
+async fn refused_call_can_be_retried() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -95,7 +95,7 @@ async fn a_refused_call_may_be_repeated_when_it_is_mended() {
 }
 
 #[tokio::test]
-async fn the_same_call_sent_at_once_has_one_effect() {
+async fn concurrent_duplicate_calls_have_one_effect() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -114,7 +114,7 @@ async fn the_same_call_sent_at_once_has_one_effect() {
 }
 
 #[tokio::test]
-async fn answers_are_kept_for_a_day() {
+async fn stored_answers_expire_after_a_day() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;

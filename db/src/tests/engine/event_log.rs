@@ -1,4 +1,4 @@
-//! The log: every kind of event is recorded by some use-case, read by number, and wakes who waits.
+//! The event log: some use case records every kind, events are read by number, and subscribers are notified.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use crate::Caller;
 use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, probe};
 
-/// Lets a team do everything that only teams do.
+/// Records every event of collaboration.
 async fn team(store: &Store) {
     let (db, project) = (&store.db, &store.project);
     let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
@@ -49,7 +49,7 @@ async fn gates(store: &Store) {
     db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
 }
 
-/// Leads a project through everything that can happen to one.
+/// Takes a project through every kind of event.
 async fn story() -> Store {
     let human = &Caller::Human;
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
@@ -98,16 +98,16 @@ async fn story() -> Store {
 }
 
 #[tokio::test]
-async fn every_kind_of_event_is_recorded_and_read_back() {
+async fn every_event_kind_is_recorded_and_read_back() {
     let store = story().await;
     let recorded: BTreeSet<&str> = store.kinds_since(0).await.into_iter().collect();
     let known: BTreeSet<&str> = Event::KINDS.iter().copied().collect();
-    assert_eq!(known.difference(&recorded).collect::<Vec<_>>(), Vec::<&&str>::new(), "no use-case records these");
+    assert_eq!(known.difference(&recorded).collect::<Vec<_>>(), Vec::<&&str>::new(), "no use case records these");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn numbers_have_no_gaps_and_pages_no_seams() {
+async fn event_numbers_have_no_gaps_across_pages() {
     let store = story().await;
     let all = store.db.events_after(0, None, u32::MAX).await.unwrap();
     assert_eq!(all.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(), (1..=store.db.latest()).collect::<Vec<_>>());
@@ -125,34 +125,34 @@ async fn numbers_have_no_gaps_and_pages_no_seams() {
 }
 
 #[tokio::test]
-async fn a_project_is_told_its_own_events_and_those_of_no_project() {
+async fn project_log_contains_its_own_and_global_events() {
     let store = Store::board().await;
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let elsewhere = store.db.create_project(&Caller::Human, elsewhere, probe()).await.unwrap().id;
     store.db.set_human_token("token").await.unwrap();
     store.task("One").await;
-    let told = async |id| store.db.events_after(0, Some(&id), 9).await.unwrap().iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>();
-    assert_eq!(told(store.project.clone()).await, ["project_created", "token_made", "task_created"]);
-    assert_eq!(told(elsewhere).await, ["project_created", "token_made"]);
+    let kinds = async |id| store.db.events_after(0, Some(&id), 9).await.unwrap().iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>();
+    assert_eq!(kinds(store.project.clone()).await, ["project_created", "token_made", "task_created"]);
+    assert_eq!(kinds(elsewhere).await, ["project_created", "token_made"]);
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn the_last_event_about_a_card_carries_it() {
+async fn last_event_about_a_card_carries_the_card() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
     store.agent(&task, AgentKind::Coder).await;
-    let told = store.db.events_after(seq, None, 3).await.unwrap();
-    assert_eq!(told.iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>(), ["task_moved", "agent_registered", "run_started"]);
-    assert_eq!((told[0].card.as_ref(), told[1].card.as_ref(), told[1].project.as_ref()), (None, None, None));
-    let card = told[2].card.as_ref().unwrap();
+    let events = store.db.events_after(seq, None, 3).await.unwrap();
+    assert_eq!(events.iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>(), ["task_moved", "agent_registered", "run_started"]);
+    assert_eq!((events[0].card.as_ref(), events[1].card.as_ref(), events[1].project.as_ref()), (None, None, None));
+    let card = events[2].card.as_ref().unwrap();
     assert_eq!((card.status, card.run.as_ref().map(|run| run.attempt)), (Status::InProgress, Some(1)));
-    assert_eq!((told[0].run_id.as_ref(), told[2].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
+    assert_eq!((events[0].run_id.as_ref(), events[2].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
 }
 
 #[tokio::test]
-async fn a_reader_is_woken_and_finds_what_it_was_woken_for() {
+async fn subscriber_is_notified_after_the_commit() {
     let store = Store::board().await;
     let mut news = store.db.subscribe();
     news.borrow_and_update();
@@ -167,7 +167,7 @@ async fn a_reader_is_woken_and_finds_what_it_was_woken_for() {
 }
 
 #[tokio::test]
-async fn the_format_on_disk_is_this() {
+async fn stored_event_format_is_stable() {
     let store = Store::board().await;
     let task: TaskId = store.task("One").await;
     let seq = store.db.latest();

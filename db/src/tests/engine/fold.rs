@@ -1,4 +1,4 @@
-//! The board is the fold of the log, whatever happens: long random histories of people, runner and agents, legal and illegal.
+//! The board equals the fold of the log after long random histories of legal and illegal moves by all kinds of callers.
 
 use domain::board::attention::AttentionKind;
 use domain::board::project::PlanApproval;
@@ -27,7 +27,7 @@ const STEPS: u32 = 120;
 struct World {
     store: Store,
     dice: StdRng,
-    /// Everybody who ever had a way in, runs that are over included.
+    /// All callers that ever had a token, including ended runs.
     callers: Vec<Caller>,
 }
 
@@ -38,7 +38,7 @@ impl World {
 
     fn caller(&mut self) -> Caller {
         let callers = self.callers.clone();
-        // People and the runner often, so that their steps are not drowned by agents that are gone.
+        // Choose the human and the runner often, because most agents have ended.
         match self.dice.random_range(0..10) {
             0..3 => Caller::Human,
             3 => Caller::Runner,
@@ -66,21 +66,21 @@ impl World {
         ])
     }
 
-    /// Moves a card anywhere, legal or not, and sees that the table had the last word.
+    /// Moves a card to any status and checks that the transition table decides.
     async fn wander(&mut self, caller: Caller, task: TaskId) -> Result<()> {
         let (to, found) = (self.pick(Status::ALL), self.found());
         let reason = self.pick(&[None, Some("obsolete".to_owned()), Some("failed".to_owned()), Some("Because".to_owned())]);
-        let wish = MoveRequest { to, reason, merge: self.dice.random() };
+        let request = MoveRequest { to, reason, merge: self.dice.random() };
         let card = self.store.card(&task).await;
         let mover = caller.mover();
         let aim = if mover == Some(Mover::Reviewer) && to == Status::Done { Status::InReview } else { to };
         let legal = mover.is_some_and(|mover| rule(card.phase, card.status, aim, mover).is_some());
-        let outcome = self.store.db.move_task(&caller, &task, wish, found).await;
+        let outcome = self.store.db.move_task(&caller, &task, request, found).await;
         assert!(legal || outcome.is_err(), "{caller:?} moved {task} from {} to {to}", card.status);
         outcome.map(|_| ())
     }
 
-    /// One step of anybody.
+    /// Takes one step as a random caller.
     async fn step(&mut self) -> Result<()> {
         let board = self.store.db.board(&self.store.project).await?;
         let tasks: Vec<TaskId> = board.cards.iter().map(|card| card.id.clone()).collect();
@@ -127,7 +127,7 @@ impl World {
         }
     }
 
-    /// Says or does something among agents, whoever may.
+    /// Takes one collaboration step as a random caller.
     async fn talk(&mut self, caller: Caller) -> Result<()> {
         let (db, project) = (self.store.db.clone(), self.store.project.clone());
         let name = self.pick(&["ann", "ole", "all", "human", "coder-TASK-002", "nobody"]);
@@ -136,7 +136,7 @@ impl World {
             1..3 => db.check_inbox(&caller, &project, None).await.map(|_| ()),
             3 => db.deregister(&caller, &project, name).await,
             4 => {
-                let token = db.register(&self.store.room(), &project, named(name, &[]), None).await?.token;
+                let token = db.register(&self.store.invite(), &project, named(name, &[]), None).await?.token;
                 self.callers.extend(db.caller(&token.unwrap_or_default()).await?);
                 Ok(())
             }
@@ -162,7 +162,7 @@ impl World {
     }
 }
 
-/// What must hold of any board.
+/// Checks the invariants of a board.
 fn check(board: &Board, seed: u64) {
     for card in &board.cards {
         let what = format!("seed {seed}: {card:?}");
@@ -213,7 +213,7 @@ async fn history(seed: u64) -> (u32, u32) {
 }
 
 #[tokio::test]
-async fn the_board_is_the_fold_of_the_log_whatever_happens() {
+async fn board_equals_the_fold_of_the_log() {
     let (mut done, mut refused) = (0, 0);
     for seed in 0..HISTORIES {
         let (more_done, more_refused) = history(seed).await;

@@ -1,4 +1,4 @@
-//! Indexes: what is asked often is found without looking through a table.
+//! Indexes: frequent queries do not scan a table.
 
 use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
@@ -13,7 +13,7 @@ async fn plan(store: &Store, statement: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_thread_is_found_by_its_task_and_the_history_by_its_project() {
+async fn threads_and_history_use_indexes() {
     let store = Store::board().await;
     let thread = plan(&store, &history_sql(&HistoryQuery { task: Some(TaskId::new(1)), ..HistoryQuery::default() })).await;
     assert!(thread.contains("messages_by_task") && !thread.contains("TEMP B-TREE"), "{thread}");
@@ -22,7 +22,7 @@ async fn a_thread_is_found_by_its_task_and_the_history_by_its_project() {
 }
 
 #[tokio::test]
-async fn who_is_there_and_what_is_theirs_is_found_by_an_index() {
+async fn agents_and_their_tasks_use_indexes() {
     let store = Store::board().await;
     let statements = [
         ("agents_present", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND left_at IS NULL ORDER BY name"),

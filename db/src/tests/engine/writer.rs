@@ -1,4 +1,4 @@
-//! The one writer: groups, savepoints, and what happens when a transaction is lost.
+//! The single writer: batches, savepoints and lost transactions.
 
 use domain::event::Event;
 use tokio::sync::oneshot;
@@ -7,26 +7,26 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::tests::store::{Store, code, new_task, probe};
 use crate::{Caller, Error, Result};
 
-/// Changes a row that no event tells of.
+/// Changes a row without recording an event.
 async fn count(tx: &mut Tx) -> Result<()> {
     tx.next_number("test").await.map(|_| ())
 }
 
 #[tokio::test]
-async fn a_change_without_an_event_is_not_kept() {
+async fn change_without_an_event_is_rolled_back() {
     let store = Store::board().await;
     let before = store.dump().await;
     let silent = store.db.write(|tx| Box::pin(async move { count(tx).await })).await;
     assert!(matches!(silent, Err(Error::NoEvent)), "{silent:?}");
     assert_eq!(store.dump().await, before);
-    // What the use-case before it said about itself does not excuse the next.
+    // An earlier use case's exemption does not apply to the next one.
     store.db.claim_reference("a/.git", "refs/heads/a", None).await.unwrap();
     let silent = store.db.write(|tx| Box::pin(async move { count(tx).await })).await;
     assert!(matches!(silent, Err(Error::NoEvent)), "{silent:?}");
 }
 
 #[tokio::test]
-async fn two_hundred_writers_at_once_all_succeed() {
+async fn two_hundred_concurrent_writers_succeed() {
     let store = Store::board().await;
     let seq = store.db.latest();
     let writers: Vec<_> = (0..200)
@@ -41,13 +41,13 @@ async fn two_hundred_writers_at_once_all_succeed() {
     }
     ids.sort_unstable();
     assert_eq!(ids, (1..=200).collect::<Vec<_>>());
-    let told = store.db.events_after(seq, None, u32::MAX).await.unwrap();
-    assert_eq!(told.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(), (seq + 1..=seq + 200).collect::<Vec<_>>());
+    let events = store.db.events_after(seq, None, u32::MAX).await.unwrap();
+    assert_eq!(events.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(), (seq + 1..=seq + 200).collect::<Vec<_>>());
     assert_eq!(store.db.latest(), seq + 200);
     store.check_fold().await;
 }
 
-/// Holds the writer in the middle of a group until the returned sender is used.
+/// Blocks the writer in the middle of a batch until the returned sender is used.
 async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
     let (release, released) = oneshot::channel::<()>();
     let (entered, inside) = oneshot::channel::<()>();
@@ -67,7 +67,7 @@ async fn hold(store: &Store) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Re
     (release, held)
 }
 
-/// Returns when as many use-cases wait behind the held one.
+/// Returns once this many use cases are queued behind the blocked one.
 async fn queued(store: &Store, waiting: usize) {
     while store.db.writer.queue_len() < waiting {
         tokio::task::yield_now().await;
@@ -75,7 +75,7 @@ async fn queued(store: &Store, waiting: usize) {
 }
 
 #[tokio::test]
-async fn a_refused_use_case_of_a_group_is_undone_alone() {
+async fn refused_use_case_in_a_batch_is_rolled_back_alone() {
     let store = Store::board().await;
     let (db, project, seq) = (store.db.clone(), store.project.clone(), store.db.latest());
     let (release, held) = hold(&store).await;
@@ -108,9 +108,9 @@ async fn a_refused_use_case_of_a_group_is_undone_alone() {
     first.await.unwrap().unwrap();
     assert_eq!(code(bad.await.unwrap()), "no-plan-waiting");
     last.await.unwrap().unwrap();
-    let told = db.events_after(seq, None, 9).await.unwrap();
+    let events = db.events_after(seq, None, 9).await.unwrap();
     assert_eq!(
-        told.iter().map(|envelope| (envelope.seq, envelope.event.kind())).collect::<Vec<_>>(),
+        events.iter().map(|envelope| (envelope.seq, envelope.event.kind())).collect::<Vec<_>>(),
         [(seq + 1, "task_created"), (seq + 2, "task_created")]
     );
     assert!(!store.dump().await.iter().any(|row| row.starts_with("counters") && row.contains("74657374")), "\"test\" was not counted");
@@ -118,7 +118,7 @@ async fn a_refused_use_case_of_a_group_is_undone_alone() {
 }
 
 #[tokio::test]
-async fn a_lost_transaction_fails_its_whole_group_and_nothing_after_it() {
+async fn lost_transaction_fails_only_its_batch() {
     let store = Store::board().await;
     let seq = store.db.latest();
     let (release, held) = hold(&store).await;
@@ -126,7 +126,7 @@ async fn a_lost_transaction_fails_its_whole_group_and_nothing_after_it() {
     let good = tokio::spawn(async move { db.create_task(&Caller::Human, &project, new_task("Lost with it")).await });
     queued(&store, 1).await;
     let db = store.db.clone();
-    // What SQLite does by itself when the disk is full.
+    // SQLite does the same when the disk is full.
     let broken = tokio::spawn(async move {
         db.write(|tx| {
             Box::pin(async move {
@@ -144,7 +144,7 @@ async fn a_lost_transaction_fails_its_whole_group_and_nothing_after_it() {
     for outcome in [held.await.unwrap(), good.await.unwrap().map(|_| ()), broken.await.unwrap()] {
         assert!(matches!(outcome, Err(Error::Storage(_))), "{outcome:?}");
     }
-    // The use-case behind it found a transaction of its own.
+    // The next use case got its own transaction.
     assert_eq!(next.await.unwrap().unwrap().card.id.as_str(), "TASK-001");
     assert_eq!(store.kinds_since(seq).await, ["task_created"]);
     assert_eq!(store.db.latest(), seq + 1);
@@ -152,7 +152,7 @@ async fn a_lost_transaction_fails_its_whole_group_and_nothing_after_it() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_busy_for_too_long_is_an_error_and_not_the_end() {
+async fn busy_database_is_an_error_and_the_writer_continues() {
     let store = Store::board().await;
     let patience = store.db.write(|tx| {
         Box::pin(async move {

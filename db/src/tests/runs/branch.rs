@@ -1,4 +1,4 @@
-//! The project branch by the record: where it was left, what the person is asked about it, and what they take.
+//! The record of the project branch: its tip, and the human's decision about unapproved commits.
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::Status;
@@ -12,7 +12,7 @@ fn sha(name: &str) -> Sha {
 }
 
 #[tokio::test]
-async fn it_is_recorded_only_from_where_it_was_known_to_be() {
+async fn tip_is_recorded_only_from_the_expected_commit() {
     let store = Store::board().await;
     let moved = async |from: Option<&str>, to| {
         let from = from.map(sha);
@@ -20,14 +20,14 @@ async fn it_is_recorded_only_from_where_it_was_known_to_be() {
         store.project().await.integration_head
     };
     assert_eq!(moved(None, "one").await.as_deref(), Some("one"));
-    assert_eq!(moved(None, "late").await.as_deref(), Some("one"), "somebody else recorded it meanwhile");
+    assert_eq!(moved(None, "late").await.as_deref(), Some("one"), "another call recorded it first");
     assert_eq!(moved(Some("one"), "two").await.as_deref(), Some("two"));
     assert_eq!(moved(Some("one"), "late").await.as_deref(), Some("two"));
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn the_record_knows_what_is_approved_and_not_merged() {
+async fn branch_record_lists_approved_unmerged_commits() {
     let store = Store::board().await;
     let record = async || store.db.branch_record(&store.project).await.unwrap();
     assert_eq!(record().await.approved, [""; 0]);
@@ -42,7 +42,7 @@ async fn the_record_knows_what_is_approved_and_not_merged() {
 }
 
 #[tokio::test]
-async fn the_person_is_asked_on_one_card_and_takes_what_it_named() {
+async fn branch_decision_is_asked_on_one_card_and_accepts_its_tip() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
     store.db.record_branch_tip(&store.project, "branch", None, &sha("left")).await.unwrap();
@@ -56,18 +56,18 @@ async fn the_person_is_asked_on_one_card_and_takes_what_it_named() {
     let accepted = async || store.db.branch_record(&store.project).await.unwrap().accepted_tip;
     assert_eq!(accepted().await, None);
 
-    // A card that asks nothing takes nothing.
+    // A card without a branch decision accepts no tip.
     store.db.retry_task(&Caller::Human, &two).await.unwrap();
     assert_eq!(accepted().await, None);
     store.db.retry_task(&Caller::Human, &one).await.unwrap();
     assert_eq!((store.card(&one).await.attention, accepted().await), (None, Some(sha("tip"))));
     store.db.record_branch_tip(&store.project, "branch", Some(&sha("left")), &sha("tip")).await.unwrap();
-    assert_eq!(accepted().await, None, "it is recorded now");
+    assert_eq!(accepted().await, None, "it is now the recorded tip");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn nothing_else_that_needs_the_person_takes_a_tip() {
+async fn only_branch_attention_accepts_a_tip() {
     let store = Store::board().await;
     let task = store.task("One").await;
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
@@ -77,7 +77,7 @@ async fn nothing_else_that_needs_the_person_takes_a_tip() {
     store.db.clear_branch_decision(&task).await.unwrap();
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
     let attention = store.card(&task).await.attention.unwrap();
-    assert_eq!((attention.detail.as_str(), attention.tip), ("It could not be merged", None), "what is asked first stays");
+    assert_eq!((attention.detail.as_str(), attention.tip), ("It could not be merged", None), "the first attention stays");
     store.db.retry_task(&Caller::Human, &task).await.unwrap();
     assert_eq!(store.db.branch_record(&store.project).await.unwrap().accepted_tip, None);
     store.cancel(&task, "obsolete").await;

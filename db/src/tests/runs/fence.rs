@@ -1,4 +1,4 @@
-//! Fencing: a run that is no longer current writes nothing.
+//! Fencing: a run that is no longer current cannot write.
 
 use domain::board::project::PlanApproval;
 use domain::board::status::Status;
@@ -11,7 +11,7 @@ use crate::Caller;
 use crate::tests::external_agents::crew;
 use crate::tests::store::{Agent, Store, code, evidence, head, new_task, parts};
 
-/// Tries everything that an agent may write, and sees that nothing of it is taken.
+/// Tries every write of an agent and checks that none has an effect.
 async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str) {
     let before = store.dump().await;
     for caller in [&agent.caller, &agent.call("new")] {
@@ -28,7 +28,7 @@ async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str)
 }
 
 #[tokio::test]
-async fn every_step_of_a_person_fences_the_run() {
+async fn human_actions_fence_the_run() {
     for to in [Status::InReview, Status::Backlog, Status::Cancelled, Status::Done] {
         let store = Store::board().await;
         let task = store.task("One").await;
@@ -36,7 +36,7 @@ async fn every_step_of_a_person_fences_the_run() {
         let seq = store.db.latest();
         store.move_with(&Caller::Human, &task, to, Some("obsolete"), evidence()).await.unwrap();
         assert_eq!(store.kinds_since(seq).await[..2], ["run_stop_requested", "task_moved"], "{to}");
-        assert!(store.card(&task).await.run.unwrap().stopping, "its process is not gone yet");
+        assert!(store.card(&task).await.run.unwrap().stopping, "its process has not exited yet");
         writes_nothing(&store, &agent, &task, to.as_str()).await;
         let status = store.status(&task).await;
         if status.is_open() {
@@ -49,7 +49,7 @@ async fn every_step_of_a_person_fences_the_run() {
 }
 
 #[tokio::test]
-async fn stopping_fences_the_run_and_keeps_the_card() {
+async fn stop_fences_the_run_and_keeps_the_card() {
     let store = Store::board().await;
     for by_run in [false, true] {
         let task = store.task("One").await;
@@ -70,7 +70,7 @@ async fn stopping_fences_the_run_and_keeps_the_card() {
 }
 
 #[tokio::test]
-async fn an_ended_run_and_its_successor_are_told_apart() {
+async fn stop_of_an_ended_run_leaves_its_successor_alone() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let first = store.agent(&task, AgentKind::Coder).await;
@@ -84,7 +84,7 @@ async fn an_ended_run_and_its_successor_are_told_apart() {
 }
 
 #[tokio::test]
-async fn an_orchestrator_that_gives_up_a_task_stops_its_agent_and_not_itself() {
+async fn orchestrator_cancelling_a_task_stops_only_its_agent() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
@@ -102,7 +102,7 @@ async fn an_orchestrator_that_gives_up_a_task_stops_its_agent_and_not_itself() {
 }
 
 #[tokio::test]
-async fn a_finished_cards_process_can_still_be_stopped() {
+async fn process_of_a_finished_card_can_be_stopped() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
@@ -115,7 +115,7 @@ async fn a_finished_cards_process_can_still_be_stopped() {
 }
 
 #[tokio::test]
-async fn the_decision_of_a_lead_or_a_verifier_fences_the_run_of_another() {
+async fn decision_by_lead_or_verifier_fences_another_run() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
@@ -129,7 +129,7 @@ async fn the_decision_of_a_lead_or_a_verifier_fences_the_run_of_another() {
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
     store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await.unwrap();
     store.merge(&task).await;
-    assert!(!store.card(&task).await.run.unwrap().stopping, "its own move and the runner's stop no run");
+    assert!(!store.card(&task).await.run.unwrap().stopping, "neither its own move nor the runner's stops the run");
     store.db.reject_verification(&crew.tess, &task, "It broke").await.unwrap();
     assert!(store.card(&task).await.run.unwrap().stopping);
     writes_nothing(&store, &reviewer, &task, "taken back by a verifier").await;

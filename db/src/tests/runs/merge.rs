@@ -9,7 +9,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code, head};
 
 #[tokio::test]
-async fn merged_work_is_done_and_lets_others_begin() {
+async fn merged_task_is_done_and_unblocks_dependents() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let next = store.task_after("Two", &[&task]).await;
@@ -26,7 +26,7 @@ async fn merged_work_is_done_and_lets_others_begin() {
 }
 
 #[tokio::test]
-async fn only_the_approved_commit_is_merged_and_only_once() {
+async fn only_the_approved_commit_is_merged_once() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let branch = store.project().await.integration_branch;
@@ -41,7 +41,7 @@ async fn only_the_approved_commit_is_merged_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_failed_merge_sends_the_card_back_with_words_of_the_runner() {
+async fn failed_merge_returns_the_card_with_a_comment() {
     let store = Store::board().await;
     let first = store.task("One").await;
     store.complete(&first).await;
@@ -53,12 +53,12 @@ async fn a_failed_merge_sends_the_card_back_with_words_of_the_runner() {
     assert_eq!((back.card.status, back.card.approved_sha, back.review_rounds), (Status::InProgress, None, 1));
     let comment = store.db.comments(&task).await.unwrap().remove(0);
     assert_eq!((comment.author_role, comment.content.as_str()), (AuthorRole::Runner, "It conflicts in a.rs"));
-    assert_eq!(store.project().await.status, ProjectStatus::Active, "there is work again");
+    assert_eq!(store.project().await.status, ProjectStatus::Active, "the task is open again");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn the_runner_puts_a_card_before_the_person_once() {
+async fn runner_requests_attention_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();

@@ -1,4 +1,4 @@
-//! Parking: told when it changes, remembered until it is lifted.
+//! Parking: each change is recorded, and it lasts until lifted.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use crate::tests::store::Store;
 
 #[tokio::test]
-async fn parking_is_told_once_and_lifted_once() {
+async fn parking_is_recorded_once_and_lifted_once() {
     let store = Store::board().await;
     let seq = store.db.latest();
     let until = |milliseconds| Parking {
@@ -29,9 +29,9 @@ async fn parking_is_told_once_and_lifted_once() {
     store.check_fold().await;
 }
 
-/// However long it lasts, and across restarts: what is stored is how often it was tried.
+/// The number of failed probes is stored, so the backoff survives restarts.
 #[tokio::test]
-async fn the_pause_grows_with_every_try_in_vain_and_begins_anew_when_it_was_lifted() {
+async fn parking_backoff_grows_and_resets() {
     let store = Store::board().await;
     let reason = ParkReason::ServiceUnreachable;
     let until = async || store.db.parkings().await.unwrap().remove(0).until;
@@ -50,7 +50,7 @@ async fn the_pause_grows_with_every_try_in_vain_and_begins_anew_when_it_was_lift
         assert_eq!(fail().await, expected);
         let told = (until().await, store.db.latest());
         store.db.park_with_backoff(reason, "another agent's".to_owned()).await.unwrap();
-        assert_eq!((until().await, store.db.latest()), told, "who fails during the pause began before it");
+        assert_eq!((until().await, store.db.latest()), told, "a failure during the pause belongs to a run that started before it");
         time_passes().await;
     }
     store.db.resume(reason).await.unwrap();

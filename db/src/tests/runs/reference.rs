@@ -1,11 +1,11 @@
-//! References in repositories: ours only when written down.
+//! References in repositories: ours only if recorded.
 
 use domain::runs::agent_kind::AgentKind;
 
 use crate::tests::store::Store;
 
 #[tokio::test]
-async fn only_what_was_written_down_is_ours() {
+async fn only_recorded_references_are_ours() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
@@ -15,11 +15,11 @@ async fn only_what_was_written_down_is_ours() {
     store.db.claim_reference("a/.git", branch, None).await.unwrap();
     assert!(store.db.owns_reference("a/.git", branch).await.unwrap());
     assert!(!store.db.owns_reference("b/.git", branch).await.unwrap());
-    assert_eq!(store.db.latest(), seq, "written before every branch: too frequent for the log");
+    assert_eq!(store.db.latest(), seq, "too frequent for the event log");
 }
 
 #[tokio::test]
-async fn a_reference_is_at_rest_while_no_agent_works_on_its_task() {
+async fn reference_is_idle_without_a_live_run() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
     for (name, task) in [("main-line", None), ("one", Some(&one)), ("two", Some(&two))] {

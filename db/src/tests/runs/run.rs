@@ -1,4 +1,4 @@
-//! Runs: reserved once, noted while they last, ended once; who pays for a failure.
+//! Runs: reservation, progress, end, and which failures count as attempts.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use domain::runs::run::Usage;
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
 use crate::{Caller, NewRun, RunEnd};
 
-fn wish(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
+fn new_run(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
     NewRun {
         task: task.clone(),
         phase: AgentKind::Coder,
@@ -24,11 +24,11 @@ fn wish(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
 }
 
 #[tokio::test]
-async fn a_reserved_run_is_on_the_card_before_any_process() {
+async fn reserved_run_is_on_the_card_before_its_process() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
-    let reserved = store.db.reserve_run(wish(&task, Some(4001))).await.unwrap();
+    let reserved = store.db.reserve_run(new_run(&task, Some(4001))).await.unwrap();
     assert_eq!((reserved.run.attempt, reserved.run.port, reserved.run.sha.as_deref()), (1, Some(4001), Some("base")));
     assert_eq!(reserved.run_dir, PathBuf::from("runs/RUN-001"));
     assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir);
@@ -43,29 +43,29 @@ async fn a_reserved_run_is_on_the_card_before_any_process() {
 }
 
 #[tokio::test]
-async fn nothing_is_reserved_twice_or_where_it_does_not_belong() {
+async fn double_or_misplaced_reservation_is_refused() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let live = store.db.reserve_run(wish(&task, Some(4001))).await.unwrap().run;
+    let live = store.db.reserve_run(new_run(&task, Some(4001))).await.unwrap().run;
     let other = store.task("Two").await;
     let before = store.dump().await;
     let refused = async |new: NewRun| code(store.db.reserve_run(new).await.map(|_| ()));
-    assert_eq!(refused(NewRun { status: Status::InProgress, ..wish(&task, None) }).await, "run-ending");
-    assert_eq!(refused(wish(&other, Some(4001))).await, "invalid");
-    assert_eq!(refused(NewRun { status: Status::InProgress, ..wish(&other, None) }).await, "not-now");
-    assert_eq!(refused(NewRun { phase: AgentKind::Reviewer, ..wish(&other, None) }).await, "not-now");
-    assert_eq!(refused(wish(&"TASK-404".parse().unwrap(), None)).await, "not-found");
+    assert_eq!(refused(NewRun { status: Status::InProgress, ..new_run(&task, None) }).await, "run-ending");
+    assert_eq!(refused(new_run(&other, Some(4001))).await, "invalid");
+    assert_eq!(refused(NewRun { status: Status::InProgress, ..new_run(&other, None) }).await, "not-now");
+    assert_eq!(refused(NewRun { phase: AgentKind::Reviewer, ..new_run(&other, None) }).await, "not-now");
+    assert_eq!(refused(new_run(&"TASK-404".parse().unwrap(), None)).await, "not-found");
     assert_eq!(store.dump().await, before);
     store.end(&live.id, EndClass::Finished, None).await;
-    store.db.reserve_run(wish(&other, Some(4001))).await.unwrap();
+    store.db.reserve_run(new_run(&other, Some(4001))).await.unwrap();
     store.db.stop_task(&Caller::Human, &task).await.unwrap();
-    assert_eq!(refused(NewRun { status: Status::InProgress, ..wish(&task, None) }).await, "not-now");
+    assert_eq!(refused(NewRun { status: Status::InProgress, ..new_run(&task, None) }).await, "not-now");
     store.cancel(&task, "obsolete").await;
-    assert_eq!(refused(NewRun { status: Status::Cancelled, ..wish(&task, None) }).await, "not-now");
+    assert_eq!(refused(NewRun { status: Status::Cancelled, ..new_run(&task, None) }).await, "not-now");
 }
 
 #[tokio::test]
-async fn reviews_are_for_reviewers_until_somebody_approved() {
+async fn only_reviewers_run_in_review_until_approval() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     assert_eq!(code(store.reserve(&task, AgentKind::Coder, "head").await.map(|_| ())), "not-now");
@@ -81,7 +81,7 @@ async fn reviews_are_for_reviewers_until_somebody_approved() {
 }
 
 #[tokio::test]
-async fn sessions_are_kept_for_the_next_attempt_and_can_be_forgotten() {
+async fn session_is_kept_for_the_next_attempt_until_cleared() {
     let store = Store::board().await;
     let task = store.task("One").await;
     assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None);
@@ -95,7 +95,7 @@ async fn sessions_are_kept_for_the_next_attempt_and_can_be_forgotten() {
     store.work(&task).await;
     assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap().as_deref(), Some("session of RUN-002"));
     store.agent(&task, AgentKind::Reviewer).await;
-    assert_eq!(store.db.task(&task).await.unwrap().session_id.as_deref(), Some("session of RUN-002"), "a reviewer's is not the task's");
+    assert_eq!(store.db.task(&task).await.unwrap().session_id.as_deref(), Some("session of RUN-002"), "a reviewer's session is not the task's");
     let seq = store.db.latest();
     store.db.clear_sessions(&task, AgentKind::Coder).await.unwrap();
     store.db.clear_sessions(&task, AgentKind::Coder).await.unwrap();
@@ -106,7 +106,7 @@ async fn sessions_are_kept_for_the_next_attempt_and_can_be_forgotten() {
 }
 
 #[tokio::test]
-async fn cost_is_told_and_samples_are_only_kept() {
+async fn cost_is_an_event_and_samples_are_not() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -116,7 +116,7 @@ async fn cost_is_told_and_samples_are_only_kept() {
     store.db.run_usage(&agent.run, Usage { turns: 2, context_tokens: None, context_limit: None, ..usage }).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["run_usage"]);
     let run = store.db.run(&agent.run).await.unwrap();
-    assert_eq!((run.turns, run.context_tokens, run.context_limit), (2, Some(7), Some(8)), "what is not known now was known before");
+    assert_eq!((run.turns, run.context_tokens, run.context_limit), (2, Some(7), Some(8)), "missing values keep the earlier ones");
     let end = RunEnd {
         class: EndClass::Finished,
         failure: None,
@@ -135,7 +135,7 @@ async fn cost_is_told_and_samples_are_only_kept() {
 }
 
 #[tokio::test]
-async fn a_run_is_reminded_once() {
+async fn run_is_reminded_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -146,11 +146,11 @@ async fn a_run_is_reminded_once() {
     store.finish(&agent).await;
     let over = store.agent(&task, AgentKind::Coder).await;
     store.finish(&over).await;
-    assert!(!store.db.mark_reminded(&over.run).await.unwrap(), "it hears nothing any more");
+    assert!(!store.db.mark_reminded(&over.run).await.unwrap(), "the run has ended");
 }
 
 #[tokio::test]
-async fn a_run_ends_once() {
+async fn run_ends_once() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -166,7 +166,7 @@ async fn a_run_ends_once() {
 }
 
 #[tokio::test]
-async fn failures_wait_longer_each_time_and_then_need_the_person() {
+async fn failures_back_off_and_then_need_attention() {
     for (failure, kind) in [
         (Some(FailureClass::NoOutcome), AttentionKind::NoOutcome),
         (Some(FailureClass::Checkout), AttentionKind::Repository),
@@ -196,7 +196,7 @@ async fn failures_wait_longer_each_time_and_then_need_the_person() {
 }
 
 #[tokio::test]
-async fn what_is_not_the_tasks_fault_pays_no_attempt() {
+async fn environment_failures_use_no_attempt() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
@@ -209,12 +209,12 @@ async fn what_is_not_the_tasks_fault_pays_no_attempt() {
     let agent = store.agent(&task, AgentKind::Coder).await;
     store.cancel(&task, "obsolete").await;
     store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
-    assert_eq!(failures().await, 0, "the card is finished however its process ends");
+    assert_eq!(failures().await, 0, "the card is finished, however its process ends");
 }
 
-/// What was found out about its end was found out before they stopped it.
+/// A stop by the human takes precedence over the failure that was detected.
 #[tokio::test]
-async fn a_run_that_the_person_stopped_ended_as_stopped_and_pays_nothing() {
+async fn stopped_run_uses_no_attempt() {
     for class in [EndClass::Failed, EndClass::Parked, EndClass::Finished] {
         let store = Store::board().await;
         let task = store.task("One").await;
@@ -230,7 +230,7 @@ async fn a_run_that_the_person_stopped_ended_as_stopped_and_pays_nothing() {
 }
 
 #[tokio::test]
-async fn a_move_forgets_earlier_failures() {
+async fn move_resets_failures() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -241,7 +241,7 @@ async fn a_move_forgets_earlier_failures() {
 }
 
 #[tokio::test]
-async fn checkouts_are_written_down_before_and_after() {
+async fn checkout_is_recorded_before_and_after_creation() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
@@ -259,14 +259,14 @@ async fn checkouts_are_written_down_before_and_after() {
 }
 
 #[tokio::test]
-async fn a_folder_that_another_database_left_is_nobodys() {
+async fn foreign_run_folder_is_not_reused() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let run_dirs = store.folder.path().join("runs");
     for left in ["RUN-001", "RUN-001-2"] {
         std::fs::create_dir_all(run_dirs.join(left)).unwrap();
     }
-    let reserved = store.db.reserve_run(NewRun { runs_root: run_dirs.clone(), ..wish(&task, None) }).await.unwrap();
+    let reserved = store.db.reserve_run(NewRun { runs_root: run_dirs.clone(), ..new_run(&task, None) }).await.unwrap();
     assert_eq!((reserved.run.id.as_str(), &reserved.run_dir), ("RUN-001", &run_dirs.join("RUN-001-3")));
     assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir, "it is found again");
 }

@@ -1,4 +1,4 @@
-//! Messages to a running agent: delivered once, kept in the thread.
+//! Messages to a running agent: delivered once and kept in the thread.
 
 use domain::runs::agent_kind::AgentKind;
 
@@ -6,7 +6,7 @@ use crate::Caller;
 use crate::tests::store::{Store, code};
 
 #[tokio::test]
-async fn a_message_is_queued_delivered_once_and_remembered() {
+async fn run_message_is_delivered_once_and_kept() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -25,7 +25,7 @@ async fn a_message_is_queued_delivered_once_and_remembered() {
 }
 
 #[tokio::test]
-async fn only_the_person_speaks_and_only_to_who_listens() {
+async fn only_the_human_messages_live_runs() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;

@@ -1,4 +1,4 @@
-//! What the runner plans from, and what it says back.
+//! The snapshot that the scheduler reads, and the wait reasons that it sets.
 
 use domain::board::project::PlanApproval;
 use domain::board::status::HeldBy;
@@ -12,7 +12,7 @@ use crate::engine::tx::NoEventReason;
 use crate::tests::store::{Store, new_task, parts};
 
 #[tokio::test]
-async fn the_state_is_everything_in_one_look() {
+async fn snapshot_contains_everything_the_scheduler_reads() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -26,13 +26,13 @@ async fn the_state_is_everything_in_one_look() {
     assert_eq!(state.tasks[1].task, whole);
     let waiting = store.task_after("Two", &[&planner, &task]).await;
     let state = store.db.snapshot().await.unwrap();
-    assert_eq!(state.tasks[2].task, store.db.task(&waiting).await.unwrap(), "what a waiting task waits for is planned from");
+    assert_eq!(state.tasks[2].task, store.db.task(&waiting).await.unwrap(), "a waiting task is part of the snapshot");
     assert_eq!(state.live, [store.db.run(&agent.run).await.unwrap()]);
     assert!(state.parkings.is_empty());
 }
 
 #[tokio::test]
-async fn whys_are_told_when_they_change() {
+async fn wait_reason_changes_are_recorded() {
     let store = Store::board().await;
     let (first, second) = (store.task("One").await, store.task("Two").await);
     let seq = store.db.latest();
@@ -48,7 +48,7 @@ async fn whys_are_told_when_they_change() {
     assert_eq!(card.wait_reason, Some(WaitReason::NoFreeSlot { limit: 3 }));
     assert_eq!(store.card(&first).await.updated_at, updated);
     store.agent(&second, AgentKind::Coder).await;
-    assert_eq!(store.card(&second).await.wait_reason, None, "an agent is at work");
+    assert_eq!(store.card(&second).await.wait_reason, None, "an agent is running");
     store.check_fold().await;
 }
 
@@ -76,7 +76,7 @@ async fn five_thousand_tasks_are_read_and_changed() {
     many.await.unwrap();
     let board = store.db.board(&store.project).await.unwrap();
     assert_eq!((board.cards.len(), board.cards[4999].id.as_str()), (5000, "TASK-5000"));
-    assert!(board.cards.is_sorted_by_key(|card| card.id.number()), "so that the browser finds them");
+    assert!(board.cards.is_sorted_by_key(|card| card.id.number()), "the browser searches them by number");
     assert_eq!(store.db.snapshot().await.unwrap().tasks.len(), 5000);
     let last = store.db.create_task(&Caller::Human, &store.project, new_task("One more")).await.unwrap();
     assert_eq!(last.card.id.as_str(), "TASK-5001");

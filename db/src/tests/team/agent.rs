@@ -1,4 +1,4 @@
-//! Agents: how they join, whose a name is, and how they go.
+//! Agents: registration, ownership of names and departure.
 
 use domain::event::Event;
 use domain::refusal::Refusal;
@@ -11,7 +11,7 @@ use crate::tests::external_agents::{call, named};
 use crate::tests::store::{Store, code, refusal};
 
 #[tokio::test]
-async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
+async fn human_created_token_is_trusted() {
     let store = Store::board().await;
     let new = Registration {
         name: "mara".to_owned(),
@@ -30,7 +30,7 @@ async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
     );
     assert_eq!((agent.team.as_deref(), agent.description.as_deref(), agent.left_at), (Some("platform"), Some("Looks twice"), None));
     assert_eq!(store.db.agents(&store.project).await.unwrap(), [agent]);
-    for other in [&mara, &Caller::Runner, &store.room()] {
+    for other in [&mara, &Caller::Runner, &store.invite()] {
         assert_eq!(code(store.db.create_agent_token(other, &store.project, new.clone()).await), "human-only");
         assert_eq!(code(store.db.create_invite_token(other, &store.project).await), "human-only");
     }
@@ -43,43 +43,43 @@ async fn a_token_of_the_person_makes_an_agent_that_it_vouches_for() {
 }
 
 #[tokio::test]
-async fn a_room_token_opens_nothing_but_registering() {
+async fn invite_token_can_only_register() {
     let store = Store::board().await;
     let (old, token) = (
         store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
         store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
     );
-    assert_eq!(store.db.caller(&old).await.unwrap(), None, "the earlier one lets nobody in any more");
-    let room = store.db.caller(&token).await.unwrap().unwrap();
-    assert_eq!((&room, room.name(), room.project()), (&store.room(), None, Some(&store.project)));
+    assert_eq!(store.db.caller(&old).await.unwrap(), None, "the earlier token is revoked");
+    let invite = store.db.caller(&token).await.unwrap().unwrap();
+    assert_eq!((&invite, invite.name(), invite.project()), (&store.invite(), None, Some(&store.project)));
     let task = store.task("One").await;
     let before = store.dump().await;
-    assert_eq!(code(store.say(&room, "all", "Hello").await), "not-registered");
-    assert_eq!(code(store.db.check_inbox(&room, &store.project, None).await), "not-registered");
-    assert_eq!(code(store.db.set_status(&room, &store.project, "here").await), "not-registered");
-    assert_eq!(code(store.db.add_comment(&room, &task, "Hello", None).await), "not-registered");
+    assert_eq!(code(store.say(&invite, "all", "Hello").await), "not-registered");
+    assert_eq!(code(store.db.check_inbox(&invite, &store.project, None).await), "not-registered");
+    assert_eq!(code(store.db.set_status(&invite, &store.project, "here").await), "not-registered");
+    assert_eq!(code(store.db.add_comment(&invite, &task, "Hello", None).await), "not-registered");
     assert_eq!(store.dump().await, before);
 
-    let joined = store.db.register(&room, &store.project, named("ole", &[Role::Coder]), None).await.unwrap();
+    let joined = store.db.register(&invite, &store.project, named("ole", &[Role::Coder]), None).await.unwrap();
     assert_eq!((joined.agent.name.as_str(), joined.agent.trusted, joined.agent.is_lead()), ("ole", false, false));
-    assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Unknown), "not heard of under its name yet");
+    assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Unknown), "no heartbeat yet");
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
     assert_eq!(ole.name().as_deref(), Some("ole"));
     assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().from_agent, "ole");
 }
 
 #[tokio::test]
-async fn nobody_makes_itself_a_lead_or_takes_a_name_that_the_person_vouches_for() {
+async fn register_cannot_grant_lead_or_claim_trusted_name() {
     let store = Store::board().await;
     let mara = store.member("mara", &[Role::Tester]).await;
-    let room = store.room();
-    let lead = store.db.register(&room, &store.project, named("ole", &[Role::Coder, Role::Lead]), None).await;
+    let invite = store.invite();
+    let lead = store.db.register(&invite, &store.project, named("ole", &[Role::Coder, Role::Lead]), None).await;
     assert_eq!(refusal(lead).to_string(), "ole joined with a room token, and taking the lead role asks for an agent that the person vouches for");
     assert_eq!(code(store.db.register(&mara, &store.project, named("mara", &[Role::Lead]), None).await), "lead-only");
-    store.silence("mara").await;
-    assert_eq!(code(store.db.register(&room, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");
+    store.make_unresponsive("mara").await;
+    assert_eq!(code(store.db.register(&invite, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");
     store.db.deregister(&Caller::Human, &store.project, "mara").await.unwrap();
-    assert_eq!(code(store.db.register(&room, &store.project, named("mara", &[]), None).await), "name-taken", "nor when it has left");
+    assert_eq!(code(store.db.register(&invite, &store.project, named("mara", &[]), None).await), "name-taken", "nor when it has left");
     for caller in [&Caller::Human, &Caller::Runner] {
         assert_eq!(code(store.db.register(caller, &store.project, named("ida", &[]), None).await), "not-you");
     }
@@ -87,12 +87,12 @@ async fn nobody_makes_itself_a_lead_or_takes_a_name_that_the_person_vouches_for(
 }
 
 #[tokio::test]
-async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_out() {
+async fn register_updates_own_name_and_keeps_omitted_fields() {
     let store = Store::board().await;
     let lead = store.member("platform/mara", &[Role::Lead, Role::Pen]).await;
     let say = |description: Option<&str>, roles: &[Role]| Registration { description: description.map(str::to_owned), ..named("mara", roles) };
-    let told = store.db.register(&lead, &store.project, say(Some("Leads"), &[Role::Tester]), None).await.unwrap();
-    assert_eq!((told.token, told.agent.roles), (None, vec![Role::Lead, Role::Tester]), "the lead stays with whoever has it");
+    let updated = store.db.register(&lead, &store.project, say(Some("Leads"), &[Role::Tester]), None).await.unwrap();
+    assert_eq!((updated.token, updated.agent.roles), (None, vec![Role::Lead, Role::Tester]), "a lead keeps its role");
     let kept = store.db.register(&lead, &store.project, say(None, &[]), None).await.unwrap().agent;
     assert_eq!((kept.roles, kept.description.as_deref(), kept.trusted), (vec![Role::Lead, Role::Tester], Some("Leads"), true));
     for (claimed, team, read) in [
@@ -111,21 +111,21 @@ async fn an_agent_registers_under_its_own_name_alone_and_keeps_what_it_leaves_ou
     let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
     let again = store.db.register(&repeated, &store.project, say(Some("Twice"), &[]), None).await.unwrap();
     assert_eq!((first.agent.description.as_deref(), again.agent.description.as_deref()), (Some("Once"), Some("Once")));
-    // Who left since is not told that it is there.
+    // An agent that left meanwhile joins again.
     store.db.deregister(&lead, &store.project, "platform/mara").await.unwrap();
     let back = store.db.register(&repeated, &store.project, say(None, &[]), None).await.unwrap().agent;
     assert_eq!(back.left_at, None);
 }
 
 #[tokio::test]
-async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token() {
+async fn invited_name_can_be_reclaimed() {
     let store = Store::board().await;
-    let room = store.room();
-    let join = async |shown: Option<&str>| store.db.register(&room, &store.project, named("ole", &[]), shown).await;
+    let invite = store.invite();
+    let join = async |shown: Option<&str>| store.db.register(&invite, &store.project, named("ole", &[]), shown).await;
     let first = join(None).await.unwrap().token.unwrap();
     assert_eq!(code(join(None).await), "name-taken");
     assert_eq!(code(join(Some("guessed")).await), "name-taken");
-    let stranger = store.db.register(&room, &store.project, named("ida", &[]), None).await.unwrap().token.unwrap();
+    let stranger = store.db.register(&invite, &store.project, named("ida", &[]), None).await.unwrap().token.unwrap();
     assert_eq!(code(join(Some(&stranger)).await), "name-taken", "the token of somebody else opens only that name");
 
     let second = join(Some(&first)).await.unwrap().token.unwrap();
@@ -133,7 +133,7 @@ async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token
     let ole = store.db.caller(&second).await.unwrap().unwrap();
 
     let connected = store.db.connect(&ole).unwrap();
-    store.silence("ole").await;
+    store.make_unresponsive("ole").await;
     assert_eq!(code(join(None).await), "name-taken", "who is connected is not silent");
     drop(connected);
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
@@ -146,33 +146,33 @@ async fn a_rooms_name_is_free_once_its_agent_left_fell_silent_or_shows_its_token
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
     join(None).await.unwrap();
 
-    store.silence("ida").await;
-    store.db.register(&room, &store.project, named("ida", &[]), None).await.unwrap();
+    store.make_unresponsive("ida").await;
+    store.db.register(&invite, &store.project, named("ida", &[]), None).await.unwrap();
     assert_eq!(store.db.caller(&stranger).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn of_those_who_register_one_name_at_once_one_gets_it() {
+async fn concurrent_registration_has_one_winner() {
     let store = Store::board().await;
     let joining: Vec<_> = (0..20)
         .map(|number| {
-            let (db, room, project) = (store.db.clone(), store.room(), store.project.clone());
+            let (db, invite, project) = (store.db.clone(), store.invite(), store.project.clone());
             let name = if number % 2 == 0 { "ole".to_owned() } else { format!("agent-{number}") };
-            tokio::spawn(async move { db.register(&room, &project, named(&name, &[]), None).await.is_ok() })
+            tokio::spawn(async move { db.register(&invite, &project, named(&name, &[]), None).await.is_ok() })
         })
         .collect();
     let mut joined = 0;
     for outcome in joining {
         joined += u32::from(outcome.await.unwrap());
     }
-    assert_eq!(joined, 11, "ten of their own names and one of ten");
+    assert_eq!(joined, 11, "ten distinct names, and one of ten equal ones");
     assert_eq!(store.db.agents(&store.project).await.unwrap().len(), 11);
     let tokens: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tokens WHERE kind = 'agent'").fetch_one(&store.db.readers).await.unwrap();
     assert_eq!(tokens, 11);
 }
 
 #[tokio::test]
-async fn a_run_takes_part_from_its_start_and_keeps_its_inbox_from_one_to_the_next() {
+async fn managed_agent_keeps_its_inbox_across_runs() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let first = store.agent(&task, AgentKind::Coder).await;
@@ -189,14 +189,14 @@ async fn a_run_takes_part_from_its_start_and_keeps_its_inbox_from_one_to_the_nex
     store.db.register(&second.caller, &store.project, who, None).await.unwrap();
     let agent = store.db.agent(&store.project, "coder-TASK-001").await.unwrap();
     assert_eq!((agent.unread, agent.run_id.as_ref(), agent.trusted), (2, Some(&second.run), true));
-    assert_eq!(store.hears(&second.caller).await, ["Mind the gap", "Hello"]);
+    assert_eq!(store.inbox_texts(&second.caller).await, ["Mind the gap", "Hello"]);
     assert_eq!(code(store.db.deregister(&first.caller, &store.project, "coder-TASK-001").await), "stale-run");
     assert_eq!(code(store.db.check_inbox(&first.caller, &store.project, None).await), "stale-run");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn with_their_task_the_agents_that_we_run_are_gone() {
+async fn managed_agents_leave_with_their_task() {
     let store = Store::board().await;
     let task = store.task("One").await;
     store.complete(&task).await;
@@ -207,7 +207,7 @@ async fn with_their_task_the_agents_that_we_run_are_gone() {
 }
 
 #[tokio::test]
-async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
+async fn agent_leaves_or_is_removed_by_a_lead() {
     let store = Store::board().await;
     let (lead, mara, ole) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await, store.guest("ole").await);
     let project = &store.project;
@@ -219,7 +219,7 @@ async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
     store.db.deregister(&mara, project, "mara").await.unwrap();
     assert_eq!(store.since(seq).await, [Event::AgentLeft { agent: "ole".to_owned() }, Event::AgentLeft { agent: "mara".to_owned() }]);
     assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
-    // Who left by itself comes back with its token; whom others took out needs a new one.
+    // An agent that left may return with its token; a removed one needs a new token.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
     for by in [&Caller::Human, &lead] {
         let token = store.db.create_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
@@ -230,7 +230,7 @@ async fn an_agent_leaves_by_itself_or_is_taken_out_by_who_leads() {
 }
 
 #[tokio::test]
-async fn what_an_agent_says_that_it_does_is_shown_until_it_takes_it_back() {
+async fn status_is_shown_until_cleared() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let seq = store.db.latest();

@@ -1,4 +1,4 @@
-//! Contracts: one promise a name and type, and every version of it.
+//! Contracts: one per name and type, with all versions.
 
 use domain::event::Event;
 use domain::team::contract::{Contract, ContractType, NewContract};
@@ -18,7 +18,7 @@ async fn declare(store: &Store, by: &Caller, spec: &str) -> Result<Contract> {
 }
 
 #[tokio::test]
-async fn a_changed_specification_is_the_next_version_and_everybody_else_is_told() {
+async fn changed_specification_adds_a_version_and_is_broadcast() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
@@ -26,24 +26,24 @@ async fn a_changed_specification_is_the_next_version_and_everybody_else_is_told(
     assert_eq!((first.version, first.owner.as_str(), first.declared_by.as_str(), first.kind), (1, "mara", "mara", ContractType::Function));
     let declared = |version| Event::ContractDeclared { contract: first.id, name: "save".to_owned(), contract_type: ContractType::Function, version };
     assert_eq!(store.since(seq).await[0], declared(1));
-    assert_eq!(store.hears(&ole).await, ["[CONTRACT v1] save (function): fn save()"]);
-    assert_eq!(store.hears(&mara).await, Vec::<String>::new(), "not who declared it");
+    assert_eq!(store.inbox_texts(&ole).await, ["[CONTRACT v1] save (function): fn save()"]);
+    assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new(), "the declaring agent gets no broadcast");
     let second = declare(&store, &ole, "fn save() -> bool").await.unwrap();
-    assert_eq!((second.id, second.version, second.owner.as_str()), (first.id, 2, "mara"), "whoever changes it does not own it");
-    assert_eq!(second.declared_by, "ole", "but the words in force are its own");
+    assert_eq!((second.id, second.version, second.owner.as_str()), (first.id, 2, "mara"), "a new version does not change the owner");
+    assert_eq!(second.declared_by, "ole", "but the current version is ole's");
     assert!(second.updated_at >= first.updated_at && second.created_at == first.created_at);
-    assert_eq!(store.hears(&mara).await, ["[CONTRACT v2] save (function): fn save() -> bool"]);
+    assert_eq!(store.inbox_texts(&mara).await, ["[CONTRACT v2] save (function): fn save() -> bool"]);
     let versions = store.db.contract_versions(first.id).await.unwrap();
     let said: Vec<(u32, &str, &str)> =
         versions.iter().map(|version| (version.version, version.declared_by.as_str(), version.spec.as_str())).collect();
     assert_eq!(said, [(1, "mara", "fn save()"), (2, "ole", "fn save() -> bool")]);
     assert_eq!(store.db.contract(first.id).await.unwrap(), second);
-    assert_eq!(declare(&store, &mara, "fn save() -> bool").await.unwrap(), second, "who repeats it has not changed it");
+    assert_eq!(declare(&store, &mara, "fn save() -> bool").await.unwrap(), second, "repeating it changes nothing");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn the_same_specification_changes_nothing() {
+async fn same_specification_changes_nothing() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let first = declare(&store, &mara, "fn save()").await.unwrap();
@@ -52,12 +52,12 @@ async fn the_same_specification_changes_nothing() {
     assert_eq!(store.dump().await, before);
     let called = declare(&store, &call(&ole, "1"), "fn save()").await.unwrap();
     declare(&store, &mara, "fn save(u8)").await.unwrap();
-    assert_eq!(declare(&store, &call(&ole, "1"), "fn save()").await.unwrap(), called, "a repeated call brings no old version back");
+    assert_eq!(declare(&store, &call(&ole, "1"), "fn save()").await.unwrap(), called, "a repeated call does not restore an old version");
     assert_eq!(store.db.contract(first.id).await.unwrap().version, 2);
 }
 
 #[tokio::test]
-async fn unread_messages_keep_nobody_from_declaring() {
+async fn unread_messages_do_not_block_declarations() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[Role::Builder]).await, store.guest("ole").await);
     store.say(&ole, "mara", "Unread").await.unwrap();
@@ -66,7 +66,7 @@ async fn unread_messages_keep_nobody_from_declaring() {
 }
 
 #[tokio::test]
-async fn one_name_may_be_of_each_type_and_the_list_is_by_type_and_name() {
+async fn contract_names_are_unique_per_type_and_sorted() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     for kind in ContractType::ALL.iter().rev() {
@@ -82,21 +82,21 @@ async fn one_name_may_be_of_each_type_and_the_list_is_by_type_and_name() {
 }
 
 #[tokio::test]
-async fn what_says_nothing_is_no_contract() {
+async fn empty_contract_is_refused() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     let before = store.dump().await;
     for (name, spec) in [("", "x"), ("a\nb", "x"), (&*"n".repeat(501), "x"), ("save", " "), ("save", "\0"), ("save", &*"x".repeat(BODY_BYTES + 1))] {
         assert_eq!(code(store.db.declare_contract(&mara, &store.project, new(name, ContractType::Other, spec)).await), "invalid");
     }
-    assert_eq!(code(declare(&store, &store.room(), "fn save()").await), "not-registered");
+    assert_eq!(code(declare(&store, &store.invite(), "fn save()").await), "not-registered");
     assert_eq!(code(store.db.contract(404).await), "not-found");
     assert_eq!(code(store.db.contract_versions(404).await), "not-found");
     assert_eq!(store.dump().await, before);
 }
 
 #[tokio::test]
-async fn declarations_at_once_get_consecutive_versions() {
+async fn concurrent_declarations_get_consecutive_versions() {
     let store = Store::board().await;
     let mut agents = Vec::new();
     for number in 0..20 {

@@ -1,4 +1,4 @@
-//! Three pairs of eyes: whoever built a task neither approves nor verifies it, whoever approved it does not verify it, on any path.
+//! Three pairs of eyes: on every path, a builder neither approves nor verifies its task, and an approver does not verify it.
 
 use domain::board::project::PlanApproval;
 use domain::board::stage::Stage;
@@ -10,29 +10,29 @@ use domain::runs::evidence::EvidenceResult;
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, completed, crew, hand_in, hands, stage, update};
+use crate::tests::external_agents::{assigned, completed, contributors, crew, stage, submit, update};
 use crate::tests::store::{Store, code, head, refusal};
 
-/// What each way to judge finished work says to `caller`.
+/// Returns the refusal code that `caller` gets on each path to judge finished work.
 async fn every_path(store: &Store, caller: &Caller, task: &TaskId) -> [&'static str; 5] {
-    let words = |stage| TaskUpdate { stage: Some(stage), result: Some("Not so".to_owned()), ..TaskUpdate::default() };
+    let update_to = |stage| TaskUpdate { stage: Some(stage), result: Some("Not so".to_owned()), ..TaskUpdate::default() };
     [
         code(store.db.verify_task(caller, task, None).await),
-        code(update(store, caller, task, words(Stage::Verified)).await),
+        code(update(store, caller, task, update_to(Stage::Verified)).await),
         code(store.move_with(caller, task, Status::Done, None, EvidenceResult::Nothing).await),
         code(store.db.reject_verification(caller, task, "Not so").await),
-        code(update(store, caller, task, words(Stage::InProgress)).await),
+        code(update(store, caller, task, update_to(Stage::InProgress)).await),
     ]
 }
 
 const REFUSED: [&str; 5] = ["not-independent"; 5];
 
 #[tokio::test]
-async fn the_builder_and_the_approver_are_refused_on_every_path() {
+async fn builder_and_approver_are_refused_on_every_path() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;
-    assert_eq!(hands(&store.card(&task).await), "ben / ben / lena / -");
+    assert_eq!(contributors(&store.card(&task).await), "ben / ben / lena / -");
     let before = store.dump().await;
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);
     assert_eq!(every_path(&store, &crew.lena, &task).await, REFUSED);
@@ -41,39 +41,39 @@ async fn the_builder_and_the_approver_are_refused_on_every_path() {
     let refused = refusal(store.db.verify_task(&crew.ben, &task, None).await);
     assert_eq!(refused.to_string(), "ben built TASK-001, so somebody else must verify it");
     let verified = store.db.verify_task(&crew.tess, &task, Some("It holds")).await.unwrap();
-    assert_eq!(hands(&verified.card), "ben / ben / lena / tess");
+    assert_eq!(contributors(&verified.card), "ben / ben / lena / tess");
     assert!(verified.verified_at.is_some() && verified.completed_at.is_some());
     assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "illegal-stage", "once is enough");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn an_approval_by_any_path_keeps_the_approver_from_verifying() {
+async fn approver_cannot_verify_on_any_path() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let by_update = assigned(&store, "One", "ben").await;
-    hand_in(&store, &by_update, &crew.ben).await;
+    submit(&store, &by_update, &crew.ben).await;
     stage(&store, &crew.lena, &by_update, Stage::Completed).await.unwrap();
     assert_eq!(every_path(&store, &crew.lena, &by_update).await, REFUSED);
     let by_move = assigned(&store, "Two", "ben").await;
-    hand_in(&store, &by_move, &crew.ben).await;
+    submit(&store, &by_move, &crew.ben).await;
     store.move_to(&crew.lena, &by_move, Status::Done).await.unwrap();
     assert_eq!(store.card(&by_move).await.contributors.approved_by.as_deref(), Some("lena"));
     assert_eq!(every_path(&store, &crew.lena, &by_move).await, REFUSED);
 }
 
 #[tokio::test]
-async fn the_person_who_approved_or_built_does_not_verify() {
+async fn human_who_approved_or_built_cannot_verify() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
-    hand_in(&store, &task, &crew.ben).await;
+    submit(&store, &task, &crew.ben).await;
     store.db.approve_task(&Caller::Human, &task, None, EvidenceResult::Nothing).await.unwrap();
     assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "not-independent");
     assert_eq!(code(stage(&store, &Caller::Human, &task, Stage::Verified).await), "not-independent");
     assert_eq!(code(store.move_to(&Caller::Human, &task, Status::Done).await), "not-independent");
     assert_eq!(code(store.db.reject_verification(&Caller::Human, &task, "No").await), "not-independent");
-    // They may still take back what they approved, as a move.
+    // The human may still revoke the approval with a move.
     store.move_with(&Caller::Human, &task, Status::InProgress, Some("After all not"), EvidenceResult::Nothing).await.unwrap();
 
     let other = completed(&store, "Two", &crew).await;
@@ -81,7 +81,7 @@ async fn the_person_who_approved_or_built_does_not_verify() {
 }
 
 #[tokio::test]
-async fn a_builder_remains_one_when_the_task_is_given_to_somebody_else() {
+async fn builder_stays_builder_after_reassignment() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let cleo = store.member("cleo", &[]).await;
@@ -91,46 +91,46 @@ async fn a_builder_remains_one_when_the_task_is_given_to_somebody_else() {
     update(&store, &crew.lena, &task, to).await.unwrap();
     store.db.submit_for_review(&cleo, &task, crate::tests::external_agents::submission("I finished it")).await.unwrap();
     store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
-    assert_eq!(hands(&store.card(&task).await), "cleo / ben+cleo / lena / -");
+    assert_eq!(contributors(&store.card(&task).await), "cleo / ben+cleo / lena / -");
     assert_eq!(every_path(&store, &crew.ben, &task).await, REFUSED);
     assert_eq!(every_path(&store, &cleo, &task).await, REFUSED);
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_lead_does_not_approve_what_it_built() {
+async fn lead_cannot_approve_its_own_work() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "lena").await;
-    hand_in(&store, &task, &crew.lena).await;
+    submit(&store, &task, &crew.lena).await;
     assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "not-independent");
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Completed).await), "not-independent");
     assert_eq!(code(store.move_to(&crew.lena, &task, Status::Done).await), "not-independent");
-    // Nor after it was given to somebody else.
+    // Nor after a reassignment.
     store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
     assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "not-independent");
 }
 
 #[tokio::test]
-async fn the_pipelines_own_agents_keep_the_rule() {
+async fn managed_agents_cannot_judge_their_own_work() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     let task = &children[0];
     store.complete(task).await;
-    assert_eq!(hands(&store.card(task).await), "- / coder-TASK-002 / reviewer-TASK-002 / -");
+    assert_eq!(contributors(&store.card(task).await), "- / coder-TASK-002 / reviewer-TASK-002 / -");
     let round = store.db.board(&store.project).await.unwrap().cards.pop().unwrap().id;
     let orchestrator = store.agent(&round, AgentKind::Orchestrator).await.caller;
     let verified = store.db.verify_task(&orchestrator, task, Some("I tried it")).await.unwrap();
-    assert_eq!(hands(&verified.card), "- / coder-TASK-002 / reviewer-TASK-002 / orchestrator-TASK-003");
+    assert_eq!(contributors(&verified.card), "- / coder-TASK-002 / reviewer-TASK-002 / orchestrator-TASK-003");
     let back = store.db.reject_verification(&orchestrator, task, "It broke since").await.unwrap().card;
     assert_eq!((back.status, back.contributors.verified_by), (Status::InProgress, None));
-    // Only finished work of others is an orchestrator's to judge so.
+    // An orchestrator judges only the finished work of others.
     assert_eq!(code(stage(&store, &orchestrator, task, Stage::Completed).await), "illegal-stage");
     assert_eq!(code(store.db.approve_task(&orchestrator, task, None, head("head")).await), "illegal-stage");
 }
 
 #[tokio::test]
-async fn a_reviewer_that_built_the_task_under_the_same_name_is_refused() {
+async fn reviewer_that_built_the_task_is_refused() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
@@ -146,7 +146,7 @@ async fn a_reviewer_that_built_the_task_under_the_same_name_is_refused() {
 }
 
 #[tokio::test]
-async fn strangers_and_agents_of_other_projects_judge_nothing() {
+async fn outsiders_cannot_review() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;
@@ -162,7 +162,7 @@ async fn strangers_and_agents_of_other_projects_judge_nothing() {
 }
 
 #[tokio::test]
-async fn an_assignee_has_built_what_leaves_its_hands_whoever_moves_it() {
+async fn assignee_is_recorded_as_builder() {
     let store = Store::board().await;
     crew(&store).await;
     for to in [Status::Backlog, Status::Cancelled, Status::Done] {

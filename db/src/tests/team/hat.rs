@@ -1,4 +1,4 @@
-//! Hats: among the assignee's roles, and never two in one project that exclude each other.
+//! Hats: they come from the assignee's roles and never conflict within a project.
 
 use domain::board::task::{NewTask, TaskUpdate};
 use domain::runs::evidence::EvidenceResult;
@@ -9,7 +9,7 @@ use crate::tests::external_agents::{assigned, completed, crew, update};
 use crate::tests::store::{Store, code, new_task, refusal};
 
 #[tokio::test]
-async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
+async fn lead_assigns_hats_from_the_assignees_roles() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let cleo = store.member("cleo", &[]).await;
@@ -18,7 +18,7 @@ async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
     let refused = refusal(store.db.assign_role_hat(&crew.lena, &task, Role::Shipper).await);
     assert_eq!(refused.to_string(), "role_hat: ben is no shipper: its roles are builder");
     assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.contributors.role_hat, Some(Role::Builder));
-    // Whoever named no roles may wear any.
+    // An agent without roles may take any hat.
     let other = assigned(&store, "Two", "cleo").await;
     store.db.assign_role_hat(&Caller::Human, &other, Role::Pen).await.unwrap();
     let nobodys = store.task("Three").await;
@@ -31,7 +31,7 @@ async fn a_hat_is_given_by_a_lead_from_among_the_assignees_roles() {
 }
 
 #[tokio::test]
-async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
+async fn hats_conflict_across_all_tasks_of_a_project() {
     let store = Store::board().await;
     let lena = store.member("lena", &[Role::Lead]).await;
     store.member("joe", &[Role::Builder, Role::Reviewer, Role::Tester, Role::Shipper]).await;
@@ -46,7 +46,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
     assert_eq!(store.dump().await, before);
     let second = store.db.create_task(&lena, &store.project, wears(Role::Shipper)).await.unwrap().card.id;
     assert_eq!(code(store.db.assign_role_hat(&lena, &second, Role::Tester).await), "hat-conflict");
-    // In another project it is another story.
+    // Hats of another project do not conflict.
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
     let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     other.member("joe", &[Role::Tester]).await;
@@ -54,7 +54,7 @@ async fn hats_conflict_over_all_tasks_of_the_project_whatever_became_of_them() {
 }
 
 #[tokio::test]
-async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
+async fn task_with_conflicting_hat_cannot_be_assigned() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     store.member("joe", &[Role::Builder, Role::Tester]).await;
@@ -69,7 +69,7 @@ async fn a_task_goes_to_nobody_whom_its_hat_does_not_suit() {
 }
 
 #[tokio::test]
-async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
+async fn builder_or_fixer_hat_excludes_verification() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = completed(&store, "One", &crew).await;
@@ -79,7 +79,7 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     let refused = refusal(store.db.verify_task(&bob, &task, None).await);
     assert_eq!(refused.to_string(), "bob may not wear the hat tester: it wore fixer for TASK-002");
     assert_eq!(code(store.db.reject_verification(&bob, &task, "No").await), "hat-conflict");
-    // Verifying is wearing the tester's hat, which keeps from building afterwards.
+    // Verification counts as the tester's hat, which excludes building afterwards.
     store.db.verify_task(&crew.tess, &task, None).await.unwrap();
     assert_eq!(store.db.hats(&store.project).await.unwrap().last().unwrap().role_hat, Role::Tester);
     let register = domain::team::agent::Registration { name: "tess".to_owned(), roles: vec![Role::Builder], ..Default::default() };
@@ -87,6 +87,6 @@ async fn whoever_wore_a_builders_or_fixers_hat_here_verifies_nothing_here() {
     let new = NewTask { assigned_to: Some("tess".to_owned()), role_hat: Some(Role::Builder), ..new_task("Three") };
     assert_eq!(code(store.db.create_task(&crew.lena, &store.project, new).await), "hat-conflict");
     let other = assigned(&store, "Four", "ben").await;
-    crate::tests::external_agents::hand_in(&store, &other, &crew.ben).await;
+    crate::tests::external_agents::submit(&store, &other, &crew.ben).await;
     store.db.approve_task(&crew.lena, &other, None, EvidenceResult::Nothing).await.unwrap();
 }

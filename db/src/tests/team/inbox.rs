@@ -1,4 +1,4 @@
-//! Inboxes: nothing is lost, nothing is shown as new twice.
+//! Inboxes: no message is lost or shown as new twice.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use domain::team::message::{INBOX_BYTES, INBOX_PAGE};
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::external_agents::{call, message, words};
+use crate::tests::external_agents::{call, message, message_texts};
 use crate::tests::store::Store;
 
 #[tokio::test]
-async fn what_a_lost_answer_held_is_given_again_and_says_so() {
+async fn lost_response_is_redelivered_and_marked() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
@@ -18,28 +18,28 @@ async fn what_a_lost_answer_held_is_given_again_and_says_so() {
     drop(store.inbox(&mara).await);
     assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 0);
     store.say(&ole, "mara", "Three").await.unwrap();
-    assert_eq!(store.hears(&mara).await, ["(One)", "(Two)", "Three"]);
-    assert_eq!(store.hears(&mara).await, ["(One)", "(Two)", "(Three)"], "nothing is new twice");
+    assert_eq!(store.inbox_texts(&mara).await, ["(One)", "(Two)", "Three"]);
+    assert_eq!(store.inbox_texts(&mara).await, ["(One)", "(Two)", "(Three)"], "no message is new twice");
 }
 
 #[tokio::test]
-async fn an_acknowledged_answer_is_not_given_again() {
+async fn acknowledged_response_is_not_redelivered() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
     store.say(&ole, "all", "Two").await.unwrap();
     let seen = store.inbox(&mara).await.messages;
     store.say(&ole, "mara", "Three").await.unwrap();
-    let ack = async |id| words(&store.db.check_inbox(&mara, &store.project, Some(id)).await.unwrap());
-    assert_eq!(ack(seen[0].message.id).await, ["(Two)", "Three"], "what came later in the answer is not confirmed with it");
+    let ack = async |id| message_texts(&store.db.check_inbox(&mara, &store.project, Some(id)).await.unwrap());
+    assert_eq!(ack(seen[0].message.id).await, ["(Two)", "Three"], "later messages of the response are not acknowledged");
     assert_eq!(ack(seen[1].message.id).await, ["(Three)"]);
-    assert_eq!(ack(404).await, ["(Three)"], "a number from nowhere confirms nothing");
+    assert_eq!(ack(404).await, ["(Three)"], "an unknown id acknowledges nothing");
     let last = store.inbox(&mara).await.messages[0].message.id;
     assert_eq!(ack(last).await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn going_on_to_send_confirms_the_last_answer() {
+async fn send_acknowledges_last_delivery() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
@@ -48,29 +48,29 @@ async fn going_on_to_send_confirms_the_last_answer() {
     let answer = async |id: &str| store.db.send(&call(&mara, id), &store.project, message("human", "Understood")).await.unwrap();
     let sent = answer("1").await;
     let named: Vec<(i64, &str)> = sent.confirmed.iter().map(|read| (read.id, read.from_agent.as_str())).collect();
-    assert_eq!(named, [(1, "ole"), (2, "ole")], "if that answer was lost, this one says so");
+    assert_eq!(named, [(1, "ole"), (2, "ole")], "the result names them in case that response was lost");
     assert_eq!(answer("1").await, sent, "a repeated call too");
     assert_eq!(answer("2").await.confirmed, [], "once");
-    assert_eq!(store.hears(&mara).await, Vec::<String>::new());
+    assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_repeated_look_gives_what_waits_by_then() {
+async fn repeated_check_returns_current_inbox() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
-    assert_eq!(store.hears(&call(&mara, "1")).await, ["One"]);
+    assert_eq!(store.inbox_texts(&call(&mara, "1")).await, ["One"]);
     store.say(&ole, "mara", "Two").await.unwrap();
-    assert_eq!(store.hears(&call(&mara, "1")).await, ["(One)", "Two"], "and not an old answer for ever");
+    assert_eq!(store.inbox_texts(&call(&mara, "1")).await, ["(One)", "Two"], "not an old response");
     let last = store.say(&ole, "mara", &"x".repeat(INBOX_BYTES)).await.unwrap().id;
     assert_eq!(store.inbox(&mara).await.messages.len(), 1, "the others do not fit");
-    let confirm = async || words(&store.db.check_inbox(&call(&mara, "1"), &store.project, Some(last)).await.unwrap());
+    let confirm = async || message_texts(&store.db.check_inbox(&call(&mara, "1"), &store.project, Some(last)).await.unwrap());
     assert_eq!(confirm().await, ["(One)", "(Two)"]);
-    assert_eq!(confirm().await, ["(One)", "(Two)"], "what only the lost answer held is not confirmed by asking for it again");
+    assert_eq!(confirm().await, ["(One)", "(Two)"], "repeating the check does not acknowledge the lost response");
 }
 
 #[tokio::test]
-async fn a_full_inbox_is_given_in_pages_by_number_and_by_size() {
+async fn full_inbox_is_paged_by_count_and_size() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..INBOX_PAGE + 2 {
@@ -80,35 +80,35 @@ async fn a_full_inbox_is_given_in_pages_by_number_and_by_size() {
     assert_eq!((page.messages.len(), page.remaining), (50, 2));
     let last = page.messages.last().map(|given| given.message.id);
     let rest = store.db.check_inbox(&mara, &store.project, last).await.unwrap();
-    assert_eq!((words(&rest), rest.remaining), (vec!["50".to_owned(), "51".to_owned()], 0));
+    assert_eq!((message_texts(&rest), rest.remaining), (vec!["50".to_owned(), "51".to_owned()], 0));
     store.say(&mara, "human", "Read").await.unwrap();
 
     for _ in 0..3 {
         store.say(&ole, "mara", &"x".repeat(INBOX_BYTES - 1)).await.unwrap();
     }
     let page = store.inbox(&mara).await;
-    assert_eq!((page.messages.len(), page.remaining), (1, 2), "one is always given, however long");
+    assert_eq!((page.messages.len(), page.remaining), (1, 2), "one message is always delivered, whatever its size");
 }
 
 #[tokio::test]
-async fn an_answer_that_was_lost_for_want_of_room_is_not_confirmed_with_a_later_one() {
+async fn later_page_does_not_acknowledge_a_lost_response() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..2 * INBOX_PAGE {
         store.say(&ole, if number % 2 == 0 { "mara" } else { "all" }, &number.to_string()).await.unwrap();
     }
-    let lost = words(&store.inbox(&mara).await);
+    let lost = message_texts(&store.inbox(&mara).await);
     let seen = store.inbox(&mara).await;
-    assert!(seen.messages.iter().all(|given| !given.redelivered), "what is new goes first, and there is no room for more");
+    assert!(seen.messages.iter().all(|given| !given.redelivered), "new messages fill the page");
     let ack = seen.messages.last().map(|given| given.message.id);
     let again = store.db.check_inbox(&mara, &store.project, ack).await.unwrap();
-    assert_eq!(words(&again), lost.iter().map(|word| format!("({word})")).collect::<Vec<_>>());
+    assert_eq!(message_texts(&again), lost.iter().map(|word| format!("({word})")).collect::<Vec<_>>());
     store.say(&mara, "human", "Now I have all").await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages, []);
 }
 
 #[tokio::test]
-async fn who_joins_hears_what_is_said_from_then_on_and_who_returns_what_it_missed() {
+async fn new_agent_gets_future_broadcasts_returning_agent_gets_missed() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     store.say(&ole, "all", "Before").await.unwrap();
@@ -119,14 +119,14 @@ async fn who_joins_hears_what_is_said_from_then_on_and_who_returns_what_it_misse
     store.say(&ole, "all", "Three").await.unwrap();
     store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().unread, 3);
-    assert_eq!(store.hears(&mara).await, ["One", "Two", "Three"]);
+    assert_eq!(store.inbox_texts(&mara).await, ["One", "Two", "Three"]);
     store.say(&mara, "human", "Back").await.unwrap();
     store.say(&ole, "all", "Four").await.unwrap();
-    assert_eq!(store.hears(&mara).await, ["Four"]);
+    assert_eq!(store.inbox_texts(&mara).await, ["Four"]);
 }
 
 #[tokio::test]
-async fn the_number_of_unread_messages_is_the_same_wherever_it_is_shown() {
+async fn unread_count_is_the_same_everywhere() {
     let store = Store::board().await;
     let lead = store.member("ann", &[Role::Lead]).await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
@@ -146,13 +146,13 @@ async fn the_number_of_unread_messages_is_the_same_wherever_it_is_shown() {
     store.say(&lead, "mara", "Four").await.unwrap();
     store.say(&Caller::Human, "ole", "Five").await.unwrap();
     let urgent = async |name: &str| store.db.unread(&store.project, name).await.unwrap().urgent;
-    assert!(urgent("mara").await && urgent("ole").await, "a lead and the person are heard at once");
-    assert_eq!(numbers("ann").await, (1, 1, 0), "the copy of what the person wrote");
+    assert!(urgent("mara").await && urgent("ole").await, "messages from a lead and the human are urgent");
+    assert_eq!(numbers("ann").await, (1, 1, 0), "the copy of the human's message");
     assert_eq!(store.db.unread(&store.project, "human").await.unwrap().senders, ["ole"]);
 }
 
 #[tokio::test]
-async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twice() {
+async fn concurrent_traffic_loses_and_repeats_nothing() {
     const AGENTS: usize = 20;
     const SENDS: usize = 20;
     let store = Store::board().await;
@@ -160,7 +160,7 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
     for number in 0..AGENTS {
         agents.push(store.member(&format!("agent-{number}"), &[]).await);
     }
-    // Each writes to its neighbour and now and then to all, reads when it is blocked, and loses every third answer.
+    // Each agent writes to its neighbour and sometimes to all, checks its inbox when blocked, and loses every third response.
     let working: Vec<_> = agents
         .iter()
         .enumerate()
@@ -215,7 +215,7 @@ async fn many_who_write_and_read_at_once_lose_nothing_and_see_nothing_as_new_twi
 }
 
 #[tokio::test]
-async fn what_was_read_by_all_is_not_looked_at_again() {
+async fn read_broadcasts_are_skipped_by_the_agent_cursor() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..5 {
@@ -230,11 +230,11 @@ async fn what_was_read_by_all_is_not_looked_at_again() {
     store.say(&mara, "human", "All of it").await.unwrap();
     assert_eq!(after().await, given[4].message.id);
     store.say(&ole, "all", "New").await.unwrap();
-    assert_eq!(store.hears(&mara).await, ["New"]);
+    assert_eq!(store.inbox_texts(&mara).await, ["New"]);
 }
 
 #[tokio::test]
-async fn carbon_copies_do_not_keep_the_gate_closed() {
+async fn copies_do_not_block_send() {
     let store = Store::board().await;
     let (ann, mara) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await);
     for number in 0..INBOX_PAGE {
@@ -244,12 +244,12 @@ async fn carbon_copies_do_not_keep_the_gate_closed() {
     store.say(&mara, "all", "To all").await.unwrap();
     let page = store.inbox(&ann).await;
     assert_eq!((page.messages.len(), page.remaining), (50, 2));
-    assert_eq!(words(&page)[48..], ["Direct", "To all"], "given first, and shown in the order in which they came");
+    assert_eq!(message_texts(&page)[48..], ["Direct", "To all"], "delivered first, and shown in order of arrival");
     store.say(&ann, "mara", "Nothing keeps me").await.unwrap();
 }
 
 #[tokio::test]
-async fn what_the_person_read_of_all_is_not_looked_at_again() {
+async fn read_broadcasts_are_skipped_by_the_human_cursor() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let heard = async || -> i64 { sqlx::query_scalar("SELECT human_broadcast_cursor FROM projects").fetch_one(&store.db.readers).await.unwrap() };
@@ -257,11 +257,11 @@ async fn what_the_person_read_of_all_is_not_looked_at_again() {
         store.say(&ole, "all", &number.to_string()).await.unwrap();
     }
     let given = store.inbox(&Caller::Human).await.messages;
-    assert_eq!((given.len(), heard().await), (3, 0), "given is not read");
+    assert_eq!((given.len(), heard().await), (3, 0), "delivered is not read");
     store.db.check_inbox(&Caller::Human, &store.project, Some(given[1].message.id)).await.unwrap();
     assert_eq!(heard().await, given[1].message.id);
-    assert_eq!(store.hears(&Caller::Human).await, ["(2)"]);
+    assert_eq!(store.inbox_texts(&Caller::Human).await, ["(2)"]);
     store.db.check_inbox(&Caller::Human, &store.project, Some(given[2].message.id)).await.unwrap();
     store.say(&ole, "all", "New").await.unwrap();
-    assert_eq!(store.hears(&Caller::Human).await, ["New"]);
+    assert_eq!(store.inbox_texts(&Caller::Human).await, ["New"]);
 }

@@ -1,4 +1,4 @@
-//! Rooms: a project's agents see and change nothing of another's.
+//! Isolation: agents neither see nor change another project.
 
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
@@ -12,7 +12,7 @@ use crate::tests::external_agents::{message, named};
 use crate::tests::store::{Store, code, new_task, probe};
 use crate::{Caller, HistoryQuery};
 
-/// A second project, with an agent of the same name as one of the first.
+/// Creates a second project with an agent of a name that the first also has.
 async fn elsewhere(store: &Store) -> (ProjectId, Caller) {
     let new = NewProject { title: "Other".to_owned(), ..NewProject::default() };
     let other = store.db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
@@ -22,7 +22,7 @@ async fn elsewhere(store: &Store) -> (ProjectId, Caller) {
 }
 
 #[tokio::test]
-async fn an_agent_of_one_project_does_nothing_in_another() {
+async fn agents_cannot_act_in_another_project() {
     let store = Store::board().await;
     let (db, here) = (&store.db, &store.project);
     let (mara, ole) = (store.member("mara", &[Role::Lead]).await, store.guest("ole").await);
@@ -36,7 +36,7 @@ async fn an_agent_of_one_project_does_nothing_in_another() {
     let handshake = db.initiate_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
     let before = store.dump().await;
     let contract = || NewContract { name: "save".to_owned(), kind: ContractType::Other, spec: "x".to_owned() };
-    for stranger in [&mara, &ole, &coder.caller, &store.room()] {
+    for stranger in [&mara, &ole, &coder.caller, &store.invite()] {
         assert_eq!(code(db.send(stranger, &there, message("ida", "Hello")).await), "not-found");
         assert_eq!(code(db.check_inbox(stranger, &there, None).await), "not-found");
         assert_eq!(code(db.declare_contract(stranger, &there, contract()).await), "not-found");
@@ -60,7 +60,7 @@ async fn an_agent_of_one_project_does_nothing_in_another() {
 }
 
 #[tokio::test]
-async fn the_same_name_in_two_projects_is_two_agents() {
+async fn same_name_in_two_projects_is_two_agents() {
     let store = Store::board().await;
     let (db, here) = (&store.db, &store.project);
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
@@ -75,7 +75,7 @@ async fn the_same_name_in_two_projects_is_two_agents() {
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
     db.record_heartbeat(&mara).await.unwrap();
     assert_ne!(db.agent(&there, "mara").await.unwrap().last_seen, db.agent(here, "mara").await.unwrap().last_seen);
-    // One's token, and what it confirms, are its own.
+    // Token and acknowledgements are separate too.
     db.send(&theirs, &there, message("human", "Hello")).await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
     db.create_agent_token(&Caller::Human, &there, named("mara", &[])).await.unwrap();

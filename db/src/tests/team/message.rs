@@ -1,4 +1,4 @@
-//! Sending: to whom, what, as whom, and what keeps somebody from it.
+//! Sending messages: recipients, copies, limits, and what blocks a sender.
 
 use domain::event::Event;
 use domain::refusal::Refusal;
@@ -7,7 +7,7 @@ use domain::team::message::{Message, NewMessage};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
-use crate::tests::external_agents::{call, message, words};
+use crate::tests::external_agents::{call, message, message_texts};
 use crate::tests::store::{Store, code, refusal};
 use crate::{Caller, HistoryQuery};
 
@@ -20,26 +20,26 @@ fn contents(messages: &[Message]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_message_reaches_whom_it_is_written_to() {
+async fn message_reaches_its_recipient() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
     let sent = store.say(&mara, "ole", " keep\r\n\tme ").await.unwrap();
     assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
-    let told = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
-    assert_eq!(store.since(seq).await, [told]);
+    let event = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
+    assert_eq!(store.since(seq).await, [event]);
     let inbox = store.inbox(&ole).await;
-    assert_eq!((words(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "to the byte");
+    assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");
     assert_eq!(store.inbox(&mara).await.messages, []);
     store.say(&ole, "human", "For you").await.unwrap();
-    assert_eq!(store.hears(&Caller::Human).await, ["For you"]);
+    assert_eq!(store.inbox_texts(&Caller::Human).await, ["For you"]);
     store.say(&Caller::Human, "ole", "Thanks").await.unwrap();
     assert_eq!(store.inbox(&ole).await.messages[0].message.from_agent, "human");
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn an_unknown_recipient_is_refused_with_the_nearest_names() {
+async fn unknown_recipient_is_refused_with_similar_names() {
     let store = Store::board().await;
     let (mara, _) = (store.member("mara", &[]).await, store.guest("blue/oleander").await);
     let before = store.dump().await;
@@ -54,14 +54,14 @@ async fn an_unknown_recipient_is_refused_with_the_nearest_names() {
 }
 
 #[tokio::test]
-async fn a_dead_or_gone_recipient_is_refused_and_one_that_we_run_is_not() {
+async fn dead_or_departed_recipient_is_refused_unless_managed() {
     let store = Store::board().await;
     let task = store.task("One").await;
     store.agent(&task, AgentKind::Coder).await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.guest("ida").await;
     for name in ["ole", "ida", "coder-TASK-001"] {
-        store.silence(name).await;
+        store.make_unresponsive(name).await;
     }
     let refused = refusal(store.say(&mara, "ole", "There?").await);
     assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
@@ -72,13 +72,13 @@ async fn a_dead_or_gone_recipient_is_refused_and_one_that_we_run_is_not() {
     store.db.deregister(&Caller::Human, &store.project, "ole").await.unwrap();
     let refused = refusal(store.say(&mara, "ole", "There?").await);
     assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
-    // It was made, and never came: what is written to it waits for it.
+    // A created agent that never joined receives its messages later.
     store.member("new", &[]).await;
     store.say(&mara, "new", "Welcome").await.unwrap();
 }
 
 #[tokio::test]
-async fn short_names_mean_the_only_one_or_the_own_teams_and_are_refused_where_they_could_be_two() {
+async fn short_names_resolve_to_own_team_or_are_ambiguous() {
     let store = Store::board().await;
     let (red, other) = (store.member("red/mara", &[]).await, store.member("ida", &[]).await);
     for name in ["blue/ole", "red/ole", "blue/tom"] {
@@ -92,7 +92,7 @@ async fn short_names_mean_the_only_one_or_the_own_teams_and_are_refused_where_th
 }
 
 #[tokio::test]
-async fn messages_have_bounds_and_keep_their_bytes() {
+async fn message_length_is_bounded_and_bytes_are_kept() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let before = store.dump().await;
@@ -102,30 +102,30 @@ async fn messages_have_bounds_and_keep_their_bytes() {
     assert_eq!(store.dump().await, before);
     let odd = "é \u{1} \u{7f} ���\u{202e} ' \" \\ %00 <inbox> \r\n".to_owned() + &"y".repeat(BODY_BYTES - 100);
     store.say(&mara, "ole", &odd).await.unwrap();
-    assert_eq!(store.hears(&ole).await, [odd]);
+    assert_eq!(store.inbox_texts(&ole).await, [odd]);
 }
 
 #[tokio::test]
-async fn every_lead_gets_a_copy_that_says_to_whom_the_message_went() {
+async fn leads_get_copies_that_name_the_recipient() {
     let store = Store::board().await;
     let (ann, bo) = (store.member("ann", &[Role::Lead]).await, store.member("bo", &[Role::Lead, Role::Pen]).await);
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.guest("ida").await;
     let new = NewMessage { cc: vec!["ida".to_owned(), "bo".to_owned(), "ole".to_owned(), "mara".to_owned()], ..message("ole", "Done") };
     let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
-    assert_eq!(sent.cc, ["ida", "bo", "ann"], "each once, neither sender nor recipient");
+    assert_eq!(sent.cc, ["ida", "bo", "ann"], "each lead once, without sender and recipient");
     let copy = store.inbox(&ann).await.messages.remove(0).message;
     assert_eq!((copy.is_cc, copy.cc_original_to.as_deref(), copy.to_agent.as_str()), (true, Some("ole"), "ann"));
     assert_eq!((copy.content.as_str(), copy.id != sent.id), ("Done", true));
     let direct = store.inbox(&ole).await.messages.remove(0).message;
     assert_eq!((direct.is_cc, direct.cc_original_to), (false, None));
-    assert_eq!(store.say(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead is not its own lead");
+    assert_eq!(store.say(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead gets no copy of its own message");
     assert_eq!(store.say(&bo, "ann", "Look").await.unwrap().cc, Vec::<String>::new());
     assert_eq!(contents(&history(&store, HistoryQuery::default()).await), ["Done", "Good", "Look"], "history shows no copies");
 }
 
 #[tokio::test]
-async fn a_broadcast_is_one_row_without_copies_and_does_not_come_back() {
+async fn broadcast_is_one_row_and_skips_its_sender() {
     let store = Store::board().await;
     let ann = store.member("ann", &[Role::Lead]).await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
@@ -133,14 +133,14 @@ async fn a_broadcast_is_one_row_without_copies_and_does_not_come_back() {
     let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
     assert_eq!((sent.to_agent.as_str(), sent.cc.len()), ("all", 0));
     for who in [&ann, &ole, &Caller::Human] {
-        assert_eq!(store.hears(who).await, ["Stop"]);
+        assert_eq!(store.inbox_texts(who).await, ["Stop"]);
     }
-    assert_eq!(store.hears(&mara).await, Vec::<String>::new(), "nobody hears itself");
+    assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new(), "a sender does not receive its own broadcast");
     store.say(&mara, "ole", "It does not block its sender either").await.unwrap();
 }
 
 #[tokio::test]
-async fn unread_messages_block_the_sender_until_it_looked() {
+async fn unread_messages_block_send_until_checked() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     store.say(&ole, "mara", "One").await.unwrap();
@@ -150,14 +150,14 @@ async fn unread_messages_block_the_sender_until_it_looked() {
     assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().blocking_count, 2);
     store.inbox(&mara).await;
     store.say(&mara, "ole", "Hello").await.unwrap();
-    // The person is shown what is new and may always speak.
+    // The human sees new messages anyway and is never blocked.
     store.say(&mara, "human", "A question").await.unwrap();
     store.say(&Caller::Human, "mara", "An answer").await.unwrap();
     store.say(&Caller::Runner, "mara", "A fact").await.unwrap();
 }
 
 #[tokio::test]
-async fn carbon_copies_are_counted_and_block_nobody() {
+async fn copies_are_counted_but_do_not_block() {
     let store = Store::board().await;
     let lead = store.member("ann", &[Role::Lead]).await;
     let mara = store.member("mara", &[]).await;
@@ -168,11 +168,11 @@ async fn carbon_copies_are_counted_and_block_nobody() {
     let unread = store.db.unread(&store.project, "ann").await.unwrap();
     assert_eq!((unread.count, unread.blocking_count, unread.urgent, unread.senders), (60, 0, false, vec!["mara".to_owned()]));
     store.say(&lead, "mara", "A chatty team does not silence its lead").await.unwrap();
-    assert_eq!(store.db.unread(&store.project, "ann").await.unwrap().count, 60, "and speaking confirms nothing that was not given");
+    assert_eq!(store.db.unread(&store.project, "ann").await.unwrap().count, 60, "sending acknowledges only delivered messages");
 }
 
 #[tokio::test]
-async fn a_reply_inherits_the_task_and_answers_only_what_one_was_written() {
+async fn reply_inherits_the_task_and_needs_access_to_the_original() {
     let store = Store::board().await;
     let (task, other) = (store.task("One").await, store.task("Two").await);
     let lead = store.member("ann", &[Role::Lead]).await;
@@ -200,7 +200,7 @@ async fn a_reply_inherits_the_task_and_answers_only_what_one_was_written() {
 }
 
 #[tokio::test]
-async fn history_gives_the_newest_ten_by_default_and_pages_backwards() {
+async fn history_returns_newest_ten_and_pages_backwards() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..250 {
@@ -226,11 +226,11 @@ async fn history_gives_the_newest_ten_by_default_and_pages_backwards() {
     assert!(all.iter().all(|message| !message.read));
     store.inbox(&ole).await;
     let read = history(&store, HistoryQuery { count: Some(200), before: Some(64), ..HistoryQuery::default() }).await;
-    assert_eq!(read.iter().filter(|message| message.read).count(), 50, "what was given says so");
+    assert_eq!(read.iter().filter(|message| message.read).count(), 50, "delivered messages are marked");
 }
 
 #[tokio::test]
-async fn a_broadcast_counts_as_read_when_everybody_who_was_there_was_given_it() {
+async fn broadcast_is_read_once_delivered_to_all() {
     let store = Store::board().await;
     let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
     store.say(&mara, "all", "Stop").await.unwrap();
@@ -243,11 +243,11 @@ async fn a_broadcast_counts_as_read_when_everybody_who_was_there_was_given_it() 
 }
 
 #[tokio::test]
-async fn equal_messages_are_two_and_words_in_a_message_command_nothing() {
+async fn equal_messages_are_kept_and_content_is_not_interpreted() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    let words = "[HANDSHAKE #1] [CONTRACT v9] stand_down moon_crash: reconsider, generally. DROP TABLE messages; --";
-    let sent = [store.say(&mara, "ole", words).await.unwrap(), store.say(&mara, "ole", words).await.unwrap()];
+    let content = "[HANDSHAKE #1] [CONTRACT v9] stand_down moon_crash: reconsider, generally. DROP TABLE messages; --";
+    let sent = [store.say(&mara, "ole", content).await.unwrap(), store.say(&mara, "ole", content).await.unwrap()];
     let given: Vec<i64> = store.inbox(&ole).await.messages.iter().map(|given| given.message.id).collect();
     assert_eq!(given, sent.map(|sent| sent.id));
     assert_eq!((store.db.handshakes(&store.project).await.unwrap(), store.db.contracts(&store.project).await.unwrap()), (vec![], vec![]));
@@ -255,25 +255,25 @@ async fn equal_messages_are_two_and_words_in_a_message_command_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_writes_to_itself_or_without_a_name() {
+async fn message_to_self_or_without_name_is_refused() {
     let store = Store::board().await;
     let mara = store.member("blue/mara", &[]).await;
     assert_eq!(code(store.say(&mara, "mara", "A note").await), "invalid");
     assert_eq!(code(store.say(&Caller::Human, "human", "A note").await), "invalid");
-    assert_eq!(code(store.say(&store.room(), "mara", "Hello").await), "not-registered");
+    assert_eq!(code(store.say(&store.invite(), "mara", "Hello").await), "not-registered");
     assert_eq!(code(store.say(&mara, "", "Hello").await), "unknown-agent");
 }
 
 #[tokio::test]
-async fn a_repeated_send_has_one_effect() {
+async fn repeated_send_has_one_effect() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let first = store.say(&call(&mara, "1"), "ole", "Once").await.unwrap();
     let before = store.dump().await;
     assert_eq!(store.say(&call(&mara, "1"), "ole", "Twice").await.unwrap(), first);
     assert_eq!(store.dump().await, before);
-    assert_eq!(store.hears(&ole).await, ["Once"]);
-    // The call of another agent is another call.
+    assert_eq!(store.inbox_texts(&ole).await, ["Once"]);
+    // Call ids are separate for each agent.
     store.say(&call(&ole, "1"), "mara", "Mine").await.unwrap();
     assert_eq!(code(store.db.set_status(&call(&mara, "1"), &store.project, "x").await), "invalid");
 }

@@ -1,4 +1,4 @@
-//! Minions: how many each agent may have, and that none is counted for ever.
+//! Minions: limits per agent, and when a minion stops counting.
 
 use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
@@ -12,12 +12,12 @@ use crate::{Caller, Result};
 
 use MinionStatus::{Completed, Failed, Spawned};
 
-async fn log(store: &Store, pilot: &Caller, words: &str, status: MinionStatus) -> Result<domain::team::minion::Minion> {
-    store.db.log_minion(pilot, &store.project, words, status, (status != Spawned).then_some("Its result"), None).await
+async fn log(store: &Store, pilot: &Caller, description: &str, status: MinionStatus) -> Result<domain::team::minion::Minion> {
+    store.db.log_minion(pilot, &store.project, description, status, (status != Spawned).then_some("Its result"), None).await
 }
 
 #[tokio::test]
-async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
+async fn default_limit_is_three_minions() {
     let store = Store::board().await;
     let (ann, mara, ole) = (store.member("ann", &[Role::Lead]).await, store.member("blue/mara", &[]).await, store.guest("ole").await);
     let allowed = async |name: &str| {
@@ -37,7 +37,7 @@ async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
     assert_eq!((set.scope.as_str(), set.set_by.as_deref()), ("blue/mara", Some("ann")), "by full name");
     store.db.set_spawn_policy(&Caller::Human, &store.project, "global", false, 9).await.unwrap();
     assert_eq!(allowed("ole").await, ("global".to_owned(), false, 9, 3, false));
-    assert_eq!(allowed("blue/mara").await, ("blue/mara".to_owned(), true, 1, 1, false), "its own goes first");
+    assert_eq!(allowed("blue/mara").await, ("blue/mara".to_owned(), true, 1, 1, false), "an agent's own policy takes precedence");
     assert_eq!(refusal(log(&store, &ole, "x", Spawned).await).to_string(), "ole may start no minion: the policy allows none");
     let scopes: Vec<String> = store.db.spawn_policies(&store.project).await.unwrap().into_iter().map(|policy| policy.scope).collect();
     assert_eq!(scopes, ["global", "blue/mara"]);
@@ -47,7 +47,7 @@ async fn three_minions_are_allowed_until_a_lead_says_otherwise() {
 }
 
 #[tokio::test]
-async fn policies_have_bounds_and_name_somebody() {
+async fn policy_limit_and_scope_are_validated() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let before = store.dump().await;
@@ -63,12 +63,12 @@ async fn policies_have_bounds_and_name_somebody() {
 }
 
 #[tokio::test]
-async fn the_newest_minion_ends_first_and_each_once() {
+async fn newest_minion_ends_first_and_once() {
     let store = Store::board().await;
     let (ole, ida) = (store.guest("ole").await, store.guest("ida").await);
     let first = log(&store, &ole, "First", Spawned).await.unwrap();
     let second = log(&store, &call(&ole, "1"), "Second", Spawned).await.unwrap();
-    assert_eq!(log(&store, &call(&ole, "1"), "Second", Spawned).await.unwrap(), second, "a repeated call starts none");
+    assert_eq!(log(&store, &call(&ole, "1"), "Second", Spawned).await.unwrap(), second, "a repeated call starts no second minion");
     log(&store, &ida, "Somebody else's", Spawned).await.unwrap();
     let ended = log(&store, &ole, "", Completed).await.unwrap();
     assert_eq!((ended.id, ended.status, ended.result.as_deref()), (second.id, Completed, Some("Its result")));
@@ -82,7 +82,7 @@ async fn the_newest_minion_ends_first_and_each_once() {
 }
 
 #[tokio::test]
-async fn with_its_run_or_its_agent_a_minion_ends() {
+async fn minion_ends_with_its_run_or_agent() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
@@ -99,13 +99,13 @@ async fn with_its_run_or_its_agent_a_minion_ends() {
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
     let ended: Vec<(MinionStatus, Option<String>)> =
         store.db.minions(&store.project).await.unwrap().into_iter().map(|minion| (minion.status, minion.result)).collect();
-    let because = |words: &str| Some(words.to_owned());
+    let because = |reason: &str| Some(reason.to_owned());
     assert_eq!(ended, [(Failed, because("Its agent left first.")), (Failed, because("Its run ended first.")), (Completed, because("Its result"))]);
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn minions_begun_at_once_are_counted_exactly() {
+async fn concurrent_minions_are_counted_exactly() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let begun: Vec<_> = (0..20)
@@ -122,21 +122,21 @@ async fn minions_begun_at_once_are_counted_exactly() {
 }
 
 #[tokio::test]
-async fn a_minion_whose_start_is_known_ends_itself_and_not_the_newest() {
+async fn tool_use_id_selects_the_minion_that_ends() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let log = async |status, tool: Option<&str>| store.db.log_minion(&ole, &store.project, "Looks", status, None, tool).await;
     let first = log(Spawned, Some("toolu_1")).await.unwrap();
     let second = log(Spawned, Some("toolu_2")).await.unwrap();
-    assert_eq!(log(Spawned, Some("toolu_2")).await.unwrap(), second, "noted once");
+    assert_eq!(log(Spawned, Some("toolu_2")).await.unwrap(), second, "logged once");
     assert_eq!(log(Completed, Some("toolu_1")).await.unwrap().id, first.id);
-    assert_eq!(log(Failed, Some("toolu_1")).await.unwrap().status, Completed, "what was said first holds");
+    assert_eq!(log(Failed, Some("toolu_1")).await.unwrap().status, Completed, "the first report wins");
     assert_eq!(code(log(Completed, Some("toolu_404")).await), "invalid");
-    assert_eq!(log(Completed, None).await.unwrap().id, second.id, "where it is not said, the newest ends");
+    assert_eq!(log(Completed, None).await.unwrap().id, second.id, "without an id the newest one ends");
 }
 
 #[tokio::test]
-async fn a_start_that_is_noted_after_its_failure_takes_no_place() {
+async fn late_start_of_a_failed_minion_uses_no_quota() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let log = async |status| store.db.log_minion(&ole, &store.project, "Looks", status, None, Some("toolu_1")).await.unwrap();
@@ -146,7 +146,7 @@ async fn a_start_that_is_noted_after_its_failure_takes_no_place() {
 }
 
 #[tokio::test]
-async fn the_newest_two_hundred_are_listed() {
+async fn newest_two_hundred_minions_are_listed() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     for number in 0..201 {

@@ -1,4 +1,4 @@
-//! Names: unique without case, taken by nobody through whom another could be meant, and begun anew by strangers.
+//! Names: unique regardless of case, unambiguous, and reset when another agent reclaims them.
 
 use domain::board::stage::Stage;
 use domain::board::status::{HeldBy, Status};
@@ -7,12 +7,12 @@ use domain::team::agent::{Health, Registration};
 use domain::team::role::Role;
 
 use crate::Caller;
-use crate::tests::external_agents::{assigned, call, hands, named, stage, told};
+use crate::tests::external_agents::{assigned, call, contributors, messages_to, named, stage};
 use crate::tests::store::{Store, code, refusal};
 
-/// What a room's bearer gets who asks for `name`, showing `token`.
+/// Registers `name` with the invite token, presenting `token`.
 async fn join(store: &Store, name: &str, token: Option<&str>) -> crate::Result<crate::RegistrationResult> {
-    store.db.register(&store.room(), &store.project, named(name, &[]), token).await
+    store.db.register(&store.invite(), &store.project, named(name, &[]), token).await
 }
 
 async fn caller(store: &Store, token: &str) -> Caller {
@@ -20,7 +20,7 @@ async fn caller(store: &Store, token: &str) -> Caller {
 }
 
 #[tokio::test]
-async fn names_are_unique_without_case_and_kept_ones_are_kept_in_any() {
+async fn names_are_unique_and_reserved_in_any_case() {
     let store = Store::board().await;
     store.member("mara", &[]).await;
     store.member("Blue/ole", &[]).await;
@@ -38,7 +38,7 @@ async fn names_are_unique_without_case_and_kept_ones_are_kept_in_any() {
 }
 
 #[tokio::test]
-async fn a_rooms_bearer_takes_no_name_by_which_somebody_there_could_be_meant() {
+async fn invited_name_must_not_resemble_an_active_one() {
     let store = Store::board().await;
     let red = store.member("red/mara", &[Role::Tester]).await;
     for name in ["mara", "blue/mara", "Mara"] {
@@ -46,7 +46,7 @@ async fn a_rooms_bearer_takes_no_name_by_which_somebody_there_could_be_meant() {
     }
     store.db.deregister(&red, &store.project, "mara").await.unwrap();
     let token = join(&store, "mara", None).await.unwrap().token.unwrap();
-    // The person may give a name to a team, and whoever has it already keeps it.
+    // The human may create a team name like it, and the earlier agent keeps its own.
     store.member("red/mara", &[Role::Tester]).await;
     join(&store, "mara", Some(&token)).await.unwrap();
     let (ida, tom) = (store.member("ida", &[]).await, store.member("red/tom", &[]).await);
@@ -55,7 +55,7 @@ async fn a_rooms_bearer_takes_no_name_by_which_somebody_there_could_be_meant() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
+async fn name_is_free_a_minute_after_a_lost_registration() {
     let store = Store::board().await;
     let lost = join(&store, "ole", None).await.unwrap();
     assert_eq!((lost.agent.last_seen, lost.agent.health), (None, Health::Unknown));
@@ -64,54 +64,54 @@ async fn a_lost_answer_to_register_frees_the_name_after_a_minute() {
     assert_eq!(code(join(&store, "ole", None).await), "name-taken");
     store.registered_a_minute_ago("ole").await;
     let second = join(&store, "ole", None).await.unwrap().token.unwrap();
-    assert_eq!(code(join(&store, "ole", None).await), "name-taken", "the minute begins anew");
-    // Whoever was heard of under the name has its token, and is waited for longer.
+    assert_eq!(code(join(&store, "ole", None).await), "name-taken", "the minute starts again");
+    // An agent with a heartbeat has received its token and keeps the name longer.
     store.db.record_heartbeat(&caller(&store, &second).await).await.unwrap();
     store.registered_a_minute_ago("ole").await;
     assert_eq!(code(join(&store, "ole", None).await), "name-taken");
     let own = join(&store, "ole", Some(&second)).await.unwrap();
-    assert!(own.agent.last_seen.is_some(), "its own token is a sign of its life");
+    assert!(own.agent.last_seen.is_some(), "presenting its own token counts as a heartbeat");
 }
 
 #[tokio::test]
-async fn a_repeated_call_of_a_room_has_its_name_until_it_is_heard_of() {
+async fn repeated_registration_keeps_its_name_until_a_heartbeat() {
     let store = Store::board().await;
-    let room = call(&store.room(), "1");
+    let invite = call(&store.invite(), "1");
     let join = async |by: &Caller| store.db.register(by, &store.project, named("ole", &[Role::Builder]), None).await;
     let mara = store.member("mara", &[]).await;
-    let lost = join(&room).await.unwrap();
+    let lost = join(&invite).await.unwrap();
     store.say(&mara, "ole", "Welcome").await.unwrap();
-    assert_eq!(code(join(&call(&store.room(), "2")).await), "name-taken", "another call is somebody else's");
+    assert_eq!(code(join(&call(&store.invite(), "2")).await), "name-taken", "another call may be another agent's");
     let seq = store.db.latest();
-    let found = join(&room).await.unwrap();
+    let found = join(&invite).await.unwrap();
     assert_eq!((&found.agent.name, &found.agent.roles, found.agent.registered_at), (&lost.agent.name, &lost.agent.roles, lost.agent.registered_at));
     assert_eq!(store.since(seq).await, [Event::TokenCreated {}]);
     let [lost, found] = [lost, found].map(|answer| answer.token.unwrap());
     assert_eq!(store.db.caller(&lost).await.unwrap(), None, "a name has one token");
     let kept: Vec<String> = sqlx::query_scalar("SELECT answer FROM calls").fetch_all(&store.db.readers).await.unwrap();
-    assert!(!kept.is_empty() && kept.iter().all(|answer| !answer.contains(&lost) && !answer.contains(&found)), "which is kept nowhere");
+    assert!(!kept.is_empty() && kept.iter().all(|answer| !answer.contains(&lost) && !answer.contains(&found)), "tokens are not stored");
 
-    // Whoever is heard of under the name has its token.
+    // An agent with a heartbeat has received its token.
     let ole = caller(&store, &found).await;
     let connected = store.db.connect(&ole).unwrap();
-    assert_eq!(code(join(&room).await), "name-taken");
+    assert_eq!(code(join(&invite).await), "name-taken");
     drop(connected);
-    assert_eq!(store.hears(&ole).await, ["Welcome"]);
-    assert_eq!(code(join(&room).await), "name-taken");
-    // Once it is gone, the call is like any other.
+    assert_eq!(store.inbox_texts(&ole).await, ["Welcome"]);
+    assert_eq!(code(join(&invite).await), "name-taken");
+    // After the agent left, the call is like any other.
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
-    let again = join(&room).await.unwrap();
+    let again = join(&invite).await.unwrap();
     assert!(again.token.is_some() && again.agent.last_seen.is_none());
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn a_repeated_call_with_its_own_token_has_its_name_though_that_token_is_gone() {
+async fn repeated_registration_with_own_token_keeps_its_name() {
     let store = Store::board().await;
     let token = join(&store, "ole", None).await.unwrap().token.unwrap();
     store.db.record_heartbeat(&caller(&store, &token).await).await.unwrap();
-    let room = call(&store.room(), "1");
-    let back = async || store.db.register(&room, &store.project, named("ole", &[]), Some(&token)).await.unwrap().token.unwrap();
+    let invite = call(&store.invite(), "1");
+    let back = async || store.db.register(&invite, &store.project, named("ole", &[]), Some(&token)).await.unwrap().token.unwrap();
     let lost = back().await;
     let found = back().await;
     assert_eq!(store.db.caller(&lost).await.unwrap(), None);
@@ -119,27 +119,27 @@ async fn a_repeated_call_with_its_own_token_has_its_name_though_that_token_is_go
 }
 
 #[tokio::test]
-async fn with_a_new_token_of_the_room_nobody_repeats_calls_of_before() {
+async fn new_invite_token_discards_stored_answers() {
     let store = Store::board().await;
-    let room = call(&store.room(), "1");
-    let join = async || store.db.register(&room, &store.project, named("ole", &[]), None).await;
+    let invite = call(&store.invite(), "1");
+    let join = async || store.db.register(&invite, &store.project, named("ole", &[]), None).await;
     join().await.unwrap();
     store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap();
     assert_eq!(code(join().await), "name-taken");
 }
 
 #[tokio::test]
-async fn who_is_connected_keeps_its_name_without_having_called() {
+async fn connected_agent_keeps_its_name() {
     let store = Store::board().await;
     let first = join(&store, "ole", None).await.unwrap().token.unwrap();
     let _connected = store.db.connect(&caller(&store, &first).await).unwrap();
     store.registered_a_minute_ago("ole").await;
     assert_eq!(code(join(&store, "ole", None).await), "name-taken");
-    assert!(store.db.caller(&first).await.unwrap().is_some(), "its token still opens");
+    assert!(store.db.caller(&first).await.unwrap().is_some(), "its token is still valid");
 }
 
 #[tokio::test]
-async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
+async fn reclaimed_name_starts_with_empty_inbox() {
     let store = Store::board().await;
     let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());
     let ole = caller(&store, &first).await;
@@ -150,47 +150,47 @@ async fn a_stranger_under_a_silent_name_hears_nothing_from_before() {
     let first = store.say(&call(&ole, "1"), "human", "Understood").await.unwrap();
     store.say(&mara, "ole", "For ole alone").await.unwrap();
     store.say(&mara, "all", "For those who are there").await.unwrap();
-    store.silence("ole").await;
+    store.make_unresponsive("ole").await;
     store.db.presence.reset(&store.project, "ole");
 
     let stranger = join(&store, "ole", None).await.unwrap();
     assert_eq!((stranger.agent.unread, stranger.agent.roles, stranger.agent.description), (0, Vec::new(), None));
     let ole = caller(&store, &stranger.token.unwrap()).await;
-    assert_eq!(store.hears(&ole).await, Vec::<String>::new());
+    assert_eq!(store.inbox_texts(&ole).await, Vec::<String>::new());
     let second = store.say(&call(&ole, "1"), "mara", "Nothing keeps me").await.unwrap();
-    assert!(second.id > first.id, "nor the answer to a call of before");
+    assert!(second.id > first.id, "stored answers of the earlier agent are not returned");
     store.inbox(&mara).await;
     store.say(&mara, "all", "From now on").await.unwrap();
-    assert_eq!(store.hears(&ole).await, ["From now on"]);
+    assert_eq!(store.inbox_texts(&ole).await, ["From now on"]);
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn with_its_own_token_an_agent_finds_its_inbox_and_its_tasks() {
+async fn own_token_restores_inbox_and_tasks() {
     let store = Store::board().await;
     let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());
     let task = assigned(&store, "One", "ole").await;
     store.say(&mara, "ole", "For ole alone").await.unwrap();
-    store.silence("ole").await;
+    store.make_unresponsive("ole").await;
     let own = join(&store, "ole", Some(&first)).await.unwrap().token.unwrap();
     assert_eq!(store.card(&task).await.contributors.assigned_to.as_deref(), Some("ole"));
-    assert_eq!(store.hears(&caller(&store, &own).await).await.last().map(String::as_str), Some("For ole alone"));
+    assert_eq!(store.inbox_texts(&caller(&store, &own).await).await.last().map(String::as_str), Some("For ole alone"));
 }
 
 #[tokio::test]
-async fn the_tasks_of_a_silent_name_wait_for_the_person_when_a_stranger_takes_it() {
+async fn reclaimed_name_unassigns_earlier_tasks() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
     let (waits, begun) = (assigned(&store, "Waits", "ole").await, assigned(&store, "Begun", "ole").await);
     stage(&store, &ole, &begun, Stage::InProgress).await.unwrap();
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
     assert!(store.card(&begun).await.attention.is_some());
-    let told_before = told(&store, "ole").await;
+    let told_before = messages_to(&store, "ole").await;
     join(&store, "ole", None).await.unwrap();
     let (waits, begun) = (store.card(&waits).await, store.card(&begun).await);
-    assert_eq!((Stage::of(&waits), waits.held_by, hands(&waits)), (Stage::Pending, Some(HeldBy::Human), "- /  / - / -".to_owned()));
-    assert_eq!((begun.status, begun.held_by, hands(&begun)), (Status::InProgress, Some(HeldBy::Human), "- / ole / - / -".to_owned()));
-    assert_eq!((waits.attention, begun.attention), (None, None), "it is nobody's any more");
-    assert_eq!(told(&store, "ole").await, told_before, "a stranger is not told what is none of its business");
+    assert_eq!((Stage::of(&waits), waits.held_by, contributors(&waits)), (Stage::Pending, Some(HeldBy::Human), "- /  / - / -".to_owned()));
+    assert_eq!((begun.status, begun.held_by, contributors(&begun)), (Status::InProgress, Some(HeldBy::Human), "- / ole / - / -".to_owned()));
+    assert_eq!((waits.attention, begun.attention), (None, None), "it is unassigned");
+    assert_eq!(messages_to(&store, "ole").await, told_before, "the new agent gets no earlier messages");
     store.check_fold().await;
 }

@@ -1,4 +1,4 @@
-//! Presence: who is there, by signs of life and by open connections.
+//! Presence: heartbeats and open connections.
 
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Health;
@@ -8,7 +8,7 @@ use crate::tests::open::open_again;
 use crate::tests::store::Store;
 
 #[tokio::test]
-async fn a_connection_or_a_call_is_a_sign_of_life_and_silence_is_none() {
+async fn connections_and_calls_count_as_heartbeats() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     let seen = async || {
@@ -25,33 +25,33 @@ async fn a_connection_or_a_call_is_a_sign_of_life_and_silence_is_none() {
 }
 
 #[tokio::test]
-async fn the_last_sign_of_life_outlives_the_process_and_grows_old() {
+async fn last_heartbeat_survives_restart_and_ages() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     let at = store.db.record_heartbeat(&mara).await.unwrap();
     let seq = store.db.latest();
     store.db.record_heartbeat(&mara).await.unwrap();
-    assert_eq!(store.db.latest(), seq, "signs of life are not in the log");
+    assert_eq!(store.db.latest(), seq, "heartbeats are not in the log");
     let stored: String = sqlx::query_scalar("SELECT heartbeat_at FROM agents").fetch_one(&store.db.readers).await.unwrap();
-    assert_eq!(stored, at.to_string(), "and are stored now and then");
+    assert_eq!(stored, at.to_string(), "heartbeats are stored at intervals");
     let Store { db, config, project, folder } = store;
     drop(db);
     let db = open_again(&config).await.unwrap();
     assert_eq!(db.agent(&project, "mara").await.unwrap().health, Health::Healthy);
     let store = Store { db, config, project, folder };
-    store.silence("mara").await;
+    store.make_unresponsive("mara").await;
     assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().health, Health::Dead);
 }
 
 #[tokio::test]
-async fn runs_give_signs_of_life_and_those_who_are_no_agents_need_none() {
+async fn runs_send_heartbeats_and_other_callers_are_ignored() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    store.silence("coder-TASK-001").await;
+    store.make_unresponsive("coder-TASK-001").await;
     store.db.record_heartbeat(&coder.caller).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "coder-TASK-001").await.unwrap().health, Health::Healthy);
-    for caller in [Caller::Human, Caller::Runner, store.room()] {
+    for caller in [Caller::Human, Caller::Runner, store.invite()] {
         store.db.record_heartbeat(&caller).await.unwrap();
         assert!(store.db.connect(&caller).is_none());
     }

@@ -1,4 +1,4 @@
-//! The inbox of an agent that we run: what its program echoed stands in its conversation, and is read when its run ends well.
+//! Inboxes of managed agents: echoed messages are in the conversation, and are read when the run succeeds.
 
 use domain::board::status::Status;
 use domain::id::TaskId;
@@ -6,13 +6,13 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::team::message::HISTORY_PAGE;
 
-use crate::tests::external_agents::words;
+use crate::tests::external_agents::message_texts;
 use crate::tests::store::{Agent, MAX_ATTEMPTS, Store, code, evidence};
 use crate::{Caller, HistoryQuery, RunEnd};
 
 const CODER: &str = "coder-TASK-001";
 
-/// A board with a coder at work, and somebody who writes to it.
+/// Creates a board with a running coder and an agent that writes to it.
 async fn at_work() -> (Store, TaskId, Agent, Caller) {
     let store = Store::board().await;
     let task = store.task("One").await;
@@ -22,12 +22,12 @@ async fn at_work() -> (Store, TaskId, Agent, Caller) {
 }
 
 impl Store {
-    /// What the runner would give the agent, in words: what is given again stands in brackets.
+    /// Returns the texts that the runner would deliver. Redelivered ones are in brackets.
     async fn waits_for(&self, agent: &Agent) -> Vec<String> {
-        words(&self.db.run_inbox(&agent.run).await.unwrap())
+        message_texts(&self.db.run_inbox(&agent.run).await.unwrap())
     }
 
-    /// Gives the agent all that waits in one line.
+    /// Delivers all waiting messages in one line.
     async fn give(&self, agent: &Agent, line: &str) {
         let messages = self.db.run_inbox(&agent.run).await.unwrap().messages;
         self.db.run_inbox_delivered(&agent.run, line, messages).await.unwrap();
@@ -37,7 +37,7 @@ impl Store {
         self.db.record_echo(&agent.run, line).await.unwrap();
     }
 
-    /// An agent at work after one that ended like this.
+    /// Ends the agent's run with `class` and starts the next one.
     async fn after(&self, agent: &Agent, class: EndClass) -> Agent {
         self.end(&agent.run, class, None).await;
         self.agent(&TaskId::new(1), AgentKind::Coder).await
@@ -45,7 +45,7 @@ impl Store {
 }
 
 #[tokio::test]
-async fn looking_into_the_inbox_of_a_run_gives_nothing_and_a_line_gives_it_once() {
+async fn peeking_delivers_nothing_and_a_line_delivers_once() {
     let (store, _, coder, ole) = at_work().await;
     store.say(&ole, CODER, "One").await.unwrap();
     store.say(&ole, "all", "Two").await.unwrap();
@@ -54,15 +54,15 @@ async fn looking_into_the_inbox_of_a_run_gives_nothing_and_a_line_gives_it_once(
     store.give(&coder, "prompt").await;
     assert_eq!(store.kinds_since(seq).await, ["inbox_read"]);
     assert_eq!(store.db.unread(&store.project, CODER).await.unwrap().count, 0);
-    assert_eq!(store.waits_for(&coder).await, ["(One)", "(Two)"], "under way");
+    assert_eq!(store.waits_for(&coder).await, ["(One)", "(Two)"], "in transit");
     store.echo(&coder, "prompt").await;
-    assert_eq!(store.waits_for(&coder).await, Vec::<String>::new(), "it stands in the conversation");
-    assert_eq!(store.hears(&coder.caller).await, Vec::<String>::new());
+    assert_eq!(store.waits_for(&coder).await, Vec::<String>::new(), "they are in the conversation");
+    assert_eq!(store.inbox_texts(&coder.caller).await, Vec::<String>::new());
     assert_eq!(code(store.db.run_inbox(&"RUN-404".parse().unwrap()).await), "not-found");
 }
 
 #[tokio::test]
-async fn what_was_not_echoed_is_new_to_the_next_run_however_this_one_ended() {
+async fn unechoed_messages_are_new_to_the_next_run() {
     for class in [EndClass::Finished, EndClass::AwaitingAnswer, EndClass::Failed, EndClass::Parked, EndClass::Stopped] {
         let (store, task, coder, ole) = at_work().await;
         store.say(&ole, CODER, "One").await.unwrap();
@@ -77,7 +77,7 @@ async fn what_was_not_echoed_is_new_to_the_next_run_however_this_one_ended() {
 }
 
 #[tokio::test]
-async fn what_was_echoed_is_read_when_the_run_ends_well_and_given_again_when_not() {
+async fn echoed_messages_are_read_only_after_success() {
     for (class, again) in [
         (EndClass::Finished, false),
         (EndClass::AwaitingAnswer, false),
@@ -93,7 +93,7 @@ async fn what_was_echoed_is_read_when_the_run_ends_well_and_given_again_when_not
         let next = store.after(&coder, class).await;
         let wanted: &[&str] = if again { &["(One)", "(Two)"] } else { &[] };
         assert_eq!(store.waits_for(&next).await, wanted, "{class:?}");
-        // What an earlier run had is on its way to this one, and as old as before when it does not get there.
+        // Messages that an earlier run received stay redelivered if their line never arrives.
         store.give(&next, "its prompt").await;
         let third = store.after(&next, EndClass::Finished).await;
         assert_eq!(store.waits_for(&third).await, wanted, "{class:?}");
@@ -101,7 +101,7 @@ async fn what_was_echoed_is_read_when_the_run_ends_well_and_given_again_when_not
 }
 
 #[tokio::test]
-async fn a_run_whose_last_turn_broke_off_has_read_nothing_though_its_card_moved() {
+async fn interrupted_last_turn_reads_nothing() {
     let (store, _, coder, ole) = at_work().await;
     store.say(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
@@ -114,7 +114,7 @@ async fn a_run_whose_last_turn_broke_off_has_read_nothing_though_its_card_moved(
 }
 
 #[tokio::test]
-async fn sending_confirms_neither_a_line_nor_what_an_earlier_run_was_given() {
+async fn send_acknowledges_no_line_or_earlier_run() {
     let (store, _, coder, ole) = at_work().await;
     store.say(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
@@ -126,7 +126,7 @@ async fn sending_confirms_neither_a_line_nor_what_an_earlier_run_was_given() {
     new.retain(|given| !given.redelivered);
     store.db.run_inbox_delivered(&coder.run, "a line", new).await.unwrap();
     store.say(&coder.caller, "human", "It may speak").await.unwrap();
-    assert_eq!(store.waits_for(&coder).await, ["(Three)"], "what it looked up itself arrived, and nothing else is known");
+    assert_eq!(store.waits_for(&coder).await, ["(Three)"], "only the response to its own check is acknowledged");
     let next = store.after(&coder, EndClass::Failed).await;
     assert_eq!(store.waits_for(&next).await, ["(One)", "Three"]);
     store.give(&next, "its prompt").await;
@@ -136,24 +136,24 @@ async fn sending_confirms_neither_a_line_nor_what_an_earlier_run_was_given() {
 }
 
 #[tokio::test]
-async fn an_agent_that_acknowledges_has_read_what_stands_in_its_conversation() {
+async fn acknowledgement_reads_the_conversation() {
     let (store, _, coder, ole) = at_work().await;
     let one = store.say(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
-    let ack = async |agent: &Agent, id| words(&store.db.check_inbox(&agent.caller, &store.project, Some(id)).await.unwrap());
+    let ack = async |agent: &Agent, id| message_texts(&store.db.check_inbox(&agent.caller, &store.project, Some(id)).await.unwrap());
     store.echo(&coder, "prompt").await;
     assert_eq!(ack(&coder, one.id).await, Vec::<String>::new());
     let two = store.say(&ole, "all", "Two").await.unwrap();
     store.give(&coder, "a line").await;
-    assert_eq!(ack(&coder, two.id).await, ["(Two)"], "a line that it cannot know yet is not confirmed by its number");
+    assert_eq!(ack(&coder, two.id).await, ["(Two)"], "an id does not acknowledge a line without an echo");
     let next = store.after(&coder, EndClass::Failed).await;
     assert_eq!(store.waits_for(&next).await, ["(Two)"]);
-    assert_eq!(ack(&next, two.id).await, ["(Two)"], "nor what only an earlier run was given");
+    assert_eq!(ack(&next, two.id).await, ["(Two)"], "nor a message that only an earlier run received");
     assert_eq!(ack(&next, two.id).await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn others_read_a_broadcast_for_themselves() {
+async fn broadcast_is_read_per_recipient() {
     let (store, _, coder, ole) = at_work().await;
     store.say(&ole, "all", "One").await.unwrap();
     store.give(&coder, "prompt").await;
@@ -162,15 +162,15 @@ async fn others_read_a_broadcast_for_themselves() {
     assert_eq!(store.inbox(&Caller::Human).await.messages.len(), 1);
 }
 
-/// What was written to the sender by the runner.
-async fn told(store: &Store, name: &str) -> Vec<(String, Option<i64>)> {
+/// Lists the notices from the runner to the sender.
+async fn messages_to(store: &Store, name: &str) -> Vec<(String, Option<i64>)> {
     let query = HistoryQuery { count: Some(HISTORY_PAGE), ..HistoryQuery::default() };
     let all = store.db.history(&store.project, &query).await.unwrap();
     all.into_iter().filter(|said| said.from_agent == "runner" && said.to_agent == name).map(|said| (said.content, said.reply_to)).collect()
 }
 
 #[tokio::test]
-async fn who_wrote_to_an_agent_that_is_gone_is_told_so_once() {
+async fn sender_is_notified_once_when_recipient_is_gone() {
     let (store, task, coder, ole) = at_work().await;
     store.say(&ole, CODER, "Read").await.unwrap();
     store.give(&coder, "prompt").await;
@@ -181,23 +181,23 @@ async fn who_wrote_to_an_agent_that_is_gone_is_told_so_once() {
     store.say(&ole, "all", "To everybody").await.unwrap();
     store.say(&Caller::Human, CODER, "And why?").await.unwrap();
     store.cancel(&task, "obsolete").await;
-    let words = format!("[UNDELIVERED] {CODER} is gone; your message #{} was not read", late.id);
-    assert_eq!(told(&store, "ole").await, [(words, Some(late.id))]);
-    assert_eq!(told(&store, "human").await.len(), 1);
+    let notice = format!("[UNDELIVERED] {CODER} is gone; your message #{} was not read", late.id);
+    assert_eq!(messages_to(&store, "ole").await, [(notice, Some(late.id))]);
+    assert_eq!(messages_to(&store, "human").await.len(), 1);
     store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap();
     store.cancel(&task, "obsolete").await;
-    assert_eq!((told(&store, "ole").await.len(), told(&store, "human").await.len()), (1, 1));
+    assert_eq!((messages_to(&store, "ole").await.len(), messages_to(&store, "human").await.len()), (1, 1));
     store.check_fold().await;
 }
 
 #[tokio::test]
-async fn while_its_run_is_not_over_nothing_is_said_of_what_may_still_be_given() {
+async fn no_undelivered_notice_while_run_is_live() {
     let (store, task, coder, ole) = at_work().await;
     store.say(&ole, CODER, "Given").await.unwrap();
     store.give(&coder, "a line").await;
     store.say(&ole, CODER, "Late").await.unwrap();
     store.cancel(&task, "obsolete").await;
-    assert_eq!(told(&store, "ole").await, []);
+    assert_eq!(messages_to(&store, "ole").await, []);
     store.end(&coder.run, EndClass::Stopped, None).await;
-    assert_eq!(told(&store, "ole").await.len(), 2, "the line was never echoed");
+    assert_eq!(messages_to(&store, "ole").await.len(), 2, "the line was never echoed");
 }

@@ -1,4 +1,4 @@
-//! Tokens: who calls, without keeping what opens the door.
+//! Tokens: they identify the caller and are stored as hashes.
 
 use domain::board::transition::Mover;
 use domain::runs::agent_kind::AgentKind;
@@ -9,7 +9,7 @@ use crate::tests::store::{Store, code};
 use crate::{Caller, new_token};
 
 #[tokio::test]
-async fn a_token_names_its_caller_and_nothing_else_does() {
+async fn caller_comes_from_token_only() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
@@ -31,23 +31,23 @@ async fn a_token_names_its_caller_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn tokens_of_agents_and_rooms_are_kept_as_hashes_alone() {
+async fn agent_and_invite_tokens_are_stored_as_hashes() {
     let store = Store::board().await;
     let (human, project) = (&Caller::Human, &store.project);
     let seq = store.db.latest();
-    let room = store.db.create_invite_token(human, project).await.unwrap();
+    let invite = store.db.create_invite_token(human, project).await.unwrap();
     let old = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
     let mara = store.db.create_agent_token(human, project, named("mara", &[Role::Lead])).await.unwrap();
-    let ole = store.db.register(&store.room(), project, named("ole", &[]), None).await.unwrap().token.unwrap();
+    let ole = store.db.register(&store.invite(), project, named("ole", &[]), None).await.unwrap().token.unwrap();
     let kinds = ["token_made", "agent_registered", "token_made", "agent_registered", "token_made", "agent_registered"];
     assert_eq!(store.kinds_since(seq).await, kinds);
     assert_eq!(store.db.caller(&old).await.unwrap(), None, "a name has one token");
     let caller = async |token: &str| store.db.caller(token).await.unwrap().unwrap();
     assert_eq!((caller(&mara).await.name(), caller(&ole).await.name()), (Some("mara".to_owned()), Some("ole".to_owned())));
-    assert_eq!(caller(&room).await, store.room());
+    assert_eq!(caller(&invite).await, store.invite());
     store.db.require_active_reader(&caller(&mara).await).await.unwrap();
     let rows = store.dump().await.concat();
-    for token in [room, old, mara, ole] {
+    for token in [invite, old, mara, ole] {
         let stored = token.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
         assert!(!rows.contains(&stored));
         assert_eq!(token.len(), 64);
@@ -55,7 +55,7 @@ async fn tokens_of_agents_and_rooms_are_kept_as_hashes_alone() {
 }
 
 #[tokio::test]
-async fn a_new_token_of_the_person_ends_the_old_one() {
+async fn new_human_token_revokes_the_previous_one() {
     let store = Store::board().await;
     let (old, new) = (new_token(), new_token());
     let seq = store.db.latest();
@@ -68,9 +68,9 @@ async fn a_new_token_of_the_person_ends_the_old_one() {
     store.check_fold().await;
 }
 
-/// Whoever relies on a token need not ask after every commit.
+/// Subscribers to revocations are not woken by other commits.
 #[tokio::test]
-async fn only_a_token_that_is_taken_back_wakes_those_who_rely_on_one() {
+async fn only_revocations_notify_subscribers() {
     let store = Store::board().await;
     let (human, project) = (&Caller::Human, &store.project);
     let mut taken_back = store.db.token_revocations();
@@ -94,19 +94,23 @@ async fn only_a_token_that_is_taken_back_wakes_those_who_rely_on_one() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_over_reads_no_more() {
+async fn ended_run_cannot_read() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
     store.db.require_active_reader(&Caller::Human).await.unwrap();
     store.db.require_active_reader(&agent.caller).await.unwrap();
     store.finish(&agent).await;
-    assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller), "it is told why, not turned away");
+    assert_eq!(
+        store.db.caller(&agent.token).await.unwrap().as_ref(),
+        Some(&agent.caller),
+        "the token still identifies its run, so the refusal can say why"
+    );
     assert_eq!(code(store.db.require_active_reader(&agent.caller).await), "stale-run");
 }
 
 #[tokio::test]
-async fn an_agent_that_left_reads_no_more_until_it_registers_again() {
+async fn departed_agent_cannot_read_until_it_registers() {
     let store = Store::board().await;
     let mara = store.member("mara", &[]).await;
     store.db.require_active_reader(&mara).await.unwrap();
