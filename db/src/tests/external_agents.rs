@@ -32,7 +32,7 @@ impl Store {
         Caller::Invite(InviteCaller { project_id: self.project.clone(), call_id: None })
     }
 
-    pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
+    pub(super) async fn send(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
         Ok(self.db.send(from, &self.project, message(to, content)).await?.message)
     }
 

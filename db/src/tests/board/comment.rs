@@ -50,7 +50,7 @@ async fn comment_with_another_role_or_on_another_task_is_refused() {
     let ole = store.guest("ole").await;
     assert_eq!(code(store.db.add_comment(&ole, &hidden, "x", None).await), "not-found");
     assert_eq!(code(store.db.add_comment(&ole, &other, "x", Some(AuthorRole::Human)).await), "not-you");
-    let said = store.db.add_comment(&ole, &other, "An agent from outside signs with its name", None).await.unwrap();
+    let said = store.db.add_comment(&ole, &other, "An external agent signs with its name", None).await.unwrap();
     assert_eq!((said.author_role, said.author_name.as_deref()), (AuthorRole::Agent, Some("ole")));
     assert_eq!(store.db.comments(&other).await.unwrap(), [said]);
     store.db.add_comment(&planning.caller, &other, "A planner speaks on every task of its project", None).await.unwrap();

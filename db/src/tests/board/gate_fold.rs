@@ -138,7 +138,7 @@ impl World {
             assert_eq!(card.status, Status::Done, "{what}");
             assert!(!card.contributors.built_by.contains(verifier), "{what}: {card:?}");
             assert!(!approvals.contains(&(card.id.to_string(), verifier.clone())), "{what}: {card:?}");
-            assert!(verifier != "rob", "{what}: nobody vouches for rob");
+            assert!(verifier != "rob", "{what}: rob is not trusted");
         }
         let hats = db.hats(project).await.unwrap();
         for one in &hats {

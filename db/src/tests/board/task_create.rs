@@ -94,7 +94,7 @@ async fn agents_add_tasks_only_to_their_own_plan() {
     let agent = store.agent(&planner, AgentKind::Planner).await;
     let loose = store.db.create_task(&agent.caller, &store.project, new_task("No parent named")).await.unwrap();
     assert_eq!(loose.card.parent_task_id.as_ref(), Some(&planner));
-    assert_eq!(loose.card.held_by, Some(HeldBy::Plan), "a single task waits for the person like a whole plan");
+    assert_eq!(loose.card.held_by, Some(HeldBy::Plan), "a single task is held like a whole plan");
     let wrong = NewTask { parent_task_id: Some(other.clone()), ..new_task("t") };
     assert_eq!(code(store.db.create_task(&agent.caller, &store.project, wrong).await), "not-your-task");
     assert_eq!(code(store.db.create_subtasks(&agent.caller, &other, parts(&["t"])).await), "not-your-task");

@@ -207,7 +207,7 @@ async fn empty_plan_needs_a_reason_and_attention() {
     store.finish(&agent).await;
     let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(again.attention, None);
-    let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("So be it"), EvidenceResult::Nothing).await.unwrap().card;
+    let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("Accepted"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(closed.attention, None, "the human closed it");
     store.check_fold().await;
 }

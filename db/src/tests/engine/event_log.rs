@@ -42,7 +42,7 @@ async fn team(store: &Store) {
 async fn gates(store: &Store) {
     let (db, crew) = (&store.db, crew(store).await);
     let goal = db.create_goal(&crew.lena, &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap().id;
-    let task = completed(store, "Handed in", &crew).await;
+    let task = completed(store, "Submitted", &crew).await;
     db.link_task(&crew.lena, &task, Some(&goal)).await.unwrap();
     db.verify_task(&crew.tess, &task, None).await.unwrap();
     let next = assigned(store, "With a hat", "ben").await;

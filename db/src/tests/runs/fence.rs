@@ -132,6 +132,6 @@ async fn decision_by_lead_or_verifier_fences_another_run() {
     assert!(!store.card(&task).await.run.unwrap().stopping, "neither its own move nor the runner's stops the run");
     store.db.reject_verification(&crew.tess, &task, "It broke").await.unwrap();
     assert!(store.card(&task).await.run.unwrap().stopping);
-    writes_nothing(&store, &reviewer, &task, "taken back by a verifier").await;
+    writes_nothing(&store, &reviewer, &task, "rejected by a verifier").await;
     store.check_fold().await;
 }

@@ -54,7 +54,7 @@ async fn invite_token_can_only_register() {
     assert_eq!((&invite, invite.name(), invite.project()), (&store.invite(), None, Some(&store.project)));
     let task = store.task("One").await;
     let before = store.dump().await;
-    assert_eq!(code(store.say(&invite, "all", "Hello").await), "not-registered");
+    assert_eq!(code(store.send(&invite, "all", "Hello").await), "not-registered");
     assert_eq!(code(store.db.check_inbox(&invite, &store.project, None).await), "not-registered");
     assert_eq!(code(store.db.set_status(&invite, &store.project, "here").await), "not-registered");
     assert_eq!(code(store.db.add_comment(&invite, &task, "Hello", None).await), "not-registered");
@@ -65,7 +65,7 @@ async fn invite_token_can_only_register() {
     assert_eq!((joined.agent.roles, joined.agent.health), (vec![Role::Coder], Health::Unknown), "no heartbeat yet");
     let ole = store.db.caller(&joined.token.unwrap()).await.unwrap().unwrap();
     assert_eq!(ole.name().as_deref(), Some("ole"));
-    assert_eq!(store.say(&ole, "all", "Hello").await.unwrap().from_agent, "ole");
+    assert_eq!(store.send(&ole, "all", "Hello").await.unwrap().from_agent, "ole");
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn invited_name_can_be_reclaimed() {
     assert_eq!(code(join(None).await), "name-taken");
     assert_eq!(code(join(Some("guessed")).await), "name-taken");
     let stranger = store.db.register(&invite, &store.project, named("ida", &[]), None).await.unwrap().token.unwrap();
-    assert_eq!(code(join(Some(&stranger)).await), "name-taken", "the token of somebody else opens only that name");
+    assert_eq!(code(join(Some(&stranger)).await), "name-taken", "the token of another agent claims only its own name");
 
     let second = join(Some(&first)).await.unwrap().token.unwrap();
     assert_eq!(store.db.caller(&first).await.unwrap(), None, "a name has one token");
@@ -139,10 +139,10 @@ async fn invited_name_can_be_reclaimed() {
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
 
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
-    assert_eq!(refusal(store.say(&ole, "ida", "Still me").await), Refusal::AgentLeft { agent: "ole".to_owned() });
+    assert_eq!(refusal(store.send(&ole, "ida", "Still me").await), Refusal::AgentLeft { agent: "ole".to_owned() });
     assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), Refusal::AgentLeft { agent: "ole".to_owned() });
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
-    store.say(&ole, "ida", "Back").await.unwrap();
+    store.send(&ole, "ida", "Back").await.unwrap();
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
     join(None).await.unwrap();
 
@@ -180,9 +180,9 @@ async fn managed_agent_keeps_its_inbox_across_runs() {
     assert_eq!((agent.roles, agent.trusted, agent.run_id.as_ref()), (vec![Role::Coder], true, Some(&first.run)));
     assert_eq!((agent.task_id, agent.description.as_deref()), (Some(task.clone()), Some("One")));
     let ole = store.guest("ole").await;
-    store.say(&ole, "coder-TASK-001", "Mind the gap").await.unwrap();
+    store.send(&ole, "coder-TASK-001", "Mind the gap").await.unwrap();
     store.end(&first.run, domain::runs::failure::EndClass::Failed, None).await;
-    store.say(&ole, "all", "Hello").await.unwrap();
+    store.send(&ole, "all", "Hello").await.unwrap();
 
     let second = store.agent(&task, AgentKind::Coder).await;
     let who = Registration { description: Some("Again".to_owned()), ..named("coder-TASK-001", &[]) };
@@ -203,7 +203,7 @@ async fn managed_agents_leave_with_their_task() {
     let left: Vec<(String, bool)> =
         store.db.agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
     assert_eq!(left, [("coder-TASK-001".to_owned(), true), ("reviewer-TASK-001".to_owned(), true)]);
-    assert_eq!(code(store.say(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
+    assert_eq!(code(store.send(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
 }
 
 #[tokio::test]

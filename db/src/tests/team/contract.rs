@@ -60,9 +60,9 @@ async fn same_specification_changes_nothing() {
 async fn unread_messages_do_not_block_declarations() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[Role::Builder]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "Unread").await.unwrap();
+    store.send(&ole, "mara", "Unread").await.unwrap();
     declare(&store, &mara, "fn save()").await.unwrap();
-    assert_eq!(code(store.say(&mara, "ole", "Still blocked").await), "unread");
+    assert_eq!(code(store.send(&mara, "ole", "Still blocked").await), "unread");
 }
 
 #[tokio::test]

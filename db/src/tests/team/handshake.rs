@@ -125,7 +125,7 @@ async fn waits_for_human_and_managed_agents() {
 async fn empty_target_list_means_active_non_leads() {
     let store = Store::board().await;
     let ann = store.member("ann", &[Role::Lead]).await;
-    assert_eq!(code(begin(&store, &ann, &[]).await), "invalid", "nobody is there");
+    assert_eq!(code(begin(&store, &ann, &[]).await), "invalid", "no active agent");
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     store.member("bo", &[Role::Lead]).await;

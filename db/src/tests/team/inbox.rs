@@ -13,11 +13,11 @@ use crate::tests::store::Store;
 async fn lost_response_is_redelivered_and_marked() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
+    store.send(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
     drop(store.inbox(&mara).await);
     assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 0);
-    store.say(&ole, "mara", "Three").await.unwrap();
+    store.send(&ole, "mara", "Three").await.unwrap();
     assert_eq!(store.inbox_texts(&mara).await, ["(One)", "(Two)", "Three"]);
     assert_eq!(store.inbox_texts(&mara).await, ["(One)", "(Two)", "(Three)"], "no message is new twice");
 }
@@ -26,10 +26,10 @@ async fn lost_response_is_redelivered_and_marked() {
 async fn acknowledged_response_is_not_redelivered() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
+    store.send(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
     let seen = store.inbox(&mara).await.messages;
-    store.say(&ole, "mara", "Three").await.unwrap();
+    store.send(&ole, "mara", "Three").await.unwrap();
     let ack = async |id| message_texts(&store.db.check_inbox(&mara, &store.project, Some(id)).await.unwrap());
     assert_eq!(ack(seen[0].message.id).await, ["(Two)", "Three"], "later messages of the response are not acknowledged");
     assert_eq!(ack(seen[1].message.id).await, ["(Three)"]);
@@ -42,8 +42,8 @@ async fn acknowledged_response_is_not_redelivered() {
 async fn send_acknowledges_last_delivery() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
+    store.send(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
     store.inbox(&mara).await;
     let answer = async |id: &str| store.db.send(&call(&mara, id), &store.project, message("human", "Understood")).await.unwrap();
     let sent = answer("1").await;
@@ -58,11 +58,11 @@ async fn send_acknowledges_last_delivery() {
 async fn repeated_check_returns_current_inbox() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "mara", "One").await.unwrap();
     assert_eq!(store.inbox_texts(&call(&mara, "1")).await, ["One"]);
-    store.say(&ole, "mara", "Two").await.unwrap();
+    store.send(&ole, "mara", "Two").await.unwrap();
     assert_eq!(store.inbox_texts(&call(&mara, "1")).await, ["(One)", "Two"], "not an old response");
-    let last = store.say(&ole, "mara", &"x".repeat(INBOX_BYTES)).await.unwrap().id;
+    let last = store.send(&ole, "mara", &"x".repeat(INBOX_BYTES)).await.unwrap().id;
     assert_eq!(store.inbox(&mara).await.messages.len(), 1, "the others do not fit");
     let confirm = async || message_texts(&store.db.check_inbox(&call(&mara, "1"), &store.project, Some(last)).await.unwrap());
     assert_eq!(confirm().await, ["(One)", "(Two)"]);
@@ -74,17 +74,17 @@ async fn full_inbox_is_paged_by_count_and_size() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..INBOX_PAGE + 2 {
-        store.say(&ole, "mara", &number.to_string()).await.unwrap();
+        store.send(&ole, "mara", &number.to_string()).await.unwrap();
     }
     let page = store.inbox(&mara).await;
     assert_eq!((page.messages.len(), page.remaining), (50, 2));
     let last = page.messages.last().map(|given| given.message.id);
     let rest = store.db.check_inbox(&mara, &store.project, last).await.unwrap();
     assert_eq!((message_texts(&rest), rest.remaining), (vec!["50".to_owned(), "51".to_owned()], 0));
-    store.say(&mara, "human", "Read").await.unwrap();
+    store.send(&mara, "human", "Read").await.unwrap();
 
     for _ in 0..3 {
-        store.say(&ole, "mara", &"x".repeat(INBOX_BYTES - 1)).await.unwrap();
+        store.send(&ole, "mara", &"x".repeat(INBOX_BYTES - 1)).await.unwrap();
     }
     let page = store.inbox(&mara).await;
     assert_eq!((page.messages.len(), page.remaining), (1, 2), "one message is always delivered, whatever its size");
@@ -95,7 +95,7 @@ async fn later_page_does_not_acknowledge_a_lost_response() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..2 * INBOX_PAGE {
-        store.say(&ole, if number % 2 == 0 { "mara" } else { "all" }, &number.to_string()).await.unwrap();
+        store.send(&ole, if number % 2 == 0 { "mara" } else { "all" }, &number.to_string()).await.unwrap();
     }
     let lost = message_texts(&store.inbox(&mara).await);
     let seen = store.inbox(&mara).await;
@@ -103,7 +103,7 @@ async fn later_page_does_not_acknowledge_a_lost_response() {
     let ack = seen.messages.last().map(|given| given.message.id);
     let again = store.db.check_inbox(&mara, &store.project, ack).await.unwrap();
     assert_eq!(message_texts(&again), lost.iter().map(|word| format!("({word})")).collect::<Vec<_>>());
-    store.say(&mara, "human", "Now I have all").await.unwrap();
+    store.send(&mara, "human", "Now I have all").await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages, []);
 }
 
@@ -111,17 +111,17 @@ async fn later_page_does_not_acknowledge_a_lost_response() {
 async fn new_agent_gets_future_broadcasts_returning_agent_gets_missed() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
-    store.say(&ole, "all", "Before").await.unwrap();
+    store.send(&ole, "all", "Before").await.unwrap();
     let mara = store.member("mara", &[]).await;
-    store.say(&ole, "all", "One").await.unwrap();
-    store.say(&ole, "mara", "Two").await.unwrap();
+    store.send(&ole, "all", "One").await.unwrap();
+    store.send(&ole, "mara", "Two").await.unwrap();
     store.db.deregister(&mara, &store.project, "mara").await.unwrap();
-    store.say(&ole, "all", "Three").await.unwrap();
+    store.send(&ole, "all", "Three").await.unwrap();
     store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "mara").await.unwrap().unread, 3);
     assert_eq!(store.inbox_texts(&mara).await, ["One", "Two", "Three"]);
-    store.say(&mara, "human", "Back").await.unwrap();
-    store.say(&ole, "all", "Four").await.unwrap();
+    store.send(&mara, "human", "Back").await.unwrap();
+    store.send(&ole, "all", "Four").await.unwrap();
     assert_eq!(store.inbox_texts(&mara).await, ["Four"]);
 }
 
@@ -134,17 +134,17 @@ async fn unread_count_is_the_same_everywhere() {
         let unread = store.db.unread(&store.project, name).await.unwrap();
         (store.db.agent(&store.project, name).await.unwrap().unread, unread.count, unread.blocking_count)
     };
-    store.say(&ole, "mara", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
+    store.send(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
     assert_eq!((numbers("ann").await, numbers("mara").await, numbers("ole").await), ((2, 2, 1), (2, 2, 2), (0, 0, 0)));
     let unread = store.db.unread(&store.project, "mara").await.unwrap();
     assert_eq!(unread.alert().as_deref(), Some("*** YOU HAVE 2 UNREAD MESSAGE(S) from ole *** Call check_inbox now!"));
     store.inbox(&mara).await;
-    store.say(&mara, "ole", "Three").await.unwrap();
+    store.send(&mara, "ole", "Three").await.unwrap();
     assert_eq!((numbers("ann").await, numbers("mara").await, numbers("ole").await), ((3, 3, 1), (0, 0, 0), (1, 1, 1)));
     store.inbox(&lead).await;
-    store.say(&lead, "mara", "Four").await.unwrap();
-    store.say(&Caller::Human, "ole", "Five").await.unwrap();
+    store.send(&lead, "mara", "Four").await.unwrap();
+    store.send(&Caller::Human, "ole", "Five").await.unwrap();
     let urgent = async |name: &str| store.db.unread(&store.project, name).await.unwrap().urgent;
     assert!(urgent("mara").await && urgent("ole").await, "messages from a lead and the human are urgent");
     assert_eq!(numbers("ann").await, (1, 1, 0), "the copy of the human's message");
@@ -219,7 +219,7 @@ async fn read_broadcasts_are_skipped_by_the_agent_cursor() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..5 {
-        store.say(&ole, "all", &number.to_string()).await.unwrap();
+        store.send(&ole, "all", &number.to_string()).await.unwrap();
     }
     let after =
         async || -> i64 { sqlx::query_scalar("SELECT broadcast_cursor FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap() };
@@ -227,9 +227,9 @@ async fn read_broadcasts_are_skipped_by_the_agent_cursor() {
     let given = store.inbox(&mara).await.messages;
     store.db.check_inbox(&mara, &store.project, Some(given[1].message.id)).await.unwrap();
     assert_eq!(after().await, given[1].message.id);
-    store.say(&mara, "human", "All of it").await.unwrap();
+    store.send(&mara, "human", "All of it").await.unwrap();
     assert_eq!(after().await, given[4].message.id);
-    store.say(&ole, "all", "New").await.unwrap();
+    store.send(&ole, "all", "New").await.unwrap();
     assert_eq!(store.inbox_texts(&mara).await, ["New"]);
 }
 
@@ -238,14 +238,14 @@ async fn copies_do_not_block_send() {
     let store = Store::board().await;
     let (ann, mara) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await);
     for number in 0..INBOX_PAGE {
-        store.say(&mara, "human", &number.to_string()).await.unwrap();
+        store.send(&mara, "human", &number.to_string()).await.unwrap();
     }
-    store.say(&mara, "ann", "Direct").await.unwrap();
-    store.say(&mara, "all", "To all").await.unwrap();
+    store.send(&mara, "ann", "Direct").await.unwrap();
+    store.send(&mara, "all", "To all").await.unwrap();
     let page = store.inbox(&ann).await;
     assert_eq!((page.messages.len(), page.remaining), (50, 2));
     assert_eq!(message_texts(&page)[48..], ["Direct", "To all"], "delivered first, and shown in order of arrival");
-    store.say(&ann, "mara", "Nothing keeps me").await.unwrap();
+    store.send(&ann, "mara", "Nothing keeps me").await.unwrap();
 }
 
 #[tokio::test]
@@ -254,7 +254,7 @@ async fn read_broadcasts_are_skipped_by_the_human_cursor() {
     let ole = store.guest("ole").await;
     let heard = async || -> i64 { sqlx::query_scalar("SELECT human_broadcast_cursor FROM projects").fetch_one(&store.db.readers).await.unwrap() };
     for number in 0..3 {
-        store.say(&ole, "all", &number.to_string()).await.unwrap();
+        store.send(&ole, "all", &number.to_string()).await.unwrap();
     }
     let given = store.inbox(&Caller::Human).await.messages;
     assert_eq!((given.len(), heard().await), (3, 0), "delivered is not read");
@@ -262,6 +262,6 @@ async fn read_broadcasts_are_skipped_by_the_human_cursor() {
     assert_eq!(heard().await, given[1].message.id);
     assert_eq!(store.inbox_texts(&Caller::Human).await, ["(2)"]);
     store.db.check_inbox(&Caller::Human, &store.project, Some(given[2].message.id)).await.unwrap();
-    store.say(&ole, "all", "New").await.unwrap();
+    store.send(&ole, "all", "New").await.unwrap();
     assert_eq!(store.inbox_texts(&Caller::Human).await, ["New"]);
 }

@@ -65,8 +65,8 @@ async fn same_name_in_two_projects_is_two_agents() {
     let (db, here) = (&store.db, &store.project);
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let (there, theirs) = elsewhere(&store).await;
-    store.say(&ole, "mara", "For ours").await.unwrap();
-    store.say(&ole, "all", "For all of ours").await.unwrap();
+    store.send(&ole, "mara", "For ours").await.unwrap();
+    store.send(&ole, "all", "For all of ours").await.unwrap();
     db.declare_contract(&ole, here, NewContract { name: "a".to_owned(), kind: ContractType::Other, spec: "x".to_owned() }).await.unwrap();
     assert_eq!((db.agent(here, "mara").await.unwrap().unread, db.agent(&there, "mara").await.unwrap().unread), (3, 0));
     assert_eq!(db.check_inbox(&theirs, &there, None).await.unwrap().messages, []);
@@ -79,5 +79,5 @@ async fn same_name_in_two_projects_is_two_agents() {
     db.send(&theirs, &there, message("human", "Hello")).await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
     db.create_agent_token(&Caller::Human, &there, named("mara", &[])).await.unwrap();
-    store.say(&mara, "ole", "Still here").await.unwrap();
+    store.send(&mara, "ole", "Still here").await.unwrap();
 }

@@ -24,16 +24,16 @@ async fn message_reaches_its_recipient() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let seq = store.db.latest();
-    let sent = store.say(&mara, "ole", " keep\r\n\tme ").await.unwrap();
+    let sent = store.send(&mara, "ole", " keep\r\n\tme ").await.unwrap();
     assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
     let event = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
     assert_eq!(store.since(seq).await, [event]);
     let inbox = store.inbox(&ole).await;
     assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");
     assert_eq!(store.inbox(&mara).await.messages, []);
-    store.say(&ole, "human", "For you").await.unwrap();
+    store.send(&ole, "human", "For you").await.unwrap();
     assert_eq!(store.inbox_texts(&Caller::Human).await, ["For you"]);
-    store.say(&Caller::Human, "ole", "Thanks").await.unwrap();
+    store.send(&Caller::Human, "ole", "Thanks").await.unwrap();
     assert_eq!(store.inbox(&ole).await.messages[0].message.from_agent, "human");
     store.check_fold().await;
 }
@@ -43,7 +43,7 @@ async fn unknown_recipient_is_refused_with_similar_names() {
     let store = Store::board().await;
     let (mara, _) = (store.member("mara", &[]).await, store.guest("blue/oleander").await);
     let before = store.dump().await;
-    let refused = refusal(store.say(&mara, "oleandr", "Hello").await);
+    let refused = refusal(store.send(&mara, "oleandr", "Hello").await);
     assert_eq!(refused, Refusal::UnknownAgent { name: "oleandr".to_owned(), nearest: vec!["blue/oleander".to_owned()] });
     assert_eq!(refused.hint(), "Did you mean blue/oleander? Call who to see all names.");
     let copied = NewMessage { cc: vec!["zzz".to_owned()], ..message("human", "Hello") };
@@ -63,18 +63,18 @@ async fn dead_or_departed_recipient_is_refused_unless_managed() {
     for name in ["ole", "ida", "coder-TASK-001"] {
         store.make_unresponsive(name).await;
     }
-    let refused = refusal(store.say(&mara, "ole", "There?").await);
+    let refused = refusal(store.send(&mara, "ole", "There?").await);
     assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
-    store.say(&mara, "coder-TASK-001", "For your next run").await.unwrap();
+    store.send(&mara, "coder-TASK-001", "For your next run").await.unwrap();
     let connected = store.db.connect(&ole);
-    store.say(&mara, "ole", "There you are").await.unwrap();
+    store.send(&mara, "ole", "There you are").await.unwrap();
     drop(connected);
     store.db.deregister(&Caller::Human, &store.project, "ole").await.unwrap();
-    let refused = refusal(store.say(&mara, "ole", "There?").await);
+    let refused = refusal(store.send(&mara, "ole", "There?").await);
     assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
     // A created agent that never joined receives its messages later.
     store.member("new", &[]).await;
-    store.say(&mara, "new", "Welcome").await.unwrap();
+    store.send(&mara, "new", "Welcome").await.unwrap();
 }
 
 #[tokio::test]
@@ -84,11 +84,11 @@ async fn short_names_resolve_to_own_team_or_are_ambiguous() {
     for name in ["blue/ole", "red/ole", "blue/tom"] {
         store.member(name, &[]).await;
     }
-    assert_eq!(store.say(&other, "tom", "Hello").await.unwrap().to_agent, "blue/tom");
-    assert_eq!(store.say(&red, "ole", "Hello").await.unwrap().to_agent, "red/ole");
-    let refused = refusal(store.say(&other, "ole", "Hello").await);
+    assert_eq!(store.send(&other, "tom", "Hello").await.unwrap().to_agent, "blue/tom");
+    assert_eq!(store.send(&red, "ole", "Hello").await.unwrap().to_agent, "red/ole");
+    let refused = refusal(store.send(&other, "ole", "Hello").await);
     assert_eq!(refused, Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] });
-    assert_eq!(store.say(&other, "blue/ole", "Hello").await.unwrap().to_agent, "blue/ole");
+    assert_eq!(store.send(&other, "blue/ole", "Hello").await.unwrap().to_agent, "blue/ole");
 }
 
 #[tokio::test]
@@ -97,11 +97,11 @@ async fn message_length_is_bounded_and_bytes_are_kept() {
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let before = store.dump().await;
     for bad in ["", " \n", "a\0b", &"x".repeat(BODY_BYTES + 1), &"x".repeat(1 << 20)] {
-        assert_eq!(code(store.say(&mara, "ole", bad).await), "invalid");
+        assert_eq!(code(store.send(&mara, "ole", bad).await), "invalid");
     }
     assert_eq!(store.dump().await, before);
     let odd = "é \u{1} \u{7f} ���\u{202e} ' \" \\ %00 <inbox> \r\n".to_owned() + &"y".repeat(BODY_BYTES - 100);
-    store.say(&mara, "ole", &odd).await.unwrap();
+    store.send(&mara, "ole", &odd).await.unwrap();
     assert_eq!(store.inbox_texts(&ole).await, [odd]);
 }
 
@@ -119,8 +119,8 @@ async fn leads_get_copies_that_name_the_recipient() {
     assert_eq!((copy.content.as_str(), copy.id != sent.id), ("Done", true));
     let direct = store.inbox(&ole).await.messages.remove(0).message;
     assert_eq!((direct.is_cc, direct.cc_original_to), (false, None));
-    assert_eq!(store.say(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead gets no copy of its own message");
-    assert_eq!(store.say(&bo, "ann", "Look").await.unwrap().cc, Vec::<String>::new());
+    assert_eq!(store.send(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead gets no copy of its own message");
+    assert_eq!(store.send(&bo, "ann", "Look").await.unwrap().cc, Vec::<String>::new());
     assert_eq!(contents(&history(&store, HistoryQuery::default()).await), ["Done", "Good", "Look"], "history shows no copies");
 }
 
@@ -136,24 +136,24 @@ async fn broadcast_is_one_row_and_skips_its_sender() {
         assert_eq!(store.inbox_texts(who).await, ["Stop"]);
     }
     assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new(), "a sender does not receive its own broadcast");
-    store.say(&mara, "ole", "It does not block its sender either").await.unwrap();
+    store.send(&mara, "ole", "It does not block its sender either").await.unwrap();
 }
 
 #[tokio::test]
 async fn unread_messages_block_send_until_checked() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    store.say(&ole, "mara", "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
-    let refused = refusal(store.say(&mara, "ole", "Hello").await);
+    store.send(&ole, "mara", "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
+    let refused = refusal(store.send(&mara, "ole", "Hello").await);
     assert_eq!((refused.to_string().as_str(), refused.code()), ("BLOCKED: You have 2 unread message(s). Call check_inbox first", "unread"));
     assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().blocking_count, 2);
     store.inbox(&mara).await;
-    store.say(&mara, "ole", "Hello").await.unwrap();
+    store.send(&mara, "ole", "Hello").await.unwrap();
     // The human sees new messages anyway and is never blocked.
-    store.say(&mara, "human", "A question").await.unwrap();
-    store.say(&Caller::Human, "mara", "An answer").await.unwrap();
-    store.say(&Caller::Runner, "mara", "A fact").await.unwrap();
+    store.send(&mara, "human", "A question").await.unwrap();
+    store.send(&Caller::Human, "mara", "An answer").await.unwrap();
+    store.send(&Caller::Runner, "mara", "A fact").await.unwrap();
 }
 
 #[tokio::test]
@@ -163,11 +163,11 @@ async fn copies_are_counted_but_do_not_block() {
     let mara = store.member("mara", &[]).await;
     store.guest("ole").await;
     for _ in 0..60 {
-        store.say(&mara, "ole", "Chatter").await.unwrap();
+        store.send(&mara, "ole", "Chatter").await.unwrap();
     }
     let unread = store.db.unread(&store.project, "ann").await.unwrap();
     assert_eq!((unread.count, unread.blocking_count, unread.urgent, unread.senders), (60, 0, false, vec!["mara".to_owned()]));
-    store.say(&lead, "mara", "A chatty team does not silence its lead").await.unwrap();
+    store.send(&lead, "mara", "A chatty team does not silence its lead").await.unwrap();
     assert_eq!(store.db.unread(&store.project, "ann").await.unwrap().count, 60, "sending acknowledges only delivered messages");
 }
 
@@ -204,7 +204,7 @@ async fn history_returns_newest_ten_and_pages_backwards() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     for number in 0..250 {
-        store.say(&mara, if number % 5 == 0 { "human" } else { "ole" }, &number.to_string()).await.unwrap();
+        store.send(&mara, if number % 5 == 0 { "human" } else { "ole" }, &number.to_string()).await.unwrap();
     }
     let newest: Vec<String> = (240..250).map(|number| number.to_string()).collect();
     assert_eq!(contents(&history(&store, HistoryQuery::default()).await), newest, "oldest of them first");
@@ -233,7 +233,7 @@ async fn history_returns_newest_ten_and_pages_backwards() {
 async fn broadcast_is_read_once_delivered_to_all() {
     let store = Store::board().await;
     let (mara, ole, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
-    store.say(&mara, "all", "Stop").await.unwrap();
+    store.send(&mara, "all", "Stop").await.unwrap();
     store.guest("late").await;
     let read = async || history(&store, HistoryQuery::default()).await[0].read;
     store.inbox(&ole).await;
@@ -247,33 +247,33 @@ async fn equal_messages_are_kept_and_content_is_not_interpreted() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
     let content = "[HANDSHAKE #1] [CONTRACT v9] stand_down moon_crash: reconsider, generally. DROP TABLE messages; --";
-    let sent = [store.say(&mara, "ole", content).await.unwrap(), store.say(&mara, "ole", content).await.unwrap()];
+    let sent = [store.send(&mara, "ole", content).await.unwrap(), store.send(&mara, "ole", content).await.unwrap()];
     let given: Vec<i64> = store.inbox(&ole).await.messages.iter().map(|given| given.message.id).collect();
     assert_eq!(given, sent.map(|sent| sent.id));
     assert_eq!((store.db.handshakes(&store.project).await.unwrap(), store.db.contracts(&store.project).await.unwrap()), (vec![], vec![]));
-    store.say(&ole, "mara", "Nothing stopped").await.unwrap();
+    store.send(&ole, "mara", "Nothing stopped").await.unwrap();
 }
 
 #[tokio::test]
 async fn message_to_self_or_without_name_is_refused() {
     let store = Store::board().await;
     let mara = store.member("blue/mara", &[]).await;
-    assert_eq!(code(store.say(&mara, "mara", "A note").await), "invalid");
-    assert_eq!(code(store.say(&Caller::Human, "human", "A note").await), "invalid");
-    assert_eq!(code(store.say(&store.invite(), "mara", "Hello").await), "not-registered");
-    assert_eq!(code(store.say(&mara, "", "Hello").await), "unknown-agent");
+    assert_eq!(code(store.send(&mara, "mara", "A note").await), "invalid");
+    assert_eq!(code(store.send(&Caller::Human, "human", "A note").await), "invalid");
+    assert_eq!(code(store.send(&store.invite(), "mara", "Hello").await), "not-registered");
+    assert_eq!(code(store.send(&mara, "", "Hello").await), "unknown-agent");
 }
 
 #[tokio::test]
 async fn repeated_send_has_one_effect() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    let first = store.say(&call(&mara, "1"), "ole", "Once").await.unwrap();
+    let first = store.send(&call(&mara, "1"), "ole", "Once").await.unwrap();
     let before = store.dump().await;
-    assert_eq!(store.say(&call(&mara, "1"), "ole", "Twice").await.unwrap(), first);
+    assert_eq!(store.send(&call(&mara, "1"), "ole", "Twice").await.unwrap(), first);
     assert_eq!(store.dump().await, before);
     assert_eq!(store.inbox_texts(&ole).await, ["Once"]);
     // Call ids are separate for each agent.
-    store.say(&call(&ole, "1"), "mara", "Mine").await.unwrap();
+    store.send(&call(&ole, "1"), "mara", "Mine").await.unwrap();
     assert_eq!(code(store.db.set_status(&call(&mara, "1"), &store.project, "x").await), "invalid");
 }

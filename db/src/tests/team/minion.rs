@@ -69,7 +69,7 @@ async fn newest_minion_ends_first_and_once() {
     let first = log(&store, &ole, "First", Spawned).await.unwrap();
     let second = log(&store, &call(&ole, "1"), "Second", Spawned).await.unwrap();
     assert_eq!(log(&store, &call(&ole, "1"), "Second", Spawned).await.unwrap(), second, "a repeated call starts no second minion");
-    log(&store, &ida, "Somebody else's", Spawned).await.unwrap();
+    log(&store, &ida, "Another agent's", Spawned).await.unwrap();
     let ended = log(&store, &ole, "", Completed).await.unwrap();
     assert_eq!((ended.id, ended.status, ended.result.as_deref()), (second.id, Completed, Some("Its result")));
     assert_eq!(ended.task_description, "Second");

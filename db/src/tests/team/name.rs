@@ -50,8 +50,8 @@ async fn invited_name_must_not_resemble_an_active_one() {
     store.member("red/mara", &[Role::Tester]).await;
     join(&store, "mara", Some(&token)).await.unwrap();
     let (ida, tom) = (store.member("ida", &[]).await, store.member("red/tom", &[]).await);
-    assert_eq!(store.say(&ida, "mara", "Hello").await.unwrap().to_agent, "mara");
-    assert_eq!(store.say(&tom, "mara", "Hello").await.unwrap().to_agent, "red/mara");
+    assert_eq!(store.send(&ida, "mara", "Hello").await.unwrap().to_agent, "mara");
+    assert_eq!(store.send(&tom, "mara", "Hello").await.unwrap().to_agent, "red/mara");
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn name_is_free_a_minute_after_a_lost_registration() {
     let lost = join(&store, "ole", None).await.unwrap();
     assert_eq!((lost.agent.last_seen, lost.agent.health), (None, Health::Unknown));
     let mara = store.member("mara", &[]).await;
-    store.say(&mara, "ole", "It is not dead").await.unwrap();
+    store.send(&mara, "ole", "It is not dead").await.unwrap();
     assert_eq!(code(join(&store, "ole", None).await), "name-taken");
     store.registered_a_minute_ago("ole").await;
     let second = join(&store, "ole", None).await.unwrap().token.unwrap();
@@ -80,7 +80,7 @@ async fn repeated_registration_keeps_its_name_until_a_heartbeat() {
     let join = async |by: &Caller| store.db.register(by, &store.project, named("ole", &[Role::Builder]), None).await;
     let mara = store.member("mara", &[]).await;
     let lost = join(&invite).await.unwrap();
-    store.say(&mara, "ole", "Welcome").await.unwrap();
+    store.send(&mara, "ole", "Welcome").await.unwrap();
     assert_eq!(code(join(&call(&store.invite(), "2")).await), "name-taken", "another call may be another agent's");
     let seq = store.db.latest();
     let found = join(&invite).await.unwrap();
@@ -145,11 +145,11 @@ async fn reclaimed_name_starts_with_empty_inbox() {
     let ole = caller(&store, &first).await;
     let who = Registration { description: Some("Builds".to_owned()), ..named("ole", &[Role::Builder]) };
     store.db.register(&ole, &store.project, who, None).await.unwrap();
-    store.say(&mara, "ole", "Given").await.unwrap();
+    store.send(&mara, "ole", "Given").await.unwrap();
     store.inbox(&ole).await;
-    let first = store.say(&call(&ole, "1"), "human", "Understood").await.unwrap();
-    store.say(&mara, "ole", "For ole alone").await.unwrap();
-    store.say(&mara, "all", "For those who are there").await.unwrap();
+    let first = store.send(&call(&ole, "1"), "human", "Understood").await.unwrap();
+    store.send(&mara, "ole", "For ole alone").await.unwrap();
+    store.send(&mara, "all", "For those who are there").await.unwrap();
     store.make_unresponsive("ole").await;
     store.db.presence.reset(&store.project, "ole");
 
@@ -157,10 +157,10 @@ async fn reclaimed_name_starts_with_empty_inbox() {
     assert_eq!((stranger.agent.unread, stranger.agent.roles, stranger.agent.description), (0, Vec::new(), None));
     let ole = caller(&store, &stranger.token.unwrap()).await;
     assert_eq!(store.inbox_texts(&ole).await, Vec::<String>::new());
-    let second = store.say(&call(&ole, "1"), "mara", "Nothing keeps me").await.unwrap();
+    let second = store.send(&call(&ole, "1"), "mara", "Nothing keeps me").await.unwrap();
     assert!(second.id > first.id, "stored answers of the earlier agent are not returned");
     store.inbox(&mara).await;
-    store.say(&mara, "all", "From now on").await.unwrap();
+    store.send(&mara, "all", "From now on").await.unwrap();
     assert_eq!(store.inbox_texts(&ole).await, ["From now on"]);
     store.check_fold().await;
 }
@@ -170,7 +170,7 @@ async fn own_token_restores_inbox_and_tasks() {
     let store = Store::board().await;
     let (mara, first) = (store.member("mara", &[]).await, join(&store, "ole", None).await.unwrap().token.unwrap());
     let task = assigned(&store, "One", "ole").await;
-    store.say(&mara, "ole", "For ole alone").await.unwrap();
+    store.send(&mara, "ole", "For ole alone").await.unwrap();
     store.make_unresponsive("ole").await;
     let own = join(&store, "ole", Some(&first)).await.unwrap().token.unwrap();
     assert_eq!(store.card(&task).await.contributors.assigned_to.as_deref(), Some("ole"));

@@ -47,8 +47,8 @@ impl Store {
 #[tokio::test]
 async fn peeking_delivers_nothing_and_a_line_delivers_once() {
     let (store, _, coder, ole) = at_work().await;
-    store.say(&ole, CODER, "One").await.unwrap();
-    store.say(&ole, "all", "Two").await.unwrap();
+    store.send(&ole, CODER, "One").await.unwrap();
+    store.send(&ole, "all", "Two").await.unwrap();
     assert_eq!((store.waits_for(&coder).await, store.waits_for(&coder).await.len()), (vec!["One".to_owned(), "Two".to_owned()], 2));
     let seq = store.db.latest();
     store.give(&coder, "prompt").await;
@@ -65,8 +65,8 @@ async fn peeking_delivers_nothing_and_a_line_delivers_once() {
 async fn unechoed_messages_are_new_to_the_next_run() {
     for class in [EndClass::Finished, EndClass::AwaitingAnswer, EndClass::Failed, EndClass::Parked, EndClass::Stopped] {
         let (store, task, coder, ole) = at_work().await;
-        store.say(&ole, CODER, "One").await.unwrap();
-        store.say(&ole, "all", "Two").await.unwrap();
+        store.send(&ole, CODER, "One").await.unwrap();
+        store.send(&ole, "all", "Two").await.unwrap();
         store.give(&coder, "prompt").await;
         store.echo(&coder, "another line").await;
         let next = store.after(&coder, class).await;
@@ -86,8 +86,8 @@ async fn echoed_messages_are_read_only_after_success() {
         (EndClass::Stopped, true),
     ] {
         let (store, _, coder, ole) = at_work().await;
-        store.say(&ole, CODER, "One").await.unwrap();
-        store.say(&ole, "all", "Two").await.unwrap();
+        store.send(&ole, CODER, "One").await.unwrap();
+        store.send(&ole, "all", "Two").await.unwrap();
         store.give(&coder, "prompt").await;
         store.echo(&coder, "prompt").await;
         let next = store.after(&coder, class).await;
@@ -103,7 +103,7 @@ async fn echoed_messages_are_read_only_after_success() {
 #[tokio::test]
 async fn interrupted_last_turn_reads_nothing() {
     let (store, _, coder, ole) = at_work().await;
-    store.say(&ole, CODER, "One").await.unwrap();
+    store.send(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
     let class = EndClass::Finished;
@@ -116,21 +116,21 @@ async fn interrupted_last_turn_reads_nothing() {
 #[tokio::test]
 async fn send_acknowledges_no_line_or_earlier_run() {
     let (store, _, coder, ole) = at_work().await;
-    store.say(&ole, CODER, "One").await.unwrap();
+    store.send(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
-    store.say(&ole, CODER, "Two").await.unwrap();
+    store.send(&ole, CODER, "Two").await.unwrap();
     store.inbox(&coder.caller).await;
-    store.say(&ole, "all", "Three").await.unwrap();
+    store.send(&ole, "all", "Three").await.unwrap();
     let mut new = store.db.run_inbox(&coder.run).await.unwrap().messages;
     new.retain(|given| !given.redelivered);
     store.db.run_inbox_delivered(&coder.run, "a line", new).await.unwrap();
-    store.say(&coder.caller, "human", "It may speak").await.unwrap();
+    store.send(&coder.caller, "human", "It may speak").await.unwrap();
     assert_eq!(store.waits_for(&coder).await, ["(Three)"], "only the response to its own check is acknowledged");
     let next = store.after(&coder, EndClass::Failed).await;
     assert_eq!(store.waits_for(&next).await, ["(One)", "Three"]);
     store.give(&next, "its prompt").await;
-    store.say(&next.caller, "human", "It may speak too").await.unwrap();
+    store.send(&next.caller, "human", "It may speak too").await.unwrap();
     let third = store.after(&next, EndClass::Failed).await;
     assert_eq!(store.waits_for(&third).await, ["(One)", "Three"]);
 }
@@ -138,12 +138,12 @@ async fn send_acknowledges_no_line_or_earlier_run() {
 #[tokio::test]
 async fn acknowledgement_reads_the_conversation() {
     let (store, _, coder, ole) = at_work().await;
-    let one = store.say(&ole, CODER, "One").await.unwrap();
+    let one = store.send(&ole, CODER, "One").await.unwrap();
     store.give(&coder, "prompt").await;
     let ack = async |agent: &Agent, id| message_texts(&store.db.check_inbox(&agent.caller, &store.project, Some(id)).await.unwrap());
     store.echo(&coder, "prompt").await;
     assert_eq!(ack(&coder, one.id).await, Vec::<String>::new());
-    let two = store.say(&ole, "all", "Two").await.unwrap();
+    let two = store.send(&ole, "all", "Two").await.unwrap();
     store.give(&coder, "a line").await;
     assert_eq!(ack(&coder, two.id).await, ["(Two)"], "an id does not acknowledge a line without an echo");
     let next = store.after(&coder, EndClass::Failed).await;
@@ -155,7 +155,7 @@ async fn acknowledgement_reads_the_conversation() {
 #[tokio::test]
 async fn broadcast_is_read_per_recipient() {
     let (store, _, coder, ole) = at_work().await;
-    store.say(&ole, "all", "One").await.unwrap();
+    store.send(&ole, "all", "One").await.unwrap();
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
     store.finish(&coder).await;
@@ -172,14 +172,14 @@ async fn messages_to(store: &Store, name: &str) -> Vec<(String, Option<i64>)> {
 #[tokio::test]
 async fn sender_is_notified_once_when_recipient_is_gone() {
     let (store, task, coder, ole) = at_work().await;
-    store.say(&ole, CODER, "Read").await.unwrap();
+    store.send(&ole, CODER, "Read").await.unwrap();
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
     store.move_with(&coder.caller, &task, Status::InReview, None, evidence()).await.unwrap();
     store.finish(&coder).await;
-    let late = store.say(&ole, CODER, "Which port?").await.unwrap();
-    store.say(&ole, "all", "To everybody").await.unwrap();
-    store.say(&Caller::Human, CODER, "And why?").await.unwrap();
+    let late = store.send(&ole, CODER, "Which port?").await.unwrap();
+    store.send(&ole, "all", "To everybody").await.unwrap();
+    store.send(&Caller::Human, CODER, "And why?").await.unwrap();
     store.cancel(&task, "obsolete").await;
     let notice = format!("[UNDELIVERED] {CODER} is gone; your message #{} was not read", late.id);
     assert_eq!(messages_to(&store, "ole").await, [(notice, Some(late.id))]);
@@ -193,9 +193,9 @@ async fn sender_is_notified_once_when_recipient_is_gone() {
 #[tokio::test]
 async fn no_undelivered_notice_while_run_is_live() {
     let (store, task, coder, ole) = at_work().await;
-    store.say(&ole, CODER, "Given").await.unwrap();
+    store.send(&ole, CODER, "Given").await.unwrap();
     store.give(&coder, "a line").await;
-    store.say(&ole, CODER, "Late").await.unwrap();
+    store.send(&ole, CODER, "Late").await.unwrap();
     store.cancel(&task, "obsolete").await;
     assert_eq!(messages_to(&store, "ole").await, []);
     store.end(&coder.run, EndClass::Stopped, None).await;
