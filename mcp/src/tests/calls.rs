@@ -105,7 +105,7 @@ async fn question_reaches_the_human() {
     insta::assert_snapshot!(asked.text, @"The human was asked (ASK-001). End your turn now: you will be resumed with the answer.");
     let question = board.db.open_question(&coder.task).await.unwrap().unwrap();
     assert_eq!((question.options.len(), question.default.as_deref()), (2, Some("light")));
-    assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("waits for its answer"));
+    assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("already has an open question"));
     let seen = done(&client, "get_task", json!({"task_id": coder.task})).await;
     assert_eq!(seen.data["task"]["branch"], json!("vr/TASK-002/work"));
     assert!(seen.text.contains("question to the human: Which blue?") && seen.text.contains("needs the human"), "{}", seen.text);
