@@ -50,7 +50,7 @@ async fn gates(store: &Store) {
 }
 
 /// Leads a project through everything that can happen to one.
-async fn story() -> Store {
+pub(super) async fn story() -> Store {
     let human = &Caller::Human;
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let db = &store.db;
