@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use db::Db;
-use domain::config::Config;
+use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
 use domain::wire::Frame;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::sign_in::SignIn;
@@ -15,7 +15,8 @@ use crate::sign_in::SignIn;
 #[derive(Clone)]
 pub struct AppState {
     pub db: Db,
-    pub config: Arc<Config>,
+    /// Changes while the server runs, when the configuration file does.
+    pub config: watch::Receiver<LiveConfig>,
     /// The port that is listened on: it is part of every `Host` and `Origin` that is let in.
     pub port: u16,
     pub sign_in: SignIn,

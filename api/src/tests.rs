@@ -5,5 +5,6 @@ mod bench;
 mod land;
 mod live;
 mod page;
+mod repository;
 mod story;
 mod team;

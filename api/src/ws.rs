@@ -98,7 +98,8 @@ async fn run(mut socket: WebSocket, state: AppState, begin: Begin) {
 /// Sends until there is a reason to end.
 async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
     // Subscribed before anything is looked at: what happens in between is then seen twice rather than never.
-    let mut activity = state.activity.subscribe();
+    let (mut activity, mut config) = (state.activity.subscribe(), state.config.clone());
+    config.mark_unchanged();
     let mut log = Log { db: &state.db, news: state.db.subscribe(), last: 0, project: begin.project.clone() };
     let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -115,6 +116,7 @@ async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
             // The writer is gone: the server ends.
             changed = log.news.changed() => changed.map_err(|_| End::Shutdown),
             line = activity_line(&mut activity) => send(socket, &line).await,
+            Ok(()) = config.changed() => send(socket, &Frame::Server {}).await,
             heard = socket.recv() => {
                 silent = 0;
                 if matches!(heard, Some(Ok(_))) { Ok(()) } else { Err(End::Gone) }
@@ -145,7 +147,8 @@ impl Log<'_> {
         send(socket, &Frame::Hello { epoch: self.db.epoch().to_owned(), seq }).await?;
         let same_life = begin.epoch.as_deref().is_none_or(|epoch| epoch == self.db.epoch());
         let wanted = begin.after.unwrap_or(seq);
-        self.last = if same_life && wanted <= seq && seq - wanted <= MOST_BEHIND {
+        let has_all = self.db.has_events_after(wanted).await?;
+        self.last = if same_life && has_all && wanted <= seq && seq - wanted <= MOST_BEHIND {
             wanted
         } else {
             send(socket, &Frame::Resync {}).await?;

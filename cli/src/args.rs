@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: commands, options and their help texts. Must not know what a command does.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use domain::team::role::Role;
 
-/// A local-first kanban board on which coding agents do the work.
+/// A local-first kanban board where coding agents do the work.
 #[derive(Debug, Parser)]
 #[command(name = "vibe-relay", version)]
 pub(crate) struct Args {
-    /// The configuration file; else vibe-relay.config.json here or in ~/.vibe-relay.
+    /// Configuration file; default: vibe-relay.config.json in this folder or in ~/.vibe-relay.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -21,9 +21,9 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Serve the board and run agents.
     Serve(Serve),
-    /// Watch a board play with scripted agents: no model, no account; git, worktrees, reviews and merges are real.
+    /// Watch scripted agents work on a sample project. No model and no account; git, worktrees, reviews and merges are real.
     Demo(Demo),
-    /// Write a configuration file and the agents' prompts into a repository, to be changed.
+    /// Write a configuration file and the agents' prompts into a repository, for you to edit.
     Init {
         /// The repository.
         #[arg(default_value = ".")]
@@ -35,25 +35,27 @@ pub(crate) enum Command {
     /// Tasks on the running board.
     #[command(subcommand)]
     Task(Task),
-    /// Let agents of your own take part: make the token that one of them connects with.
+    /// Create tokens for external agents.
     #[command(subcommand)]
     Token(Token),
-    /// Bring what a project merged to its base branch.
+    /// Merge a project's work into its base branch.
     Land {
-        /// Such as PROJ-001.
+        /// Project id, for example PROJ-001.
         project: String,
     },
-    /// Look whether everything that agents need is there.
+    /// Check that everything agents need is installed.
     Doctor,
-    /// The bridge between an agent and the board: an MCP server on standard input and output.
+    /// Print events as they happen, one per line, until you stop it.
+    Tail(Tail),
+    /// Connect an agent to the board: an MCP server on standard input and output.
     Mcp {
-        /// The task that the agent works on.
+        /// The task the agent works on.
         #[arg(long)]
         task_id: Option<String>,
     },
     #[command(hide = true)]
     Shim { run_dir: PathBuf },
-    /// Started by Claude Code about an agent's own helpers.
+    /// Called by Claude Code when an agent starts or ends a helper.
     #[command(hide = true)]
     Hook { mcp_config: PathBuf },
     #[command(hide = true, disable_help_flag = true, disable_version_flag = true)]
@@ -71,13 +73,13 @@ impl Default for Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// The port; else 9400, or the next one that is free.
+    /// Port; default: 9400, or the next free one.
     #[arg(long)]
     pub(crate) port: Option<u16>,
     /// Do not open a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Serve the demonstration's page and its button.
+    /// Also serve the page and the button of the demo.
     #[arg(long, hide = true)]
     pub(crate) demo: bool,
 }
@@ -87,42 +89,51 @@ pub(crate) struct Demo {
     /// Do not open a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Answer the agents' question, land, and end when the project is complete.
+    /// Answer the agents' question, land the result and end when the project is complete.
     #[arg(long)]
     pub(crate) exit: bool,
-    /// Use Claude Code instead of scripted agents. It asks before it starts, because that costs money.
+    /// Use Claude Code instead of scripted agents. Asks before it starts, because that costs money.
     #[arg(long)]
     pub(crate) real: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Tail {
+    /// Only events of this project, for example PROJ-001.
+    pub(crate) project: Option<String>,
+    /// Print the frames of the WebSocket as they are.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Project {
     /// List all projects.
     List,
-    /// Create a project; with a goal a planner starts at once.
+    /// Create a project. With a goal, a planner starts at once.
     New {
         title: String,
-        /// What is to be reached.
+        /// Goal of the project.
         #[arg(long)]
         goal: Option<String>,
         /// The repository.
         #[arg(long, default_value = ".")]
         repo: PathBuf,
-        /// The branch to start from; else the one that is checked out.
+        /// Base branch; default: the configured one, or the one that is checked out.
         #[arg(long)]
         base: Option<String>,
-        /// Wait for your approval of the plan.
+        /// Start tasks only after you approve the plan.
         #[arg(long)]
         ask: bool,
     },
     /// Show a project's board.
     Show {
-        /// Such as PROJ-001.
+        /// Project id, for example PROJ-001.
         project: String,
     },
-    /// Start the tasks of a plan that waits.
+    /// Approve a plan, which starts its tasks.
     Approve {
-        /// Such as PROJ-001.
+        /// Project id, for example PROJ-001.
         project: String,
     },
 }
@@ -131,78 +142,79 @@ pub(crate) enum Project {
 pub(crate) enum Task {
     /// Add a task to a project.
     Add {
-        /// Such as PROJ-001.
+        /// Project id, for example PROJ-001.
         project: String,
         title: String,
         #[arg(long)]
         description: Option<String>,
-        /// Let an agent start on it at once.
+        /// Allow an agent to start at once.
         #[arg(long)]
         start: bool,
     },
-    /// Show a task with its thread and attempts.
+    /// Show a task with its comments and runs.
     Show {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
     },
     /// Move a task: backlog, in_progress, in_review, done or cancelled.
     Move {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
         status: String,
-        /// Why, where the move needs it.
+        /// Reason, if the move requires one.
         #[arg(long)]
         reason: Option<String>,
     },
     /// Add a comment.
     Comment {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
         text: String,
     },
     /// Answer the agent's question.
     Answer {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
         text: String,
     },
-    /// Let an agent start.
+    /// Allow an agent to start.
     Start {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
     },
-    /// End the task's agent and hold the task.
+    /// Stop the task's agent and hold the task.
     Stop {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
     },
-    /// Try a task again that needs you.
+    /// Retry a task that needs attention.
     Retry {
-        /// Such as TASK-001.
+        /// Task id, for example TASK-001.
         task: String,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
-    /// Make an agent that you vouch for and print its token; an earlier token of the same name is worth nothing from then on.
+    /// Create a trusted agent and print its token; any earlier token for that name is revoked.
     New {
-        /// Its name.
+        /// Name of the agent.
         #[arg(long, value_name = "NAME")]
         agent: String,
-        /// What it does; several with commas, or by repeating it.
+        /// Role of the agent; separate several with commas, or repeat the option.
         #[arg(long = "role", value_name = "ROLE", required = true, value_delimiter = ',', value_parser = role())]
         roles: Vec<Role>,
-        /// Its team, which stands before its name.
+        /// Team, which becomes the first part of the name.
         #[arg(long, value_name = "TEAM")]
         team: Option<String>,
-        /// Such as PROJ-001; else the only project, or the one of this folder's repository.
+        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
     },
-    /// Print a token with which agents join under names of their own; the project's earlier one lets nobody in any more.
-    Room {
-        /// Such as PROJ-001; else the only project, or the one of this folder's repository.
+    /// Print a token that lets agents register under names they choose; the project's previous invite token is revoked.
+    #[command(alias = "room")]
+    Invite {
+        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
     },
@@ -221,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_are_listed_or_repeated() {
+    fn roles_are_separated_by_commas_or_repeated() {
         let Ok(Command::Token(Token::New { agent, roles, team, project })) =
             parse("vibe-relay token new --agent mara --role builder,pen --role shipper --team platform --project PROJ-002")
         else {
@@ -232,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_has_a_name_and_a_known_role() {
+    fn agent_needs_a_name_and_a_known_role() {
         assert!(parse("vibe-relay token new --agent mara").unwrap_err().contains("--role <ROLE>"));
         assert!(parse("vibe-relay token new --role builder").unwrap_err().contains("--agent <NAME>"));
         let unknown = parse("vibe-relay token new --agent mara --role bilder").unwrap_err();
@@ -240,7 +252,9 @@ mod tests {
     }
 
     #[test]
-    fn a_room_needs_nothing() {
-        assert!(matches!(parse("vibe-relay token room"), Ok(Command::Token(Token::Room { project: None }))));
+    fn invite_is_also_called_room() {
+        for name in ["invite", "room"] {
+            assert!(matches!(parse(&format!("vibe-relay token {name}")), Ok(Command::Token(Token::Invite { project: None }))));
+        }
     }
 }

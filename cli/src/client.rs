@@ -1,4 +1,4 @@
-//! One request to the running board, as the person whose token file it is.
+//! Requests to the running board, with the human's token.
 
 use std::path::Path;
 
@@ -10,11 +10,13 @@ use hyper_util::rt::TokioIo;
 use mcp::server_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
 
 use crate::error::CliError;
-use crate::setting;
+use crate::settings;
 
-/// The running board.
+/// The running board and the token for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     url: String,
@@ -22,54 +24,74 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The board that the configuration's database belongs to.
+    /// Finds the board that serves the configured database.
     ///
     /// # Errors
     /// When none is running.
     pub(crate) fn find(config: Option<&Path>) -> Result<Self, CliError> {
-        Self::of(&setting::config(config)?)
+        Self::new(&settings::config(config)?)
     }
 
+    /// Finds the board that serves this configuration's database.
+    ///
     /// # Errors
     /// When none is running.
-    pub(crate) fn of(config: &Config) -> Result<Self, CliError> {
+    pub(crate) fn new(config: &Config) -> Result<Self, CliError> {
         let missing = || CliError::NotRunning { db_path: config.db_path.clone() };
         let server = server_file::read(&config.db_path)?.ok_or_else(missing)?;
-        let token = setting::existing_token(config)?.ok_or_else(missing)?;
+        let token = settings::existing_token(config)?.ok_or_else(missing)?;
         Ok(Self { url: server.url, token })
     }
 
-    /// Where the board is.
+    /// The address of the board.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
+    /// Sends GET.
+    ///
     /// # Errors
     /// When the board does not answer, or refuses.
     pub(crate) async fn get<A: DeserializeOwned>(&self, path: &str) -> Result<A, CliError> {
         self.send("GET", path, None).await
     }
 
+    /// Sends POST with a JSON body.
+    ///
     /// # Errors
     /// When the board does not answer, or refuses.
     pub(crate) async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
         self.send("POST", path, Some(json(body)?)).await
     }
 
+    /// Sends PATCH with a JSON body.
+    ///
     /// # Errors
     /// When the board does not answer, or refuses.
     pub(crate) async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<A, CliError> {
         self.send("PATCH", path, Some(json(body)?)).await
     }
 
+    /// The request that opens a WebSocket at `path`.
+    ///
+    /// # Errors
+    /// When the board's address or the token cannot stand in a request.
+    pub(crate) fn web_socket(&self, path: &str) -> Result<Request, CliError> {
+        let url = format!("{}{path}", self.url.replacen("http", "ws", 1));
+        let mut request = url.into_client_request().map_err(|error| self.no_answer(error))?;
+        let token = format!("Bearer {}", self.token).parse().map_err(|error| self.no_answer(error))?;
+        request.headers_mut().insert("authorization", token);
+        Ok(request)
+    }
+
     async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
         let (ok, answer) = self.exchange(method, path, body).await?;
-        let strange = |error: serde_json::Error| self.no_answer(error);
+        let unexpected = |error: serde_json::Error| self.no_answer(error);
         if ok {
-            return serde_json::from_slice(&answer).map_err(strange);
+            return serde_json::from_slice(&answer).map_err(unexpected);
         }
-        let problem: Problem = serde_json::from_slice(&answer).map_err(strange)?;
-        Err(CliError::Problem { problem: Box::new(problem) })
+        let problem: Problem = serde_json::from_slice(&answer).map_err(unexpected)?;
+        Err(CliError::Refused { problem: Box::new(problem) })
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(bool, Bytes), CliError> {
@@ -91,7 +113,8 @@ impl Client {
         Ok((ok, answer.to_bytes()))
     }
 
-    fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
+    /// The error of a board that does not answer as it should.
+    pub(crate) fn no_answer(&self, reason: impl std::fmt::Display) -> CliError {
         CliError::NoAnswer { url: self.url.clone(), reason: reason.to_string() }
     }
 }

@@ -1,51 +1,51 @@
-//! `vibe-relay demo`: a board of its own that plays to its end. It prepares a repository and looks after a server; the rest is the product.
+//! `vibe-relay demo`: runs a sample project from start to end. Prepares a repository and keeps a server running; the product does the rest.
 
-mod play;
-mod stage;
+mod human;
+mod workspace;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::Demo;
 use crate::client::Client;
-use crate::demo::play::Player;
-use crate::demo::stage::Stage;
+use crate::demo::human::DemoHuman;
+use crate::demo::workspace::DemoWorkspace;
 use crate::error::CliError;
+use crate::signals::StopSignals;
 use crate::{logging, output};
 
-/// How long the server may take to be there.
-const START: Duration = Duration::from_secs(20);
-/// SIGKILL, as which a pulled plug shows.
-const PLUG: i32 = 9;
+/// How long the server may take to start.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// The signal that *Pull the plug* sends.
+const SIGKILL: i32 = 9;
 
-/// Runs the demonstration until the project is complete (with `--exit`) or the person ends it.
+/// Runs the demo until the project is complete (with `--exit`) or a signal arrives.
 ///
 /// # Errors
-/// When the demonstration's repository or server cannot be made.
+/// When the repository or the server of the demo cannot be created.
 pub(crate) async fn run(options: &Demo) -> Result<ExitCode, CliError> {
     logging::start("warn");
-    if options.real && !stage::agreed()? {
+    if options.real && !workspace::confirm_cost()? {
         return Ok(ExitCode::SUCCESS);
     }
-    let stage = Stage::build(options.real).await?;
-    let outcome = perform(&stage, options).await;
-    stage.clear().await;
+    let workspace = DemoWorkspace::create(options.real).await?;
+    let outcome = run_demo(&workspace, options).await;
+    workspace.remove().await;
     outcome
 }
 
-async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
-    let mut ended = Ended::listen()?;
-    let mut server = Server::start(stage, None).await?;
+async fn run_demo(workspace: &DemoWorkspace, options: &Demo) -> Result<ExitCode, CliError> {
+    let mut signals = StopSignals::listen()?;
+    let mut server = Server::start(workspace, None).await?;
     output::line(if options.real {
-        "Claude Code works here with your account; it costs money until you end this."
+        "Claude Code uses your account; it costs money until you stop the demo."
     } else {
-        "Scripted agents, no model, no account; git, worktrees, reviews and merges are real."
+        "Scripted agents: no model, no account. Git, worktrees, reviews and merges are real."
     });
-    let mut player = Player::begin(Client::of(stage.config())?, stage, options.exit).await?;
+    let mut human = DemoHuman::start(Client::new(workspace.config())?, workspace, options.exit).await?;
     output::line(&server.link);
     if !options.no_open
         && let Err(error) = runner::process::open_browser(&server.link)
@@ -54,28 +54,28 @@ async fn perform(stage: &Stage, options: &Demo) -> Result<ExitCode, CliError> {
     }
     loop {
         tokio::select! {
-            done = player.step() => if let Some(summary) = done? {
-                server.end().await;
+            done = human.step() => if let Some(summary) = done? {
+                server.stop().await;
                 output::line(summary);
                 return Ok(ExitCode::SUCCESS);
             },
             status = server.child.wait() => {
                 let status = status.map_err(CliError::io("wait for the server"))?;
-                if std::os::unix::process::ExitStatusExt::signal(&status) != Some(PLUG) {
-                    return Err(CliError::Demo(format!("the server ended by itself ({status}); its last words are above")));
+                if std::os::unix::process::ExitStatusExt::signal(&status) != Some(SIGKILL) {
+                    return Err(CliError::Demo(format!("the server ended unexpectedly ({status}); its log is above")));
                 }
-                output::line("The plug was pulled. Starting again.");
-                server = Server::start(stage, Some(server.port)).await?;
+                output::line("The plug was pulled. Restarting.");
+                server = Server::start(workspace, Some(server.port)).await?;
             }
-            () = ended.wait() => {
-                server.end().await;
+            () = signals.wait() => {
+                server.stop().await;
                 return Ok(ExitCode::SUCCESS);
             }
         }
     }
 }
 
-/// The server that the demonstration looks after.
+/// The server process of the demo.
 struct Server {
     child: Child,
     port: u16,
@@ -83,17 +83,17 @@ struct Server {
 }
 
 impl Server {
-    async fn start(stage: &Stage, port: Option<u16>) -> Result<Self, CliError> {
+    async fn start(workspace: &DemoWorkspace, port: Option<u16>) -> Result<Self, CliError> {
         let program = std::env::current_exe().map_err(CliError::io("find this program's own file"))?;
-        let config = stage.config_file().to_string_lossy().into_owned();
+        let config = workspace.config_file().to_string_lossy().into_owned();
         let port = port.map(|port| port.to_string());
         let mut arguments = vec!["--config", &config, "serve", "--no-open", "--demo"];
         if let Some(port) = &port {
             arguments.extend(["--port", port]);
         }
-        let mut child = runner::process::start_server(&program, &arguments, stage.folder())?;
-        let said = child.stdout.take().ok_or_else(|| CliError::Demo("the server has no output".to_owned()))?;
-        let mut lines = BufReader::new(said).lines();
+        let mut child = runner::process::start_server(&program, &arguments, workspace.folder())?;
+        let stdout = child.stdout.take().ok_or_else(|| CliError::Demo("the server has no output".to_owned()))?;
+        let mut lines = BufReader::new(stdout).lines();
         let (mut listening, mut link) = (None, None);
         let read = async {
             while let Ok(Some(line)) = lines.next_line().await {
@@ -106,42 +106,22 @@ impl Server {
                 }
             }
         };
-        // Whether it ended, or never spoke, is told by what is missing.
-        drop(tokio::time::timeout(START, read).await);
+        // A missing address below shows that the server ended or was too slow.
+        drop(tokio::time::timeout(START_TIMEOUT, read).await);
         match (listening, link) {
             (Some(port), Some(link)) => Ok(Self { child, port, link }),
             _ => {
                 drop(child.kill().await);
-                Err(CliError::Demo("the board could not be started; its last words are above".to_owned()))
+                Err(CliError::Demo("the board could not be started; its log is above".to_owned()))
             }
         }
     }
 
-    /// Ends the server as a person would.
-    async fn end(&mut self) {
+    /// Stops the server with SIGTERM.
+    async fn stop(&mut self) {
         if let Some(id) = self.child.id() {
             runner::process::terminate(id);
         }
         drop(self.child.wait().await);
-    }
-}
-
-/// The signals with which a person ends the demonstration.
-struct Ended {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Ended {
-    fn listen() -> Result<Self, CliError> {
-        let listen = |kind| signal(kind).map_err(CliError::io("listen for signals"));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
-    }
-
-    async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
     }
 }

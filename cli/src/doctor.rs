@@ -1,4 +1,4 @@
-//! `vibe-relay doctor`: looks for everything that would keep agents from working, before they do.
+//! `vibe-relay doctor`: checks everything that agents need. Must not change anything.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,112 +11,114 @@ use runner::{preflight, process};
 
 use crate::client::Client;
 use crate::error::CliError;
-use crate::{output, setting};
+use crate::{output, settings};
 
-/// Claude Code versions before this one let a repository run programs unasked.
-const CLAUDE_FLOOR: [u32; 3] = [2, 1, 128];
-const GIT_FLOOR: [u32; 3] = [2, 20, 0];
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Older versions of Claude Code let a repository run programs without asking.
+const MIN_CLAUDE_VERSION: [u32; 3] = [2, 1, 128];
+const MIN_GIT_VERSION: [u32; 3] = [2, 20, 0];
+const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What was found about one thing.
-enum Finding {
-    Good(String),
-    /// Works, and could be better.
-    Doubtful(String),
-    /// Agents will not work until it is mended.
-    Bad(String),
+/// The result of one check, with its explanation.
+enum CheckResult {
+    Ok(String),
+    /// Agents can run, but something could be better.
+    Warning(String),
+    /// Agents cannot run until this is fixed.
+    Failure(String),
 }
 
-/// Prints what it finds. Fails when agents could not work.
+/// Prints the result of every check. The exit code is a failure if agents cannot run.
 ///
 /// # Errors
-/// When the configuration cannot be read.
+/// When the configuration or a prompt file cannot be read.
 pub(crate) async fn run(config: Option<&Path>) -> Result<ExitCode, CliError> {
-    let config = setting::config(config)?;
-    let findings = [
+    let config = settings::with_prompts(settings::file(config)?.as_deref())?;
+    let results = [
         ("git", git().await),
         ("agent", agent(&config).await),
         ("sign-in", sign_in(&config).await),
         ("sandbox", sandbox()),
         ("board", board(&config).await),
     ];
-    let mut bad = false;
-    for (name, finding) in findings {
-        let (mark, text) = match finding {
-            Finding::Good(text) => ("ok", text),
-            Finding::Doubtful(text) => ("note", text),
-            Finding::Bad(text) => {
-                bad = true;
+    let mut failed = false;
+    for (name, result) in results {
+        let (mark, text) = match result {
+            CheckResult::Ok(text) => ("ok", text),
+            CheckResult::Warning(text) => ("note", text),
+            CheckResult::Failure(text) => {
+                failed = true;
                 ("fix", text)
             }
         };
         output::line(format!("{mark:5} {name:8} {text}"));
     }
-    Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 async fn version(program: &Path) -> Option<([u32; 3], String)> {
-    let answer = process::probe(program, &["--version"], PATIENCE).await.ok()?;
+    let answer = process::probe(program, &["--version"], PROBE_TIMEOUT).await.ok()?;
     let text = answer.stdout.trim().to_owned();
     let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
     let mut numbers = word.split('.').map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0));
     Some(([numbers.next()?, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)], text))
 }
 
-async fn git() -> Finding {
+async fn git() -> CheckResult {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(program) = process::find_program("git", &path) else {
-        return Finding::Bad("git was not found in PATH. Install it: agents commit with it.".to_owned());
+        return CheckResult::Failure("git was not found in PATH. Install git, because agents commit with it.".to_owned());
     };
     match version(&program).await {
-        Some((numbers, text)) if numbers >= GIT_FLOOR => Finding::Good(text),
-        Some((_, text)) => Finding::Doubtful(format!("{text} is old; agents may miss commands they know")),
-        None => Finding::Bad(format!("{} does not answer `--version`", program.display())),
+        Some((numbers, text)) if numbers >= MIN_GIT_VERSION => CheckResult::Ok(text),
+        Some((_, text)) => CheckResult::Warning(format!("{text} is old; agents may use commands that it lacks")),
+        None => CheckResult::Failure(format!("{} does not answer `--version`", program.display())),
     }
 }
 
-async fn agent(config: &Config) -> Finding {
+async fn agent(config: &Config) -> CheckResult {
     let program = match preflight::program(config) {
         Ok(program) => program,
-        Err(obstacle) => return Finding::Bad(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Err(obstacle) => return CheckResult::Failure(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
     };
     match version(&program).await {
-        Some((numbers, text)) if text.contains("Claude Code") && numbers < CLAUDE_FLOOR => {
-            Finding::Doubtful(format!("{text} has known holes; update with `npm install -g @anthropic-ai/claude-code`"))
+        Some((numbers, text)) if text.contains("Claude Code") && numbers < MIN_CLAUDE_VERSION => {
+            CheckResult::Warning(format!("{text} has known security problems; update with `npm install -g @anthropic-ai/claude-code`"))
         }
-        Some((_, text)) => Finding::Good(format!("{} ({text})", program.display())),
-        None => Finding::Doubtful(format!("{} does not tell its version", program.display())),
+        Some((_, text)) => CheckResult::Ok(format!("{} ({text})", program.display())),
+        None => CheckResult::Warning(format!("{} does not print its version", program.display())),
     }
 }
 
-async fn sign_in(config: &Config) -> Finding {
+async fn sign_in(config: &Config) -> CheckResult {
     match preflight::preflight(config).await {
-        Ok(()) => Finding::Good("agents can be started".to_owned()),
-        Err(obstacle) if obstacle.reason == ParkReason::ProgramMissing => Finding::Doubtful("not looked at without the agent's program".to_owned()),
-        Err(obstacle) => Finding::Bad(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Ok(()) => CheckResult::Ok("agents can be started".to_owned()),
+        Err(obstacle) if obstacle.reason == ParkReason::ProgramMissing => {
+            CheckResult::Warning("not checked, because the agent program is missing".to_owned())
+        }
+        Err(obstacle) => CheckResult::Failure(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
     }
 }
 
-fn sandbox() -> Finding {
-    Finding::Doubtful("none: an agent works as you and could read and change whatever you can; worktrees keep honest agents apart".to_owned())
+fn sandbox() -> CheckResult {
+    CheckResult::Warning("none: agents run as you and can read and change whatever you can; worktrees only separate honest agents".to_owned())
 }
 
-async fn board(config: &Config) -> Finding {
+async fn board(config: &Config) -> CheckResult {
     let running = match server_file::read(&config.db_path) {
         Ok(running) => running,
-        Err(error) => return Finding::Bad(error.to_string()),
+        Err(error) => return CheckResult::Failure(error.to_string()),
     };
-    let Some(server) = running else { return Finding::Doubtful("not running: start it with `vibe-relay serve`".to_owned()) };
-    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::of(config) {
+    let Some(server) = running else { return CheckResult::Warning("not running; start it with `vibe-relay serve`".to_owned()) };
+    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::new(config) {
         Ok(client) => client.get("/api/server").await,
         Err(error) => Err(error),
     };
     match answer {
-        Ok(found) if found.parked.is_empty() => Finding::Good(format!("{} (process {})", server.url, server.pid)),
-        Ok(found) => {
-            let why: Vec<String> = found.parked.iter().map(|parking| format!("{}: {}", parking.reason.sentence(), parking.detail)).collect();
-            Finding::Bad(format!("{} starts no agents: {}", server.url, why.join("; ")))
+        Ok(info) if info.parked.is_empty() => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
+        Ok(info) => {
+            let reasons: Vec<String> = info.parked.iter().map(|parking| format!("{}: {}", parking.reason.sentence(), parking.detail)).collect();
+            CheckResult::Failure(format!("{} does not start agents: {}", server.url, reasons.join("; ")))
         }
-        Err(error) => Finding::Bad(error.to_string()),
+        Err(error) => CheckResult::Failure(error.to_string()),
     }
 }

@@ -1,8 +1,8 @@
-//! What can keep a command from doing its work. Each says what was attempted and what to do.
+//! The reasons why a command fails. Each says what was attempted and what to do.
 
 use std::path::PathBuf;
 
-use domain::config::BadConfig;
+use domain::config::ConfigError;
 use domain::refusal::TOKEN_COMMAND;
 use domain::wire::Problem;
 
@@ -13,37 +13,37 @@ pub(crate) enum CliError {
     #[error("could not {attempted}")]
     Io { attempted: String, source: std::io::Error },
     #[error("{}: {source}", path.display())]
-    Config { path: PathBuf, source: BadConfig },
-    #[error("the configuration file {} does not exist; run `vibe-relay init`, or leave --config away", path.display())]
+    Config { path: PathBuf, source: ConfigError },
+    #[error("the configuration file {} does not exist; run `vibe-relay init`, or omit --config", path.display())]
     ConfigMissing { path: PathBuf },
-    #[error("{what} is not what a hook of vibe-relay is given; leave this command to the agents' program")]
-    NotOurs { what: String, source: serde_json::Error },
-    #[error("HOME is not set, so there is no place for the board; set HOME, or \"db_path\" and \"worktrees_path\" in a configuration file")]
+    #[error("{what} is not valid input for a vibe-relay hook; only Claude Code should call this command")]
+    InvalidHookInput { what: String, source: serde_json::Error },
+    #[error("HOME is not set, so the board has no folder; set HOME to an absolute path")]
     NoHome,
     #[error(transparent)]
     Store(#[from] db::Error),
-    #[error("the part that runs agents broke off, which is a defect; agents at work go on, and `vibe-relay serve` takes them over")]
-    RunnerBrokeOff(#[source] tokio::task::JoinError),
-    #[error("the board is running already: open {url}, or end it first")]
+    #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]
+    RunnerCrashed(#[source] tokio::task::JoinError),
+    #[error("the board is already running at {url}; open it, or stop it first")]
     AlreadyRunning { url: String, source: db::Error },
-    #[error("port {port} is taken by another program; name another with --port, or leave it away to get the next free one")]
+    #[error("port {port} is in use by another program; choose another with --port, or omit --port to use the next free one")]
     PortTaken { port: u16 },
-    #[error("no port from {first} to {last} is free; name one with --port")]
+    #[error("no port from {first} to {last} is free; choose one with --port")]
     NoPort { first: u16, last: u16 },
     #[error("no board is running for {}; start it with `vibe-relay serve`", db_path.display())]
     NotRunning { db_path: PathBuf },
-    #[error("the board at {url} did not answer: {reason}; start it again with `vibe-relay serve`")]
+    #[error("the board at {url} did not answer: {reason}; restart it with `vibe-relay serve`")]
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]
-    Problem { problem: Box<Problem> },
-    #[error("there is no project yet; make one with `vibe-relay project new`")]
+    Refused { problem: Box<Problem> },
+    #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(
-        "{variable} is set as for an agent, and no token says which: without one everything would be done in the person's name. Make one on the \
-         running board with `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; for a client of the person's own, take {variable} away"
+        "{variable} is set, as for an agent, but no token: the agent would act as you. Create a token on the running board with \
+         `{TOKEN_COMMAND}` and set it as VIBE_RELAY_TOKEN; to connect your own client, unset {variable}"
     )]
     NoAgentToken { variable: &'static str },
-    #[error("which project is meant? Name one with --project: {}", projects.join(", "))]
+    #[error("more than one project matches; choose one with --project: {}", projects.join(", "))]
     WhichProject { projects: Vec<String> },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
@@ -58,8 +58,23 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    /// Builds the error of a failed system call; `attempted` completes "could not …".
     pub(crate) fn io(attempted: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let attempted = attempted.into();
         move |source| Self::Io { attempted, source }
     }
+}
+
+/// An error with its causes in one line. A cause that the error already ends with is not repeated.
+pub(crate) fn full_text(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
 }

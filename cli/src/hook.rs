@@ -1,5 +1,5 @@
-//! `vibe-relay hook`: what Claude Code starts when an agent starts a helper of its own, and when that helper ends. The board counts them,
-//! and may say no. It must not know how many helpers are allowed.
+//! `vibe-relay hook`: called by Claude Code when an agent starts a helper and when the helper ends. The board counts helpers and may refuse
+//! one. Must not know how many are allowed.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,46 +12,46 @@ use serde_json::{Value, json};
 use crate::error::CliError;
 use crate::{logging, output};
 
-/// How long the board is waited for: the agent waits meanwhile.
+/// How long to wait for the board. The agent waits meanwhile.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
-    /// Before a start is refused, and again for taking back what may have been counted.
+struct HookTimeouts {
+    /// Time before a start is refused, and again to cancel a start that may have been counted.
     start: Duration,
-    /// An end that is not counted keeps a place from the agent until its run is over.
+    /// Time to report an end. An unreported helper counts until the run ends.
     end: Duration,
 }
 
-/// Together less than what the agent's program allows a hook.
-const PATIENCE: Patience = Patience { start: Duration::from_secs(5), end: Duration::from_secs(12) };
+/// Claude Code's own limit for a hook is longer.
+const TIMEOUTS: HookTimeouts = HookTimeouts { start: Duration::from_secs(5), end: Duration::from_secs(12) };
 
-/// Reads on standard input what the agent is about to do or did, tells the board, and prints a refusal where the board refuses.
+/// Reads the hook input from standard input, reports it to the board, and prints a refusal if the board refuses.
 ///
 /// # Errors
-/// When the run's configuration cannot be read, or what was given on standard input is not understood. A start is then blocked.
+/// When the run's configuration or the hook input cannot be read. Claude Code then blocks a start.
 pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
-    // Standard output is the answer's.
+    // Standard output holds only the answer.
     logging::start("warn");
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
-    let access = Access::read(&text).map_err(|source| CliError::NotOurs { what: mcp_config.display().to_string(), source })?;
+    let access = Access::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let mut given = String::new();
-    std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read what the agent does"))?;
-    let occasion = Occasion::read(&given).map_err(|source| CliError::NotOurs { what: "standard input".to_owned(), source })?;
-    if let Some(refusal) = answer(&access, &occasion, PATIENCE).await {
+    std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
+    let occasion = Occasion::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
+    if let Some(refusal) = hook_response(&access, &occasion, TIMEOUTS).await {
         output::line(refusal);
     }
     Ok(())
 }
 
-/// What the agent's program is answered, when it is answered anything.
-async fn answer(access: &Access, occasion: &Occasion, patience: Patience) -> Option<Value> {
+/// The answer for Claude Code, if it needs one.
+async fn hook_response(access: &Access, occasion: &Occasion, timeouts: HookTimeouts) -> Option<Value> {
     let report = occasion.report()?;
     let withdrawal = occasion.withdrawal();
-    let error = tell(access, report, if withdrawal.is_some() { patience.start } else { patience.end }).await.err()?;
+    let error = report_to_board(access, report, if withdrawal.is_some() { timeouts.start } else { timeouts.end }).await.err()?;
     match (&error, withdrawal) {
-        // It may have been counted, and nothing begins now.
+        // The start may have been counted, but no helper starts.
         (CallError::NoAnswer(_), Some(withdrawal)) => {
-            if let Err(error) = tell(access, withdrawal, patience.start).await {
-                tracing::warn!(%error, "the start of a helper may have been counted, and was refused");
+            if let Err(error) = report_to_board(access, withdrawal, timeouts.start).await {
+                tracing::warn!(%error, "the start of a helper was refused but may have been counted");
             }
         }
         (CallError::Refused(_), Some(_)) => {}
@@ -60,11 +60,11 @@ async fn answer(access: &Access, occasion: &Occasion, patience: Patience) -> Opt
     occasion.refusal(&error.to_string())
 }
 
-async fn tell(access: &Access, report: Report, patience: Duration) -> Result<String, CallError> {
+async fn report_to_board(access: &Access, report: Report, timeout: Duration) -> Result<String, CallError> {
     let Report { status, task_description, result, tool_use_id, call_id } = report;
     let result = result.unwrap_or_default();
     let arguments = json!({"task_description": task_description, "status": status, "result": result, "tool_use_id": tool_use_id});
-    ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, patience).await
+    ::mcp::call_tool(&access.database, &access.token, "log_minion", arguments, &call_id, timeout).await
 }
 
 #[cfg(test)]
@@ -79,11 +79,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        answer(&access, &Occasion::read(&given.to_string()).unwrap(), Patience { start: SHORT, end: SHORT }).await
+        hook_response(&access, &Occasion::read(&given.to_string()).unwrap(), HookTimeouts { start: SHORT, end: SHORT }).await
     }
 
-    /// A board that takes what it is told and loses every answer. Answers what it was told.
-    async fn losing_its_answers(moment: &str) -> Vec<Value> {
+    /// Runs the hook against a board that receives reports but never responds. Returns the reports.
+    async fn reports_to_silent_board(moment: &str) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
         let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
         let board = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -103,7 +103,7 @@ mod tests {
                         break body["params"]["arguments"].clone();
                     }
                 };
-                // It is asked again while nobody answers.
+                // The hook repeats a report while it gets no response.
                 if told.last() != Some(&body) {
                     told.push(body);
                 }
@@ -113,23 +113,23 @@ mod tests {
         let occasion = Occasion::read(&given.to_string()).unwrap();
         tokio::select! {
             () = listening => {}
-            _ = answer(&access, &occasion, Patience { start: SHORT, end: SHORT }) => {}
+            _ = hook_response(&access, &occasion, HookTimeouts { start: SHORT, end: SHORT }) => {}
         }
         told
     }
 
     #[tokio::test]
-    async fn a_start_whose_answer_was_lost_is_taken_back() {
-        let told = losing_its_answers("PreToolUse").await;
+    async fn start_with_lost_response_is_cancelled() {
+        let told = reports_to_silent_board("PreToolUse").await;
         let of = |body: &Value| (body["tool_use_id"].clone(), body["status"].clone(), body["task_description"].clone());
         let told: Vec<_> = told.iter().map(of).collect();
         assert_eq!(told, ["spawned", "failed"].map(|status| ("toolu_1".into(), status.into(), "Look".into())));
-        let told: Vec<Value> = losing_its_answers("PostToolUse").await.into_iter().map(|body| body["status"].clone()).collect();
+        let told: Vec<Value> = reports_to_silent_board("PostToolUse").await.into_iter().map(|body| body["status"].clone()).collect();
         assert_eq!(told, ["completed"]);
     }
 
     #[tokio::test]
-    async fn no_helper_starts_while_nobody_can_count_it() {
+    async fn start_is_denied_without_a_board() {
         let refusal = without_a_board("PreToolUse").await.unwrap();
         let decision = &refusal["hookSpecificOutput"];
         assert_eq!(decision["permissionDecision"], "deny");

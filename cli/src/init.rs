@@ -1,4 +1,4 @@
-//! `vibe-relay init`: puts a configuration and the agents' prompts into a repository, for the person to change.
+//! `vibe-relay init`: writes a configuration and the agents' prompts into a repository, for you to edit. Must not change existing files.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use serde_json::json;
 
 use crate::error::CliError;
 use crate::output;
-use crate::setting::CONFIG_FILE;
+use crate::settings::CONFIG_FILE;
 
-/// Writes what is not there yet; nothing that is there is changed.
+/// Writes the files that do not exist yet.
 ///
 /// # Errors
 /// When the folder cannot be written.
 pub(crate) fn run(path: &Path) -> Result<(), CliError> {
     let prompts = path.join("agents");
-    std::fs::create_dir_all(&prompts).map_err(CliError::io(format!("make the folder {}", prompts.display())))?;
+    std::fs::create_dir_all(&prompts).map_err(CliError::io(format!("create the folder {}", prompts.display())))?;
     let mut agents = serde_json::Map::new();
     for phase in AgentKind::ALL {
         let name = format!("agents/{phase}.md");

@@ -1,6 +1,7 @@
-//! The `vibe-relay` program as a library: what its commands do. It must not hold rules of the board; those live in `domain` and `db`.
+//! The `vibe-relay` program as a library: what its commands do. Must not contain rules of the board, which are in `domain` and `db`.
 
 mod args;
+mod board;
 mod client;
 mod dead_drop;
 mod demo;
@@ -8,16 +9,17 @@ mod doctor;
 mod error;
 mod hook;
 mod init;
-mod land;
 mod logging;
 mod mcp;
 mod output;
-mod project;
+mod reload;
+mod runs;
 pub mod scripted;
 mod serve;
-mod setting;
-mod task;
-mod token;
+mod settings;
+mod signals;
+mod tail;
+mod team;
 
 use std::process::ExitCode;
 
@@ -26,7 +28,7 @@ use clap::Parser;
 use crate::args::{Args, Command};
 use crate::error::CliError;
 
-/// Runs the command that the program's arguments name.
+/// Runs the command named by the program's arguments.
 pub fn main() -> ExitCode {
     let args = Args::parse();
     match dispatch(args) {
@@ -41,7 +43,7 @@ pub fn main() -> ExitCode {
 fn dispatch(args: Args) -> Result<ExitCode, CliError> {
     let config = args.config.as_deref();
     match args.command.unwrap_or_default() {
-        // Small processes that live beside every agent: no more threads than they need.
+        // These processes run beside every agent, so they use one thread.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
@@ -49,17 +51,18 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Serve(options) => {
             let runtime = many_threaded()?;
             let served = runtime.block_on(serve::run(config, &options));
-            // Work on a repository may take long and can be repeated: the end does not wait for it.
+            // Work on a repository may take long and can be repeated, so it is not waited for.
             runtime.shutdown_background();
             served?;
         }
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
         Command::Init { path } => init::run(&path)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
-        Command::Project(command) => single_threaded()?.block_on(project::run(config, command))?,
-        Command::Task(command) => single_threaded()?.block_on(task::run(config, command))?,
-        Command::Token(command) => single_threaded()?.block_on(token::run(config, command))?,
-        Command::Land { project } => single_threaded()?.block_on(land::run(config, &project))?,
+        Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,
+        Command::Task(command) => single_threaded()?.block_on(board::task::run(config, command))?,
+        Command::Token(command) => single_threaded()?.block_on(team::token::run(config, command))?,
+        Command::Land { project } => single_threaded()?.block_on(runs::land::run(config, &project))?,
+        Command::Tail(options) => single_threaded()?.block_on(tail::run(config, &options))?,
     }
     Ok(ExitCode::SUCCESS)
 }

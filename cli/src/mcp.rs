@@ -1,4 +1,4 @@
-//! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts.
+//! `vibe-relay mcp`: the bridge that an agent's MCP configuration starts. Must not know the protocol.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,19 @@ use domain::id::TaskId;
 use mcp::BridgeOptions;
 
 use crate::error::CliError;
-use crate::{dead_drop, logging, output, setting};
+use crate::{dead_drop, logging, output, settings};
 
-/// Bridges standard input and output to the board until the agent closes them.
+/// Connects standard input and output to the board until the agent closes them.
 ///
 /// # Errors
-/// When there is no token to act with, or none for an agent that must not act as the person.
+/// When no token is set and the environment is an agent's, which must not act as the human.
 pub(crate) async fn run(config: Option<&Path>, task_id: Option<String>) -> Result<(), CliError> {
-    // Standard output is the protocol's.
+    // Standard output belongs to the protocol.
     logging::start("warn,rmcp::service=off");
     let task_id = task_id.map(|id| id.parse::<TaskId>()).transpose()?;
     let db_path = match std::env::var_os("VIBE_RELAY_DB") {
         Some(path) => PathBuf::from(path),
-        None => setting::config(config)?.db_path,
+        None => settings::config(config)?.db_path,
     };
     let (token, hint) = dead_drop::for_bridge(std::env::var("VIBE_RELAY_TOKEN").ok(), &db_path, dead_drop::variable)?;
     hint.into_iter().for_each(output::hint);

@@ -1,8 +1,8 @@
-//! Agents that play a scenario file instead of asking a model, for the demo and for tests. Nothing here decides what the board allows:
-//! a scripted agent reaches the board only as a real one does, over MCP, and its commits are real.
+//! Agents that play a scenario file instead of asking a model, for the demo and for tests. They must not know the board's rules: a scripted
+//! agent reaches the board over MCP like a real one, and its commits are real.
 //!
-//! One scenario has two players. The scripted agent ([`agent`]) stands in for the `claude` program; the scripted Messages API of the test
-//! crate stands in for the model behind the real program. Both ask [`player::next`] what comes next and tell it only what was said so far.
+//! One scenario has two players. The scripted agent ([`agent`]) replaces the `claude` program; the scripted Messages API of the test crate
+//! replaces the model behind the real program. Both get the next step from [`player::next`] and pass it only the conversation so far.
 
 pub mod agent;
 mod arguments;

@@ -1,7 +1,7 @@
-//! `vibe-relay serve`: the composition root. Opens the store, puts HTTP, MCP and the runner on it, and ends them in order.
+//! `vibe-relay serve`: the composition root. Opens the store, starts HTTP, MCP and the runner on it, and stops them in order.
 
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
@@ -10,41 +10,47 @@ use db::Db;
 use domain::config::Config;
 use mcp::server_file::{self, ServerFile};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
 use crate::error::CliError;
-use crate::{dead_drop, logging, output, setting};
+use crate::reload::Reload;
+use crate::signals::StopSignals;
+use crate::{dead_drop, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
 const LAST_PORT: u16 = 9499;
-/// Lines of activity that a slow reader may be behind; it misses the older ones, which nobody needs.
+/// How many activity lines are kept for a slow reader, which loses older ones.
 const ACTIVITY_BACKLOG: usize = 256;
 
-/// Serves until SIGTERM or SIGINT. Agents at work go on without it.
+/// Serves until SIGTERM or SIGINT. Running agents continue without the server.
 ///
 /// # Errors
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
-    // The library calls each stream whose client left an error; what is wrong with a request is told by us.
+    // rmcp logs an error for every stream whose client disconnects; requests are logged elsewhere.
     logging::start("info,rmcp=warn,rmcp::service=off");
-    let mut config = setting::config(config)?;
-    if config.repo_path.is_none() {
-        config.repo_path = repository_here();
-    }
+    let reload = Reload::load(config)?;
+    let live = reload.subscribe();
+    let config = live.borrow().config.clone();
     let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
     hint.into_iter().for_each(output::hint);
-    let config = Arc::new(config);
     let shutdown = CancellationToken::new();
-    end_on_signals(&shutdown)?;
-    let db = Db::open(&config).await.map_err(|error| taken(error, &config))?;
-    let token = setting::token(&config)?;
+    let mut signals = StopSignals::listen()?;
+    tokio::spawn({
+        let shutdown = shutdown.clone();
+        async move {
+            signals.wait().await;
+            shutdown.cancel();
+        }
+    });
+    let db = Db::open(&config).await.map_err(|error| already_running(error, &config))?;
+    let token = settings::token(&config)?;
     db.set_human_token(&token).await?;
     let listener = listen(port).await?;
-    let port = listener.local_addr().map_err(CliError::io("find out the port"))?.port();
+    let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
     let url = format!("http://127.0.0.1:{port}");
     let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id() };
 
@@ -56,7 +62,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     }
     let state = AppState {
         db: db.clone(),
-        config: Arc::clone(&config),
+        config: live.clone(),
         port,
         sign_in: sign_in.clone(),
         activity: activity.clone(),
@@ -65,21 +71,23 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     };
     let router = api::router(state, mcp::router(db.clone(), shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
-    let program = std::env::current_exe().map_err(CliError::io("find this program's own file"))?;
-    let runner = tokio::spawn(runner::supervise(db, Arc::clone(&config), program, activity, shutdown.clone()));
+    let program = std::env::current_exe().map_err(CliError::io("find the program file"))?;
+    let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
+    tokio::spawn(reload.run());
     announce(&url, &sign_in, options);
 
-    let ended = both(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
+    let ended = run_until_first_exit(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
     let removed = server_file::remove(&config.db_path, &server);
     ended?;
     Ok(removed?)
 }
 
-/// Waits for the board and the runner to end. Neither goes on without the other: a board on which nothing is ever started looks alive.
+/// Waits for the board and the runner to end. When one ends, the other is stopped, because a board without a runner looks healthy but starts
+/// nothing.
 ///
 /// # Errors
-/// With what ended the first of them before its time.
-async fn both(
+/// The failure of the one that ended first.
+async fn run_until_first_exit(
     board: impl Future<Output = io::Result<()>>,
     mut runner: JoinHandle<db::Result<()>>,
     shutdown: &CancellationToken,
@@ -95,28 +103,22 @@ async fn both(
             (board.await, supervised)
         }
     };
-    supervised.map_err(CliError::RunnerBrokeOff)??;
+    supervised.map_err(CliError::RunnerCrashed)??;
     served.map_err(CliError::io("serve the board"))
 }
 
-/// The repository of the current folder: what a new project begins with when nothing else is configured.
-fn repository_here() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    repo::probe(&here, None).ok().map(|probe| probe.repo_path.into())
-}
-
-/// Whoever finds the database in use wants to know where its board is.
-fn taken(error: db::Error, config: &Config) -> CliError {
+/// Adds the address of the running board to the error of a locked database.
+fn already_running(error: db::Error, config: &Config) -> CliError {
     match (error, server_file::read(&config.db_path)) {
         (error @ db::Error::Locked { .. }, Ok(Some(server))) => CliError::AlreadyRunning { url: server.url, source: error },
         (error, _) => error.into(),
     }
 }
 
-/// Says where the board is, and shows it.
+/// Prints the address of the board and opens it in a browser.
 fn announce(url: &str, sign_in: &SignIn, options: &Serve) {
     let link = format!("{url}/sign-in?code={}", sign_in.code());
-    // Scripts wait for exactly this line.
+    // Scripts wait for this exact line.
     output::line(format!("listening on {url}"));
     output::line(format!("open {link}"));
     if options.no_open {
@@ -127,65 +129,51 @@ fn announce(url: &str, sign_in: &SignIn, options: &Serve) {
     }
 }
 
-async fn listen(wanted: Option<u16>) -> Result<TcpListener, CliError> {
-    let taken = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
-    if let Some(port) = wanted {
+async fn listen(requested: Option<u16>) -> Result<TcpListener, CliError> {
+    let in_use = |error: &io::Error| matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied);
+    if let Some(port) = requested {
         return TcpListener::bind(("127.0.0.1", port))
             .await
-            .map_err(|error| if taken(&error) { CliError::PortTaken { port } } else { CliError::io(format!("listen on port {port}"))(error) });
+            .map_err(|error| if in_use(&error) { CliError::PortTaken { port } } else { CliError::io(format!("listen on port {port}"))(error) });
     }
     for port in FIRST_PORT..=LAST_PORT {
         match TcpListener::bind(("127.0.0.1", port)).await {
             Ok(listener) => return Ok(listener),
-            Err(error) if taken(&error) => {}
+            Err(error) if in_use(&error) => {}
             Err(error) => return Err(CliError::io(format!("listen on port {port}"))(error)),
         }
     }
     Err(CliError::NoPort { first: FIRST_PORT, last: LAST_PORT })
 }
 
-fn end_on_signals(shutdown: &CancellationToken) -> Result<(), CliError> {
-    let mut terminate = signal(SignalKind::terminate()).map_err(CliError::io("listen for SIGTERM"))?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(CliError::io("listen for SIGINT"))?;
-    let shutdown = shutdown.clone();
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        shutdown.cancel();
-    });
-    Ok(())
-}
-
-/// What the demonstration adds: its page, and a button that ends this very process the hard way. Whoever started it starts it again.
+/// The additions of the demo: its page, and a button that kills this process. `vibe-relay demo` restarts it.
 fn demo_hooks(scripted: bool) -> Arc<DemoHooks> {
     Arc::new(DemoHooks {
         page_url: "/demo/site/".to_owned(),
         scripted,
         project: OnceLock::new(),
         pull_the_plug: Box::new(|| {
-            runner::process::kill_self();
+            runner::process::crash_self();
         }),
     })
 }
 
-/// Tells the page which project it shows, as soon as there is one.
+/// Sets the project of the demo page as soon as one exists.
 async fn find_demo_project(db: Db, hooks: Arc<DemoHooks>) {
-    let mut news = db.subscribe();
+    let mut changes = db.subscribe();
     loop {
         if let Some(project) = db.projects().await.ok().and_then(|projects| projects.into_iter().next()) {
-            // Set once: a demonstration has one project.
+            // A demo has one project.
             drop(hooks.project.set(project.id));
             return;
         }
-        if news.changed().await.is_err() {
+        if changes.changed().await.is_err() {
             return;
         }
     }
 }
 
-/// The configuration with which a demonstration or a test is served.
+/// Writes a configuration file.
 pub(crate) fn write_config(path: &Path, config: &Config) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(config).map_err(|error| CliError::Demo(error.to_string()))?;
     std::fs::write(path, text).map_err(CliError::io(format!("write {}", path.display())))
@@ -195,27 +183,27 @@ pub(crate) fn write_config(path: &Path, config: &Config) -> Result<(), CliError>
 mod tests {
     use super::*;
 
-    /// A board that serves until it is told to end.
+    /// A board that serves until shutdown.
     async fn board(shutdown: CancellationToken) -> io::Result<()> {
         shutdown.cancelled().await;
         Ok(())
     }
 
     #[tokio::test]
-    async fn a_board_whose_runner_broke_off_ends_and_says_so() {
+    async fn runner_failure_stops_the_board_with_an_error() {
         let shutdown = CancellationToken::new();
         let failed = tokio::spawn(async { Err(db::Error::Closed) });
-        let ended = both(board(shutdown.clone()), failed, &shutdown).await;
+        let ended = run_until_first_exit(board(shutdown.clone()), failed, &shutdown).await;
         assert!(matches!(ended, Err(CliError::Store(db::Error::Closed))), "{ended:?}");
 
         let shutdown = CancellationToken::new();
         let defect = tokio::spawn(async { panic!("a defect") });
-        let ended = both(board(shutdown.clone()), defect, &shutdown).await;
-        assert!(matches!(ended, Err(CliError::RunnerBrokeOff(_))), "{ended:?}");
+        let ended = run_until_first_exit(board(shutdown.clone()), defect, &shutdown).await;
+        assert!(matches!(ended, Err(CliError::RunnerCrashed(_))), "{ended:?}");
     }
 
     #[tokio::test]
-    async fn a_runner_ends_with_its_board() {
+    async fn board_failure_stops_the_runner() {
         let runner = |shutdown: &CancellationToken| {
             let shutdown = shutdown.clone();
             tokio::spawn(async move {
@@ -224,10 +212,10 @@ mod tests {
             })
         };
         let shutdown = CancellationToken::new();
-        let ended = both(std::future::ready(Err(ErrorKind::AddrInUse.into())), runner(&shutdown), &shutdown).await;
+        let ended = run_until_first_exit(std::future::ready(Err(ErrorKind::AddrInUse.into())), runner(&shutdown), &shutdown).await;
         assert!(matches!(ended, Err(CliError::Io { .. })), "{ended:?}");
         let shutdown = CancellationToken::new();
         shutdown.cancel();
-        assert!(both(board(shutdown.clone()), runner(&shutdown), &shutdown).await.is_ok());
+        assert!(run_until_first_exit(board(shutdown.clone()), runner(&shutdown), &shutdown).await.is_ok());
     }
 }

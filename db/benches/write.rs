@@ -1,8 +1,9 @@
-//! What a write costs on this disk, beside what the disk itself costs: `cargo bench -p db`.
+//! Measures the cost of writes, compared with the cost of the disk: `cargo bench -p db --bench write`. It must call the database only through
+//! its public functions.
 //!
-//! Everything is measured in one run, because two runs on a shared machine say nothing about each other.
+//! One run measures everything, because two runs on a shared machine are not comparable.
 
-#![expect(clippy::print_stdout, reason = "a benchmark speaks to a terminal")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::fs::File;
 use std::io::Write;
@@ -55,7 +56,7 @@ async fn main() -> Outcome {
     wake.print("add_comment sent to reader woken", &sync);
     send.print("send, 1 agent", &sync);
     look.print("check_inbox with ack, 1 agent", &sync);
-    let [create, start, read] = crowd(&db).await?;
+    let [create, start, read] = large_board(&db).await?;
     create.print("create_task among 1,000 cards", &sync);
     start.print("start_task among 1,000 cards", &sync);
     read.print("what the runner reads of 1,000", &sync);
@@ -64,7 +65,7 @@ async fn main() -> Outcome {
     Ok(())
 }
 
-/// The median and the slowest hundredth.
+/// The median and the 99th percentile.
 struct Spread {
     p50: Duration,
     p99: Duration,
@@ -96,7 +97,7 @@ async fn project(db: &Db) -> Outcome<ProjectId> {
     Ok(db.create_project(&Caller::Human, NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
 }
 
-/// A task for each writer: a thread of thousands of comments is not what is measured.
+/// Creates one task per writer, because the benchmark does not measure threads with thousands of comments.
 async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
     let project = project(db).await?;
     let new: NewTask = serde_json::from_str(r#"{"title": "Bench"}"#)?;
@@ -107,8 +108,8 @@ async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
     Ok(tasks)
 }
 
-/// What is slow where there are many cards: whatever may settle others, and the runner's look at everything.
-async fn crowd(db: &Db) -> Outcome<[Spread; 3]> {
+/// Measures writes that may change other cards, and the runner's tick, on a large board.
+async fn large_board(db: &Db) -> Outcome<[Spread; 3]> {
     let project = project(db).await?;
     let new: NewTask = serde_json::from_str(r#"{"title": "One of many"}"#)?;
     for _ in 0..CARDS {
@@ -151,7 +152,7 @@ async fn one_writer(db: &Db, task: &TaskId) -> Outcome<Vec<Duration>> {
     Ok(times)
 }
 
-/// From the request until another task, woken by the feed, has read the event.
+/// The time from the request until another task has read the event from the log.
 async fn wakes(db: &Db, task: &TaskId) -> Outcome<Vec<Duration>> {
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
@@ -172,7 +173,7 @@ async fn wakes(db: &Db, task: &TaskId) -> Outcome<Vec<Duration>> {
     Ok(times)
 }
 
-/// Comments a second of writers that each wait for their own.
+/// Comments per second of concurrent writers.
 async fn many_writers(db: &Db, tasks: Vec<TaskId>) -> Outcome<f64> {
     let start = Instant::now();
     let mut writers = tokio::task::JoinSet::new();
@@ -187,7 +188,7 @@ async fn many_writers(db: &Db, tasks: Vec<TaskId>) -> Outcome<f64> {
     rate(written, start.elapsed())
 }
 
-/// One agent for each writer, and two more.
+/// Creates one agent per writer and two more.
 async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     let mut agents = Vec::new();
     for number in 0..WRITERS + 2 {
@@ -198,7 +199,7 @@ async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     Ok(agents)
 }
 
-/// The times of sends of one agent, and of looks of another that confirms what it saw.
+/// The times of sends of one agent, and of inbox reads with acknowledgement of another.
 async fn one_pair(db: &Db, project: &ProjectId, writer: &Caller, reader: &Caller) -> Outcome<(Vec<Duration>, Vec<Duration>)> {
     let (mut sends, mut looks, mut ack) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS), None);
     let to = reader.name().ok_or("no name")?;
@@ -214,7 +215,7 @@ async fn one_pair(db: &Db, project: &ProjectId, writer: &Caller, reader: &Caller
     Ok((sends, looks))
 }
 
-/// Operations a second of agents of which each writes to the next, five messages to one look.
+/// Operations per second of agents in a ring, with five messages per inbox read.
 async fn many_agents(db: &Db, project: &ProjectId, agents: Vec<Caller>) -> Outcome<f64> {
     let names: Vec<String> = agents.iter().filter_map(Caller::name).collect();
     let start = Instant::now();
@@ -234,7 +235,7 @@ async fn talk(db: &Db, project: &ProjectId, agent: &Caller, to: &str) -> Outcome
     let (mut operations, mut ack) = (0, None);
     for round in 0..ROUNDS / 5 {
         for part in 0..5 {
-            // Being blocked is an operation too: it is answered by looking.
+            // A refused send counts as an operation, and the agent then reads its inbox.
             while let Err(error) = db.send(&call(agent, 5 * round + part), project, message(to)).await {
                 if !matches!(error, Error::Refused(Refusal::UnreadMessages { .. })) {
                     return Err(error.into());

@@ -22,7 +22,7 @@ pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
 pub use runs::folder::RunFolder;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
-pub use runs::snapshot::{AssigneePresence, Snapshot, TaskSnapshot};
+pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
 pub use team::message::{AcknowledgedMessage, HistoryQuery, Sent};
 pub use team::presence::ConnectionGuard;

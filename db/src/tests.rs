@@ -31,6 +31,7 @@ mod presence;
 mod project;
 mod question;
 mod reference;
+mod retention;
 mod review;
 mod room;
 mod round;

@@ -1,6 +1,8 @@
-//! The configuration file: keys, defaults, and what is refused.
+//! The configuration: its keys, their defaults and the values that are rejected.
 //!
-//! Reading the file and finding it is the program's business; this file is given its text.
+//! Must not know where the file is or read it: the caller passes its text.
+
+pub mod live;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,60 +14,79 @@ use crate::runs::agent_kind::AgentKind;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// When a write counts as done.
+    /// When a write is answered.
     Durability, "durability" {
-        /// It is on the disk: nothing that was answered with success is lost, not even to a power cut.
+        /// After it is on the disk: an answered write survives a power cut.
         Full = "full",
-        /// It survives a crash of the program, not of the machine.
+        /// After the operating system has it: an answered write survives a crash of the program, but not of the machine.
         Normal = "normal",
     }
 }
 
-/// Everything that can be configured. All keys are optional.
+/// All settings. Every key is optional.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The repository that new projects begin with.
+    /// The repository of a new project that names none.
     pub repo_path: Option<PathBuf>,
+    /// The base branch of new projects on the repository at `repo_path`; otherwise its checked-out branch.
     pub base_branch: Option<String>,
-    /// Where agents' checkouts are made.
+    /// The folder of the agents' checkouts.
     pub worktrees_path: PathBuf,
     pub db_path: PathBuf,
-    /// Agents at work at once, of every phase.
+    /// Managed agents of all kinds that run at the same time.
     pub max_parallel_agents: u32,
     pub max_parallel_reviewers: u32,
-    /// Failed attempts of a task in one phase before it needs the person.
+    /// Failed attempts by one kind of agent before a task needs attention.
     pub max_attempts: u32,
-    /// How often a task may be sent back before it needs the person.
+    /// Rejections of a task before it needs attention.
     pub max_review_rounds: u32,
     pub max_orchestrator_rounds: u32,
-    /// First and last port that agents are given.
+    /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
     pub durability: Durability,
-    /// The program that speaks Claude Code's stream-json, with arguments that go first.
+    /// Days after which events, and the rows that only agents needed, are removed.
+    pub keep_events_days: u32,
+    /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
-    pub agents: Agents,
+    pub agents: AgentConfigs,
 }
 
-/// What is configured for each phase.
+/// The settings of each kind of agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Agents {
-    pub planner: Agent,
-    pub coder: Agent,
-    pub reviewer: Agent,
-    pub orchestrator: Agent,
+pub struct AgentConfigs {
+    pub planner: AgentConfig,
+    pub coder: AgentConfig,
+    pub reviewer: AgentConfig,
+    pub orchestrator: AgentConfig,
 }
 
+/// The settings of one kind of agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Agent {
-    /// The agent program's own default when missing.
+pub struct AgentConfig {
+    /// The model; the agent program chooses one if it is missing.
     pub model: Option<String>,
-    /// Replaces the built-in prompt of the phase.
+    /// The file whose text replaces the built-in prompt.
     pub system_prompt_file: Option<PathBuf>,
-    /// Environment for the agents of this phase only.
+    /// The text of `system_prompt_file`, which the server reads with the configuration.
+    #[serde(skip)]
+    pub system_prompt: Option<String>,
+    /// Environment variables for agents of this kind only.
     pub env: BTreeMap<String, String>,
+}
+
+impl AgentConfigs {
+    /// All kinds, to change what each of them has.
+    pub fn each_mut(&mut self) -> [&mut AgentConfig; 4] {
+        [&mut self.planner, &mut self.coder, &mut self.reviewer, &mut self.orchestrator]
+    }
+
+    /// All kinds, in the order of their work.
+    pub fn each(&self) -> [&AgentConfig; 4] {
+        [&self.planner, &self.coder, &self.reviewer, &self.orchestrator]
+    }
 }
 
 impl Default for Config {
@@ -82,16 +103,17 @@ impl Default for Config {
             max_orchestrator_rounds: 3,
             port_range: (4000, 4099),
             durability: Durability::Full,
+            keep_events_days: 90,
             agent_command: vec!["claude".to_owned()],
-            agents: Agents::default(),
+            agents: AgentConfigs::default(),
         }
     }
 }
 
-/// A configuration that is not taken.
+/// The reason why a configuration is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadConfig {
-    #[error("the configuration is no JSON: {0}")]
+pub enum ConfigError {
+    #[error("the configuration is not valid JSON: {0}")]
     Syntax(String),
     #[error("unknown key \"{key}\"{}", nearest.as_ref().map(|nearest| format!(": did you mean \"{nearest}\"?")).unwrap_or_default())]
     UnknownKey { key: String, nearest: Option<String> },
@@ -100,7 +122,8 @@ pub enum BadConfig {
 }
 
 impl Config {
-    pub fn agent(&self, phase: AgentKind) -> &Agent {
+    /// The settings for agents of this kind.
+    pub fn agent(&self, phase: AgentKind) -> &AgentConfig {
         match phase {
             AgentKind::Planner => &self.agents.planner,
             AgentKind::Coder => &self.agents.coder,
@@ -109,23 +132,23 @@ impl Config {
         }
     }
 
-    /// Reads and checks a configuration. Relative paths are taken from `folder`, a leading `~` from `home`.
+    /// Parses and checks a configuration. Relative paths start at `folder`, and `~` stands for `home`.
     ///
     /// # Errors
-    /// Names the first key that is unknown (with the nearest known one) or has a value that cannot be.
-    pub fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, BadConfig> {
-        let given: Value = serde_json::from_str(text).map_err(|error| BadConfig::Syntax(error.to_string()))?;
-        let known = serde_json::to_value(Self::default()).map_err(|error| BadConfig::Syntax(error.to_string()))?;
-        refuse_unknown_keys(&given, &known, "")?;
+    /// The first key that is unknown, with the nearest known key, or that has an invalid value.
+    pub fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, ConfigError> {
+        let given: Value = serde_json::from_str(text).map_err(|error| ConfigError::Syntax(error.to_string()))?;
+        let known = serde_json::to_value(Self::default()).map_err(|error| ConfigError::Syntax(error.to_string()))?;
+        reject_unknown_keys(&given, &known, "")?;
         let mut config: Self =
-            serde_json::from_value(given).map_err(|error| BadConfig::Value { key: "configuration".to_owned(), problem: error.to_string() })?;
-        config.place(folder, home);
+            serde_json::from_value(given).map_err(|error| ConfigError::Value { key: "configuration".to_owned(), problem: error.to_string() })?;
+        config.resolve_paths(folder, home);
         config.check()?;
         Ok(config)
     }
 
     /// Makes every path absolute.
-    pub fn place(&mut self, folder: &Path, home: &Path) {
+    pub fn resolve_paths(&mut self, folder: &Path, home: &Path) {
         let absolute = |path: &mut PathBuf| {
             *path = match path.strip_prefix("~") {
                 Ok(rest) => home.join(rest),
@@ -135,46 +158,47 @@ impl Config {
         absolute(&mut self.worktrees_path);
         absolute(&mut self.db_path);
         self.repo_path.iter_mut().for_each(absolute);
-        for agent in [&mut self.agents.planner, &mut self.agents.coder, &mut self.agents.reviewer, &mut self.agents.orchestrator] {
+        for agent in self.agents.each_mut() {
             agent.system_prompt_file.iter_mut().for_each(absolute);
         }
     }
 
-    fn check(&self) -> Result<(), BadConfig> {
-        let bad = |key: &str, problem: &str| Err(BadConfig::Value { key: key.to_owned(), problem: problem.to_owned() });
-        let counts = [
+    fn check(&self) -> Result<(), ConfigError> {
+        let invalid = |key: &str, problem: &str| Err(ConfigError::Value { key: key.to_owned(), problem: problem.to_owned() });
+        let limits = [
             ("max_parallel_agents", self.max_parallel_agents, 1, 64),
             ("max_parallel_reviewers", self.max_parallel_reviewers, 1, 64),
             ("max_attempts", self.max_attempts, 1, 20),
             ("max_review_rounds", self.max_review_rounds, 1, 50),
             ("max_orchestrator_rounds", self.max_orchestrator_rounds, 0, 50),
+            ("keep_events_days", self.keep_events_days, 1, 3650),
         ];
-        for (key, value, least, most) in counts {
-            if !(least..=most).contains(&value) {
-                return bad(key, &format!("{value} is not between {least} and {most}"));
+        for (key, value, minimum, maximum) in limits {
+            if !(minimum..=maximum).contains(&value) {
+                return invalid(key, &format!("{value} is not between {minimum} and {maximum}"));
             }
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
-            return bad("port_range", "expected two ports from 1024 to 65535, the lower one first");
+            return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");
         }
         if self.agent_command.first().is_none_or(|program| program.trim().is_empty()) {
-            return bad("agent_command", "it names no program");
+            return invalid("agent_command", "the first element must be a program");
         }
         Ok(())
     }
 }
 
-fn refuse_unknown_keys(given: &Value, known: &Value, path: &str) -> Result<(), BadConfig> {
+fn reject_unknown_keys(given: &Value, known: &Value, path: &str) -> Result<(), ConfigError> {
     let (Value::Object(given), Value::Object(known)) = (given, known) else { return Ok(()) };
     for (key, value) in given {
         match known.get(key) {
-            // What an agent's environment may be called is not ours to know.
+            // Environment variables can have any name.
             Some(_) if key == "env" => {}
-            Some(below) => refuse_unknown_keys(value, below, &format!("{path}{key}."))?,
+            Some(below) => reject_unknown_keys(value, below, &format!("{path}{key}."))?,
             None => {
                 let nearest = known.keys().max_by(|one, other| strsim::jaro_winkler(key, one).total_cmp(&strsim::jaro_winkler(key, other)));
                 let nearest = nearest.filter(|nearest| strsim::jaro_winkler(key, nearest) > 0.7).map(|nearest| format!("{path}{nearest}"));
-                return Err(BadConfig::UnknownKey { key: format!("{path}{key}"), nearest });
+                return Err(ConfigError::UnknownKey { key: format!("{path}{key}"), nearest });
             }
         }
     }
@@ -182,48 +206,4 @@ fn refuse_unknown_keys(given: &Value, known: &Value, path: &str) -> Result<(), B
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config, BadConfig> {
-        Config::parse(text, Path::new("/project"), Path::new("/home/ann"))
-    }
-
-    #[test]
-    fn every_key_is_optional_and_paths_become_absolute() {
-        let config = parse("{}").unwrap();
-        assert_eq!(config.db_path, Path::new("/home/ann/.vibe-relay/vibe-relay.db"));
-        let config =
-            parse(r#"{"db_path": "board.db", "agents": {"coder": {"model": "m", "system_prompt_file": "c.md", "env": {"A": "b"}}}}"#).unwrap();
-        assert_eq!(config.db_path, Path::new("/project/board.db"));
-        assert_eq!(config.agent(AgentKind::Coder).system_prompt_file.as_deref(), Some(Path::new("/project/c.md")));
-    }
-
-    #[test]
-    fn unknown_keys_are_refused_with_the_nearest_known_one() {
-        assert_eq!(
-            parse(r#"{"max_paralel_agents": 2}"#).unwrap_err().to_string(),
-            "unknown key \"max_paralel_agents\": did you mean \"max_parallel_agents\"?"
-        );
-        assert_eq!(
-            parse(r#"{"agents": {"coder": {"modle": "x"}}}"#).unwrap_err().to_string(),
-            "unknown key \"agents.coder.modle\": did you mean \"agents.coder.model\"?"
-        );
-        assert_eq!(parse(r#"{"zzz": 1}"#).unwrap_err().to_string(), "unknown key \"zzz\"");
-    }
-
-    #[test]
-    fn values_that_cannot_be_are_refused() {
-        for text in [
-            "[",
-            r#"{"max_parallel_agents": 0}"#,
-            r#"{"max_parallel_agents": "3"}"#,
-            r#"{"port_range": [5000, 4000]}"#,
-            r#"{"port_range": [80, 90]}"#,
-            r#"{"agent_command": []}"#,
-            r#"{"durability": "some"}"#,
-        ] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

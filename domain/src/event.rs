@@ -92,7 +92,7 @@ events! {
     AttentionRequested "task_needs_you" { attention: Attention }
     AttentionCleared "task_settled" {}
     /// The runner judged anew why nobody works on the card.
-    WaitReasonChanged "why_changed" { why: Option<WaitReason> }
+    WaitReasonChanged "wait_reason_changed" { wait_reason: Option<WaitReason> }
     CheckoutCreated "checkout_made" { branch: String }
     CheckoutRemoved "checkout_removed" {
         /// The reference that keeps what was not merged.

@@ -169,6 +169,8 @@ pub struct ServerInfo {
     pub epoch: String,
     /// The repository that the configuration names, to begin with.
     pub repo_path: Option<String>,
+    /// Why the configuration file is not in use as it is, as a sentence.
+    pub config_notice: Option<String>,
     /// Why no agent is started at the moment.
     pub parked: Vec<Parking>,
     /// Present when this is the demonstration.
@@ -201,6 +203,8 @@ pub enum Frame {
         run_id: RunId,
         line: String,
     },
+    /// The answer of `GET /api/server` changed.
+    Server {},
     /// The client is too far behind, or its log is from another life: read the board again.
     Resync {},
 }

@@ -1,7 +1,8 @@
 //! Reads and writes git repositories.
 //!
 //! Must not start programs, use SQL or know tasks. Callers pass paths, branch names and commits, and get facts or
-//! outcomes back. All functions block, so callers run them on a thread that may block.
+//! outcomes back. All functions but [`exclusive()`] block, so callers run
+//! them on a thread that may block.
 //!
 //! A repository is untrusted input. Every access goes through [`Repository`]. Its handle ignores a worktree's own
 //! claims (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
@@ -13,6 +14,7 @@ mod durable;
 mod error;
 mod evidence;
 mod evidence_request;
+mod exclusive;
 mod feature;
 mod filter;
 mod handle;
@@ -37,10 +39,11 @@ pub mod testing;
 pub use diff::DiffLimits;
 pub use error::RepoError;
 pub use evidence_request::collect_evidence;
+pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::Identity;
 pub use land::LandOutcome;
 pub use merge::MergeOutcome;
-pub use probe::probe;
+pub use probe::{git_dir, probe};
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -66,6 +66,15 @@ pub fn probe(path: &Path, base_branch: Option<&str>) -> Result<RepositoryInfo, R
     })
 }
 
+/// The common `.git` folder of the repository that `path` is in. All checkouts of a repository share it.
+///
+/// # Errors
+/// When `path` does not exist or is not in a checkout of a repository.
+pub fn git_dir(path: &Path) -> Result<PathBuf, RepoError> {
+    let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
+    Ok(locate(&path)?.git_dir)
+}
+
 struct Location {
     /// The top folder of the files.
     top: PathBuf,

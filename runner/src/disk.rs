@@ -1,6 +1,6 @@
-//! Tells whether something failed because there is no room on the disk, through whatever layers the error came.
+//! Tells whether an error was caused by a full disk, through all layers that wrap it.
 //!
-//! It looks at errors alone, never at a disk: how much room is needed is not known before it is missing.
+//! It must not look at a disk: how much space an action needs is unknown until it is missing.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -8,14 +8,14 @@ use std::io::ErrorKind;
 use domain::runs::failure::FailureClass;
 use repo::RepoError;
 
-use crate::checkout::CheckoutError;
+use crate::runs::checkout::CheckoutError;
 
-/// The failure to record for `error`: that the disk is full where that is its cause, else `otherwise`.
+/// Returns the failure class for `error`: `DiskFull` when that is its cause, else `otherwise`.
 pub(crate) fn failure(error: &(dyn Error + 'static), otherwise: FailureClass) -> FailureClass {
     if is_full(error) { FailureClass::DiskFull } else { otherwise }
 }
 
-/// Whether `error`, or what caused it, says that the disk or the user's share of it is full.
+/// Whether `error` or one of its causes reports a full disk or an exceeded quota.
 pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| (*error).source()).any(|cause| {
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
@@ -25,16 +25,16 @@ pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
         } else {
             match cause.downcast_ref() {
                 Some(RepoError::Io { reason, .. }) => is_full(reason),
-                // libgit2 hands on the system's words.
-                Some(RepoError::Git { reason, .. }) => says_full(reason.message()),
+                // libgit2 passes on the system's message.
+                Some(RepoError::Git { reason, .. }) => mentions_full_disk(reason.message()),
                 _ => false,
             }
         }
     })
 }
 
-/// Whether a program's words are the system's for a full disk. `ENOSPC` alone is not: it is also said of other limits.
-pub(crate) fn says_full(text: &str) -> bool {
+/// Whether a program's output contains the system's message for a full disk. `ENOSPC` alone does not count: other limits report it too.
+pub(crate) fn mentions_full_disk(text: &str) -> bool {
     let text = text.to_lowercase();
     text.contains("no space left on device") || text.contains("disk quota exceeded")
 }
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_found_below_every_layer() {
+    fn full_disk_is_detected_below_every_layer() {
         let (full, quota, denied) = (nix::libc::ENOSPC, nix::libc::EDQUOT, nix::libc::EACCES);
         for (code, expected) in [(full, true), (quota, true), (denied, false)] {
             let repository = || RepoError::Io { attempted: "write".to_owned(), reason: io(code) };
@@ -64,10 +64,10 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_say_of_it_is_understood() {
+    fn messages_of_other_programs_are_recognized() {
         for text in ["ENOSPC: no space left on device, write", "could not write chunk: No space left on device", "Disk quota exceeded"] {
-            assert!(says_full(text), "{text}");
+            assert!(mentions_full_disk(text), "{text}");
         }
-        assert!(!says_full("ENOSPC: System limit for number of file watchers reached"));
+        assert!(!mentions_full_disk("ENOSPC: System limit for number of file watchers reached"));
     }
 }

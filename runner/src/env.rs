@@ -1,6 +1,6 @@
-//! Which environment variables a program that we start may see.
+//! Filters the environment variables that a started program receives.
 //!
-//! An allow-list: what is not named here stays with the server. Pure; it does not read the process's own environment.
+//! It is an allow-list: any other variable stays with the server. Pure; it must not read the process's own environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use domain::id::RunId;
 use uuid::Uuid;
 
-/// The variable that marks every process of a run, so that one that escaped its process tree can still be found.
+/// The variable that marks every process of a run, to find processes that escaped the process tree.
 pub const MARKER: &str = "VIBE_RELAY_RUN_ID";
 
 const NAMES: &[&str] = &[
@@ -23,7 +23,7 @@ const NAMES: &[&str] = &[
     "TMPDIR",
     "TERM",
     "SSH_AUTH_SOCK",
-    // The way out.
+    // Proxies and certificates.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -38,58 +38,58 @@ const NAMES: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
     "GIT_SSL_CAINFO",
-    // The user's own sign-in and settings of Claude Code.
+    // The user's sign-in and settings of Claude Code.
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_OAUTH_TOKEN",
     "CLAUDE_CODE_MAX_RETRIES",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "DISABLE_AUTOUPDATER",
-    // Only when the user says so: it claims that a jail is around us.
+    // Passed only when the user set it: it claims that this is a sandbox.
     "IS_SANDBOX",
 ];
 
 const PREFIXES: &[&str] = &["LC_", "ANTHROPIC_", PROVIDER];
 
-/// Variables that choose a cloud provider as the model's host; the provider's own variables pass only when one is set.
+/// Prefix of variables that select a cloud provider as the model's host. The provider's own variables pass only when one is set.
 const PROVIDER: &str = "CLAUDE_CODE_USE_";
 const PROVIDER_PREFIXES: &[&str] = &["AWS_", "GOOGLE_", "GCLOUD_", "CLOUD_ML_", "AZURE_"];
 
-/// What a desktop program needs to find the user's screen.
+/// Variables that a desktop program needs to find the user's screen.
 const DESKTOP_NAMES: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"];
 const DESKTOP_PREFIXES: &[&str] = &["XDG_"];
 
-/// The part of `parent` that an agent or a probe may inherit, in the parent's order.
-pub fn scrub(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+/// Returns the variables of `parent` that an agent or a probe may inherit, in the same order.
+pub fn filter_env(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let parent: Vec<_> = parent.into_iter().collect();
     let provider = parent.iter().any(|(name, value)| has_prefix(name, &[PROVIDER]) && !value.is_empty());
     let passes = |name: &OsStr| is_named(name, NAMES) || has_prefix(name, PREFIXES) || (provider && has_prefix(name, PROVIDER_PREFIXES));
     parent.into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
-/// Like [`scrub`], with what a program on the user's desktop needs besides.
-pub fn scrub_for_desktop(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+/// As [`filter_env`], with the variables that a desktop program needs.
+pub fn filter_env_for_desktop(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let parent: Vec<_> = parent.into_iter().collect();
     let desktop = |name: &OsStr| is_named(name, DESKTOP_NAMES) || has_prefix(name, DESKTOP_PREFIXES);
-    let mut kept = scrub(parent.iter().cloned());
+    let mut kept = filter_env(parent.iter().cloned());
     kept.extend(parent.into_iter().filter(|(name, _)| desktop(name)));
     kept
 }
 
-/// What a run adds to the inherited variables. It is written to the run's folder, so nothing inherited is in it: a key in the
-/// server's environment never reaches the disk.
+/// The variables that a run adds to the inherited ones. They are written to the run's folder, so they contain nothing inherited: a key in
+/// the server's environment never reaches the disk.
 #[derive(Debug, Clone, Copy)]
-pub struct Additions<'a> {
+pub struct RunEnv<'a> {
     /// See [`marker`].
     pub marker: &'a str,
     /// The port leased for the run's own servers.
     pub port: Option<u16>,
-    /// What the agent program needs, such as [`crate::backend::claude::ENVIRONMENT`].
+    /// Variables that the agent program needs, such as [`crate::backend::claude::ENVIRONMENT`].
     pub backend: &'a [(&'a str, &'a str)],
-    /// `agents.{phase}.env` of the configuration; it may override `backend`, but not our own variables.
+    /// `agents.{phase}.env` of the configuration. It may override `backend`, but not our own variables.
     pub configured: &'a BTreeMap<String, String>,
 }
 
-impl Additions<'_> {
+impl RunEnv<'_> {
     pub fn variables(&self) -> BTreeMap<String, String> {
         let mut variables: BTreeMap<String, String> = self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let configured = self.configured.iter().filter(|(name, _)| !is_reserved(name));
@@ -102,12 +102,12 @@ impl Additions<'_> {
     }
 }
 
-/// The marker of a run: unlike the run's id it is unique on the machine, where other databases have a `RUN-001` too.
+/// Returns the marker of a run. Unlike the run's id it is unique on the machine, where another database may have the same `RUN-001`.
 pub fn marker(run: &RunId, unique: Uuid) -> String {
     format!("{run}.{}", unique.simple())
 }
 
-/// Whether a name is ours or a mark that one running agent leaves for its children: never taken from the configuration.
+/// Whether the configuration must not set the variable, because it is ours or a running agent passes it to its children.
 fn is_reserved(name: &str) -> bool {
     name.starts_with("VIBE_RELAY_")
         || matches!(name, "CLAUDECODE" | "CLAUDE_CODE_SESSION_ID" | "CLAUDE_CODE_CHILD_SESSION" | "CLAUDE_CODE_ENTRYPOINT")

@@ -1,5 +1,4 @@
-//! A repository and a store of their own, for the tests of what needs both. Tasks are driven through the store's use-cases, as people
-//! and agents do it.
+//! A repository and a store for tests that need both. Tests drive tasks through the store's use cases, as people and agents do.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,17 +16,17 @@ use domain::wire::NewProject;
 use repo::Repository;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 
-use crate::checkout::{self, CheckoutError, Site};
+use crate::runs::checkout::{self, CheckoutError, CheckoutPlan};
 
-pub(crate) struct Board {
+pub(crate) struct TestBoard {
     pub(crate) sample: TestRepository,
     pub(crate) config: Config,
     pub(crate) db: Db,
-    /// A standing board on the sample.
+    /// A board without a plan, on the repository.
     pub(crate) project: Project,
 }
 
-impl Board {
+impl TestBoard {
     pub(crate) async fn new() -> Self {
         Self::on(TestRepository::new()).await
     }
@@ -54,7 +53,7 @@ impl Board {
         self.repository().ref_sha(branch).unwrap()
     }
 
-    /// The name of every branch, in order.
+    /// Returns the names of all branches in order.
     pub(crate) fn branches(&self) -> Vec<String> {
         let heads = self.sample.git_dir().join("refs/heads");
         let (mut folders, mut names) = (vec![heads.clone()], Vec::new());
@@ -72,7 +71,7 @@ impl Board {
         names
     }
 
-    /// Deletes a branch as a person does who does not ask us.
+    /// Deletes a branch behind the server's back.
     pub(crate) fn delete_branch(&self, name: &str) {
         fs::remove_file(self.sample.git_dir().join("refs/heads").join(name)).unwrap();
     }
@@ -85,7 +84,7 @@ impl Board {
         self.db.task(task).await.unwrap()
     }
 
-    /// A coder's task that may be started.
+    /// Creates a coder's task that can start.
     pub(crate) async fn task(&self, title: &str) -> TaskId {
         let new = NewTask {
             title: title.to_owned(),
@@ -103,29 +102,29 @@ impl Board {
         self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id
     }
 
-    pub(crate) async fn site(&self, task: &TaskId, phase: AgentKind) -> Result<Site, CheckoutError> {
-        checkout::site(&self.db, &self.config.worktrees_path, &self.project().await, &self.read(task).await, phase).await
+    pub(crate) async fn plan_checkout(&self, task: &TaskId, phase: AgentKind) -> Result<CheckoutPlan, CheckoutError> {
+        checkout::plan_checkout(&self.db, &self.config.worktrees_path, &self.project().await, &self.read(task).await, phase).await
     }
 
-    /// A run whose checkout is laid out, and its agent's way in.
-    pub(crate) async fn agent(&self, task: &TaskId, phase: AgentKind) -> (Site, ReservedRun, Caller) {
-        let site = self.site(task, phase).await.unwrap();
+    /// Reserves a run and creates its checkout. Returns its agent as a caller.
+    pub(crate) async fn agent(&self, task: &TaskId, phase: AgentKind) -> (CheckoutPlan, ReservedRun, Caller) {
+        let plan = self.plan_checkout(task, phase).await.unwrap();
         let new = NewRun {
             task: task.clone(),
             phase,
             status: self.read(task).await.card.status,
-            sha: Some(site.sha.clone()),
-            worktree_path: Some(site.path.to_string_lossy().into_owned()),
+            sha: Some(plan.sha.clone()),
+            worktree_path: Some(plan.path.to_string_lossy().into_owned()),
             runs_root: self.sample.beside("store/runs"),
             port: None,
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
-        checkout::lay_out(&site).await.unwrap();
+        checkout::create(&plan).await.unwrap();
         let caller = self.db.caller(&reserved.token).await.unwrap().unwrap();
-        (site, reserved, caller)
+        (plan, reserved, caller)
     }
 
-    /// Moves a task with what the move needs of the repository.
+    /// Moves a task with the evidence that the move needs.
     pub(crate) async fn move_to(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>) {
         let look = self.db.required_evidence(caller, task, to).await.unwrap();
         let found = repo::collect_evidence(&look).unwrap();
@@ -133,16 +132,16 @@ impl Board {
         self.db.move_task(caller, task, wish, found).await.unwrap();
     }
 
-    /// Lets a coder commit these files and hand in. Answers where it worked and its commit.
+    /// Lets a coder commit these files and submit them. Returns its checkout and its commit.
     pub(crate) async fn work(&self, task: &TaskId, files: &[(&str, &str)]) -> (PathBuf, Sha) {
-        let (site, reserved, coder) = self.agent(task, AgentKind::Coder).await;
+        let (plan, reserved, coder) = self.agent(task, AgentKind::Coder).await;
         for (path, content) in files {
-            write_in(&site.path, path, content);
+            write_in(&plan.path, path, content);
         }
-        let sha = commit_all_in(&site.path, "work");
+        let sha = commit_all_in(&plan.path, "work");
         self.move_to(&coder, task, Status::InReview, None).await;
         self.end(&reserved).await;
-        (site.path, sha)
+        (plan.path, sha)
     }
 
     pub(crate) async fn end(&self, reserved: &ReservedRun) {
@@ -151,7 +150,7 @@ impl Board {
         self.db.end_run(&reserved.run.id, end).await.unwrap();
     }
 
-    /// A person's word that the work is good, which queues its merge.
+    /// Approves the work as the human, which queues its merge.
     pub(crate) async fn approve(&self, task: &TaskId) {
         self.move_to(&Caller::Human, task, Status::Done, None).await;
         assert!(self.read(task).await.card.is_approved());
@@ -161,14 +160,14 @@ impl Board {
         self.move_to(&Caller::Human, task, Status::Cancelled, Some("abandoned")).await;
     }
 
-    /// Cleans up after a finished task as the runner does, and answers the rescue reference.
+    /// Cleans up after a finished task as the runner does, and returns the rescue reference.
     pub(crate) async fn clean(&self, task: &TaskId) -> Option<String> {
         let rescue = checkout::clean(&self.db, &self.project().await, &self.read(task).await).await.unwrap();
         self.db.checkout_removed(task, rescue.clone()).await.unwrap();
         rescue
     }
 
-    /// The content of a file in the commit that a full reference name points to.
+    /// Reads a file in the commit that a full reference name points to.
     pub(crate) fn kept(&self, reference: &str, path: &str) -> Option<String> {
         let sha = fs::read_to_string(self.sample.git_dir().join(reference)).unwrap().trim().to_owned();
         let bytes = self.repository().file_at(&sha, path).unwrap()?;

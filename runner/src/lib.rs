@@ -1,23 +1,21 @@
-//! Runs agents: plans what is to be done, starts their programs, watches them, merges what was approved, and cleans up.
+//! Runs agents: schedules what is due, starts their programs, watches them, merges approved work, and cleans up.
 //!
-//! The life of a run, once: [`plan`] decides, `run` reserves it in the store and makes its checkout and prompt, [`process`] starts a
-//! [`shim`], the shim starts the agent; `watch` reads its output from [`run_dir`] and records its end. It knows nothing about HTTP
-//! and MCP: what agents do to the board arrives as events like everything else.
+//! The life of a run: [`schedule`] decides, `runs` reserves it in the store and prepares its checkout and prompt, [`process`] starts a
+//! [`shim`], and the shim starts the agent. `watch` reads the output from [`run_dir`] and records the end. This crate must not know HTTP
+//! or MCP: what agents do to the board arrives as events.
 
 pub mod backend;
-mod checkout;
+mod blocking;
 mod disk;
 pub mod env;
-mod merge;
-mod parking;
-mod patience;
-pub mod plan;
-mod port;
+mod janitor;
 pub mod preflight;
 pub mod process;
 pub mod prompt;
-mod run;
+mod retry;
 pub mod run_dir;
+mod runs;
+pub mod schedule;
 pub mod shim;
 mod supervisor;
 pub mod tail;

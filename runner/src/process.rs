@@ -1,7 +1,7 @@
-//! The only place where programs are started: always in a given folder, in a process group or session of their own, with an
-//! environment that passed `env`.
+//! Starts programs, and is the only place that does: in a given folder, in their own process group or session, with a filtered
+//! environment.
 //!
-//! It knows nothing about tasks and agents' protocols, and never decides what to start.
+//! It must not know tasks or agents' protocols, and never decides what to start.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,18 +15,18 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::env;
-use crate::run_dir::{RunDir, RunDirError, Spec};
+use crate::run_dir::{RunDir, RunDirError, RunSpec};
 
-/// A program that could not be started or did not answer.
+/// A program that could not start or did not end in time.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    #[error("could not start {}; check that it exists and may be executed", program.display())]
+    #[error("could not start {}; check that it exists and is executable", program.display())]
     Start { program: PathBuf, source: io::Error },
-    #[error("{} did not end within {} s and was killed; run it in a terminal to see what it waits for", program.display(), limit.as_secs())]
-    TooSlow { program: PathBuf, limit: Duration },
-    #[error("{} is already being run by a shim; wait for it to end", run_dir.display())]
+    #[error("{} did not end within {} s and was killed; run it in a terminal to see why", program.display(), limit.as_secs())]
+    Timeout { program: PathBuf, limit: Duration },
+    #[error("{} already has a running shim; wait until it ends", run_dir.display())]
     AlreadyRunning { run_dir: PathBuf },
-    #[error("no program that opens a browser was found; open {url} yourself")]
+    #[error("found no program that opens a browser; open {url} yourself")]
     NoBrowser { url: String },
     #[error(transparent)]
     RunDir(#[from] RunDirError),
@@ -34,7 +34,7 @@ pub enum ProcessError {
 
 type Result<T> = std::result::Result<T, ProcessError>;
 
-/// What a short-lived program answered.
+/// The output of a short-lived program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeOutput {
     /// `None` when a signal ended it.
@@ -43,48 +43,48 @@ pub struct ProbeOutput {
     pub stderr: String,
 }
 
-/// Starts `program shim RUN_DIR`, which then outlives this process. The run's lock is taken here and handed over as the shim's
-/// stdin, so that there is no moment at which a started run looks dead and none at which it could be started twice.
+/// Starts `program shim RUN_DIR`, which then outlives this process. This process takes the run's lock and passes it as the shim's stdin,
+/// so a started run never looks dead and never starts twice.
 ///
-/// Must be called inside a tokio runtime: a task waits for the shim, so that it leaves no zombie.
+/// Blocks. Call it inside a tokio runtime: a task reaps the shim.
 ///
 /// # Errors
 /// When the run has a shim already, or the program cannot be started.
 pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
-    let mut command = command(program, run_dir.path(), env::scrub(std::env::vars_os()));
-    // No process group here: only a process that leads none can begin a session, which is the first thing that the shim does.
+    let mut command = command(program, run_dir.path(), env::filter_env(std::env::vars_os()));
+    // No process group here: the shim starts a session first, which a group leader cannot do.
     command.arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
     let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
     reap(child);
     Ok(())
 }
 
-/// Starts the agent of a run: leader of its own process group, its output straight into the run's files, its stdin a pipe.
+/// Starts the agent of a run as the leader of its own process group. Its output goes to the run's files, and its stdin is a pipe.
 ///
 /// # Errors
-/// When the program or its folder is missing, or it cannot be executed.
-pub(crate) fn start_agent(spec: &Spec, run_dir: &RunDir) -> Result<std::process::Child> {
+/// When the program or its folder does not exist, or the program is not executable.
+pub(crate) fn start_agent(spec: &RunSpec, run_dir: &RunDir) -> Result<std::process::Child> {
     let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
-    // What the shim inherited has passed the allow-list already.
+    // The shim's own environment is already filtered.
     let mut command = command(Path::new(program), &spec.cwd, std::env::vars_os());
     command.args(arguments).envs(&spec.env).process_group(0);
     command.stdin(Stdio::piped()).stdout(run_dir.append("stdout")?).stderr(run_dir.append("stderr")?);
     command.spawn().map_err(|source| not_started(Path::new(program), source))
 }
 
-/// Runs a program to its end, for its output: `claude --version`.
+/// Runs a program to its end and returns its output, as for `claude --version`.
 ///
 /// # Errors
-/// When it cannot be started, or does not end within `limit`; it is killed then, with its process group.
+/// When it cannot start, or does not end within `limit`; then its process group is killed.
 pub async fn probe(program: &Path, arguments: &[&str], limit: Duration) -> Result<ProbeOutput> {
-    let mut command = command(program, Path::new("/"), env::scrub(std::env::vars_os()));
+    let mut command = command(program, Path::new("/"), env::filter_env(std::env::vars_os()));
     command.args(arguments);
     collect(program, command, limit).await
 }
 
-/// Runs a line of shell for an agent that is played by this program. Unlike all others it inherits the environment as it is, because
-/// the player is itself an agent: its environment was scrubbed, and carries the run's marker that must be handed on.
+/// Runs a line of shell for the scripted agent. It inherits the environment unfiltered, because the scripted agent is itself an agent: its
+/// environment was filtered, and it carries the run's marker.
 ///
 /// # Errors
 /// As [`probe`].
@@ -94,11 +94,11 @@ pub async fn shell(line: &str, cwd: &Path, limit: Duration) -> Result<ProbeOutpu
     collect(Path::new("/bin/sh"), command, limit).await
 }
 
-/// Starts a program that is talked to over its stdin and stdout, on behalf of an agent that is played by this program: its MCP
-/// server. The environment is inherited as in [`shell`], with `variables` added. The child is killed when the handle is dropped.
+/// Starts the scripted agent's MCP server, with pipes for stdin and stdout. It inherits the environment as [`shell`] does, with `variables`
+/// added. Dropping the handle kills the child.
 ///
 /// # Errors
-/// When it cannot be started.
+/// When it cannot start.
 pub fn pipe_child(program: &Path, arguments: &[String], cwd: &Path, variables: &[(String, String)]) -> Result<tokio::process::Child> {
     let mut command = command(program, cwd, std::env::vars_os());
     command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value))).process_group(0);
@@ -107,48 +107,48 @@ pub fn pipe_child(program: &Path, arguments: &[String], cwd: &Path, variables: &
     spawned.map_err(|source| not_started(program, source))
 }
 
-/// Shows `url` in the person's browser, and does not wait for it. Must be called inside a tokio runtime.
+/// Opens `url` in the human's browser and does not wait for it. Call it inside a tokio runtime.
 ///
 /// # Errors
-/// When no opener is installed or it cannot be started.
+/// When no opener is installed, or it cannot start.
 pub fn open_browser(url: &str) -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let opener = ["xdg-open", "open", "wslview"].iter().find_map(|name| find_program(name, &path));
     let opener = opener.ok_or_else(|| ProcessError::NoBrowser { url: url.to_owned() })?;
-    let mut command = command(&opener, Path::new("/"), env::scrub_for_desktop(std::env::vars_os()));
+    let mut command = command(&opener, Path::new("/"), env::filter_env_for_desktop(std::env::vars_os()));
     command.arg(url).process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     reap(tokio::process::Command::from(command).spawn().map_err(|source| not_started(&opener, source))?);
     Ok(())
 }
 
-/// Starts this program as a server that another command of it looks after: the demonstration's. Its standard output is a pipe, the
-/// environment is inherited as it is, and it is not killed with the handle.
+/// Starts this program as the demonstration's server. Its stdout is a pipe, it inherits the environment unfiltered, and dropping the
+/// handle does not kill it.
 ///
 /// # Errors
-/// When it cannot be started.
+/// When it cannot start.
 pub fn start_server(program: &Path, arguments: &[&str], cwd: &Path) -> Result<tokio::process::Child> {
     let mut command = command(program, cwd, std::env::vars_os());
-    // A group of its own: what the terminal sends to the demonstration is handed on by it, not doubled.
+    // Its own group, because the demonstration forwards the terminal's signals and they must not arrive twice.
     command.args(arguments).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))
 }
 
-/// Asks a child of this process to end.
+/// Sends TERM to a child of this process.
 pub fn terminate(id: u32) {
     if let Ok(id) = i32::try_from(id) {
-        // A child that is gone needs no signal.
+        // A child that has ended needs no signal.
         let _ = nix::sys::signal::kill(Pid::from_raw(id), Signal::SIGTERM);
     }
 }
 
-/// Ends this process as a power cut would: nothing is flushed, nobody is told.
-pub fn kill_self() {
-    // The signal cannot be refused by its own sender.
+/// Ends this process as a power cut would, without any cleanup.
+pub fn crash_self() {
+    // A process may always signal itself.
     let _ = nix::sys::signal::kill(Pid::this(), Signal::SIGKILL);
 }
 
-/// The absolute path of the executable file that `name` means, looked for in `path` as a shell does. Relative entries of `path` are
-/// passed over: an agent could have put a program into the current folder.
+/// Finds the executable file for `name` in `path` as a shell does, and returns its absolute path. It skips relative entries, because an
+/// agent may have put a program into the current folder.
 pub fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
     let executable =
         |candidate: &PathBuf| candidate.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0);
@@ -179,10 +179,10 @@ async fn collect(program: &Path, mut command: Command, limit: Duration) -> Resul
         Ok(Err(source)) => Err(not_started(program, source)),
         Err(_) => {
             if let Some(group) = group {
-                // It may be gone by now, which is as well.
+                // The group may be gone by now.
                 let _ = killpg(group, Signal::SIGKILL);
             }
-            Err(ProcessError::TooSlow { program: program.to_owned(), limit })
+            Err(ProcessError::Timeout { program: program.to_owned(), limit })
         }
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_probe_answers_and_sees_a_scrubbed_environment() {
+    async fn probe_returns_output_and_filters_environment() {
         let output = probe(Path::new("/bin/sh"), &["-c", "echo out; echo err >&2; pwd; env | grep -c ^CARGO; exit 3"], LIMIT).await;
         let expected = ProbeOutput { code: Some(3), stdout: "out\n/\n0\n".to_owned(), stderr: "err\n".to_owned() };
         assert_eq!(output.unwrap(), expected);
@@ -208,12 +208,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_probe_is_killed_with_its_children() {
+    async fn slow_probe_is_killed_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let pids = folder.path().join("pids");
         let line = format!("sleep 1000 & echo $! $$ > {}; wait", pids.display());
         let error = probe(Path::new("/bin/sh"), &["-c", &line], Duration::from_millis(300)).await.unwrap_err();
-        assert!(matches!(error, ProcessError::TooSlow { .. }), "{error}");
+        assert!(matches!(error, ProcessError::Timeout { .. }), "{error}");
         let pids = std::fs::read_to_string(pids).unwrap();
         for pid in pids.split_whitespace() {
             while std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
@@ -223,13 +223,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_program_is_named() {
+    async fn missing_program_is_named_in_the_error() {
         let error = probe(Path::new("/nonexistent/claude"), &["--version"], LIMIT).await.unwrap_err();
-        insta::assert_snapshot!(error, @"could not start /nonexistent/claude; check that it exists and may be executed");
+        insta::assert_snapshot!(error, @"could not start /nonexistent/claude; check that it exists and is executable");
     }
 
     #[tokio::test]
-    async fn a_piped_child_is_talked_to() {
+    async fn piped_child_reads_and_writes() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let variables = [("GREETING".to_owned(), "hello".to_owned())];
         let line = ["-c".to_owned(), "read name; echo $GREETING $name".to_owned()];
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_shell_line_inherits_the_environment_and_gets_its_folder() {
+    async fn shell_line_inherits_environment_and_folder() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let output = shell("pwd; echo $CARGO_PKG_NAME", &folder, LIMIT).await.unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_found_only_in_absolute_folders_and_only_when_executable() {
+    fn only_executables_in_absolute_folders_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tool");
         std::fs::write(&path, "").unwrap();

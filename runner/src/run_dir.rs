@@ -1,7 +1,6 @@
-//! A run's folder: the one place where a server and the shim of a run meet, whichever of them is killed in between.
+//! A run's folder: the files through which a server and a run's shim communicate, even when either of them is killed.
 //!
-//! It knows files and their formats; it starts nothing and knows no agent. Whether a run lives is told by its lock alone, because
-//! a process id may have been given to somebody else.
+//! It must not start anything or know an agent. Only the lock tells whether a run is alive, because process ids are reused.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -18,54 +17,55 @@ use serde::{Deserialize, Serialize};
 ///
 /// | file | written by | content |
 /// |---|---|---|
-/// | `spec.json` | server, once | [`Spec`] |
-/// | `lock` | – | locked (`flock`) by the shim as long as it lives |
+/// | `spec.json` | server, once | [`RunSpec`] |
+/// | `lock` | – | locked (`flock`) by the shim for its lifetime |
 /// | `stdout`, `stderr` | agent | append-only, raw |
 /// | `sock` | shim | its Unix socket, see [`crate::shim::control`] |
-/// | `exit.json` | shim, once | [`Exit`] |
+/// | `exit.json` | shim, once | [`ExitRecord`] |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     path: PathBuf,
 }
 
-/// What the shim is to start.
+/// The command that the shim starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spec {
+pub struct RunSpec {
     pub run_id: RunId,
     /// See [`crate::env::marker`].
     pub marker: String,
     /// The program's absolute path and its arguments.
     pub argv: Vec<String>,
     pub cwd: PathBuf,
-    /// Added to what the shim itself inherited.
+    /// Added to the variables that the shim inherited.
     pub env: BTreeMap<String, String>,
-    /// Written to the agent's stdin before anything else, one line: the prompt. Here, so that no server can start an agent and be killed
-    /// before it said a word to it.
+    /// The prompt, one line, which the shim writes to the agent's stdin first. It is here because a server may be killed right after it
+    /// starts the shim.
     pub first_line: Option<String>,
-    /// How much the agent may write to stdout and stderr together, in bytes, before it is ended.
+    /// How many bytes the agent may write to stdout and stderr together before the shim ends it.
     pub output_limit: u64,
 }
 
-impl Spec {
-    /// 256 MiB: weeks of an agent's honest output.
+impl RunSpec {
+    /// 256 MiB: weeks of normal output.
     pub const OUTPUT_LIMIT: u64 = 256 << 20;
 }
 
 /// How a run's processes ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
+pub struct ExitRecord {
     /// The agent's exit code, unless a signal ended it.
     pub code: Option<i32>,
-    /// The number of the signal that ended it.
+    /// The signal that ended it.
     pub signal: Option<i32>,
     pub ended_at: Timestamp,
-    /// How many processes the agent left behind; they were ended too.
-    pub swept: u32,
-    /// What went wrong on our side of the agent.
+    /// How many processes the agent left behind; the shim killed them.
+    #[serde(rename = "swept")]
+    pub killed_leftovers: u32,
+    /// A failure of the shim's own.
     pub error: Option<ExitError>,
 }
 
-/// What went wrong besides the agent's own exit code.
+/// A failure besides the agent's own exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitError {
     pub kind: ExitErrorKind,
@@ -77,59 +77,59 @@ pub struct ExitError {
 pub enum ExitErrorKind {
     /// The agent's program does not exist.
     MissingProgram,
-    /// It exists and still could not be started.
+    /// The program exists, but could not be started.
     StartFailed,
-    /// It wrote more than [`Spec::output_limit`] and was ended.
+    /// The agent wrote more than [`RunSpec::output_limit`], so the shim ended it.
     OutputLimit,
-    /// The shim was killed, or never came to start the agent; written by the server that found out.
+    /// The shim was killed, or never started the agent. The server that finds out writes this.
     Lost,
 }
 
-/// What can be said about a run from outside.
+/// A run's state, as its folder shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunState {
     /// The shim holds the lock.
     Alive,
-    Ended(Exit),
-    /// Nobody holds the lock and no end was recorded: see [`crate::shim::bury`].
+    Ended(ExitRecord),
+    /// The lock is free and no end is recorded: see [`crate::shim::reap_lost_run`].
     Lost,
 }
 
 /// A failed access to a run's folder.
 #[derive(Debug, thiserror::Error)]
 pub enum RunDirError {
-    #[error("could not {attempt} {}; check that the disk has room and the folder belongs to this user", path.display())]
+    #[error("could not {attempt} {}; check that the disk has space and that this user owns the folder", path.display())]
     Io { attempt: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is not what vibe-relay writes there; remove the run's folder and retry the task", path.display())]
+    #[error("{} is not in the format that vibe-relay writes; remove the run's folder and retry the task", path.display())]
     Format { path: PathBuf, source: serde_json::Error },
 }
 
 type Result<T> = std::result::Result<T, RunDirError>;
 
 impl RunDir {
-    /// Makes the folder with everything that a shim needs. Missing parents are made too.
+    /// Creates the folder, and missing parents, with everything that a shim needs.
     ///
     /// # Errors
-    /// When the folder exists already, or cannot be written.
-    pub fn create(path: &Path, spec: &Spec) -> Result<Self> {
+    /// When the folder already exists or cannot be written.
+    pub fn create(path: &Path, spec: &RunSpec) -> Result<Self> {
         if let Some(parent) = path.parent() {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
-            made.map_err(|source| failed("make", parent, source))?;
+            let created = DirBuilder::new().recursive(true).mode(0o700).create(parent);
+            created.map_err(|source| failed("create", parent, source))?;
         }
-        DirBuilder::new().mode(0o700).create(path).map_err(|source| failed("make", path, source))?;
+        DirBuilder::new().mode(0o700).create(path).map_err(|source| failed("create", path, source))?;
         let dir = Self::open(path)?;
         for name in ["stdout", "stderr", "lock"] {
             dir.append(name)?;
         }
-        // Last: a folder with a spec is whole.
+        // Written last, so that a folder with a spec is complete.
         dir.write_json("spec.json", spec)?;
         Ok(dir)
     }
 
-    /// Names an existing folder. Its path becomes absolute.
+    /// Opens an existing folder and makes its path absolute.
     ///
     /// # Errors
-    /// When there is no such folder.
+    /// When the folder does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let path = fs::canonicalize(path).map_err(|source| failed("open", path, source))?;
         Ok(Self { path })
@@ -145,39 +145,39 @@ impl RunDir {
     }
 
     /// # Errors
-    /// When the spec is missing or in a foreign format.
-    pub fn spec(&self) -> Result<Spec> {
+    /// When the spec does not exist or has another format.
+    pub fn spec(&self) -> Result<RunSpec> {
         self.read_json("spec.json")?.ok_or_else(|| failed("read", &self.file("spec.json"), io::ErrorKind::NotFound.into()))
     }
 
     /// The recorded end, if there is one yet.
     ///
     /// # Errors
-    /// When the record is unreadable or in a foreign format.
-    pub fn exit(&self) -> Result<Option<Exit>> {
+    /// When the record cannot be read or has another format.
+    pub fn exit(&self) -> Result<Option<ExitRecord>> {
         self.read_json("exit.json")
     }
 
-    /// Records the end. After a return it survives a power cut, and no reader ever sees half of it.
+    /// Records the end durably and atomically.
     ///
     /// # Errors
     /// When the disk is full or the folder is gone.
-    pub fn record_exit(&self, exit: &Exit) -> Result<()> {
+    pub fn record_exit(&self, exit: &ExitRecord) -> Result<()> {
         self.write_json("exit.json", exit)
     }
 
-    /// The last `most` bytes of the agent's stderr, and of the shim's own complaints, which go there too.
+    /// Reads the last `limit` bytes of stderr, to which the agent and the shim write.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn stderr_tail(&self, most: u64) -> Result<String> {
+    pub fn stderr_tail(&self, limit: u64) -> Result<String> {
         let path = self.file("stderr");
         let read = || {
             let mut file = File::open(&path)?;
-            let start = file.metadata()?.len().saturating_sub(most);
+            let start = file.metadata()?.len().saturating_sub(limit);
             file.seek(SeekFrom::Start(start))?;
             let mut bytes = Vec::new();
-            file.take(most).read_to_end(&mut bytes)?;
+            file.take(limit).read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         read().map_err(|source| failed("read", &path, source))
@@ -186,7 +186,7 @@ impl RunDir {
     /// # Errors
     /// When the lock or the exit record cannot be read.
     pub fn state(&self) -> Result<RunState> {
-        // The lock first: a shim records the end before it lets go of the lock.
+        // Check the lock first, because a shim records the end before it releases the lock.
         if self.is_alive()? {
             return Ok(RunState::Alive);
         }
@@ -198,7 +198,7 @@ impl RunDir {
     /// # Errors
     /// When the lock file cannot be opened.
     pub fn is_alive(&self) -> Result<bool> {
-        // A shared lock, so that two who ask at once do not take each other for a shim.
+        // A shared lock, because two concurrent checks must not mistake each other for a shim.
         let file = self.append("lock")?;
         match file.try_lock_shared() {
             Ok(()) => Ok(false),
@@ -207,8 +207,7 @@ impl RunDir {
         }
     }
 
-    /// Takes the run's lock, which is held as long as the file or a copy of its descriptor is open somewhere; `None` when somebody
-    /// else has it.
+    /// Takes the run's lock until the file and every copy of its descriptor are closed. `None` when another process holds it.
     ///
     /// # Errors
     /// When the lock file cannot be opened.
@@ -221,10 +220,10 @@ impl RunDir {
         }
     }
 
-    /// Opens one of the folder's files for appending; it is made, readable by its owner alone, when it is missing.
+    /// Opens one of the folder's files for appending, and creates it with mode 0600 when it does not exist.
     ///
     /// # Errors
-    /// When the file cannot be opened or made.
+    /// When the file cannot be opened or created.
     pub fn append(&self, name: &str) -> Result<File> {
         let path = self.file(name);
         let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);

@@ -1,11 +1,11 @@
-//! `vibe-relay shim RUN_DIR`: a small process that stands between the server and one agent, so that either can die without the other.
+//! `vibe-relay shim RUN_DIR`: a small process between the server and one agent, so that either can die without the other.
 //!
-//! It leads a session of its own, holds the run's lock, starts the agent from `spec.json` with its output straight into the run's files,
-//! hands lines and signals on from a socket, and at the end sweeps up what the agent left behind and records how it ended. It knows no
-//! task, no database and no agent's protocol.
+//! It leads a session of its own, holds the run's lock, and starts the agent from `spec.json` with its output directly in the run's
+//! files. It forwards lines and signals from a socket. At the end it kills what the agent left behind and records how the agent ended. It
+//! must not know tasks, the database or an agent's protocol.
 //!
-//! The size of the output is watched twice a second rather than limited with `RLIMIT_FSIZE`, which would also limit what the agent may
-//! build; between two looks an agent may write past the limit.
+//! It checks the size of the output twice a second. `RLIMIT_FSIZE` would also limit the files that the agent builds. Between two checks an
+//! agent may exceed the limit.
 
 pub mod control;
 mod socket;
@@ -25,90 +25,91 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd;
 
-use crate::run_dir::{Exit, ExitError, ExitErrorKind, RunDir, RunDirError, RunState};
+use crate::run_dir::{ExitError, ExitErrorKind, ExitRecord, RunDir, RunDirError, RunState};
 
 #[derive(Debug, thiserror::Error)]
 enum ShimError {
     #[error(transparent)]
     RunDir(#[from] RunDirError),
-    #[error("another shim holds the lock; wait for it to end")]
+    #[error("another shim holds the lock; wait until it ends")]
     Locked,
-    #[error("this run has ended already; start a new one")]
+    #[error("this run has already ended; start a new one")]
     Ended,
     #[error("could not {attempt}")]
     Prepare { attempt: &'static str, source: io::Error },
 }
 
-/// Runs the shim of one run to its end. Fails only when the run could not be taken over or its end not be recorded; what became of the
-/// agent is in the exit record.
+/// Runs the shim of one run to its end. It fails only when it cannot take the run over or record its end; how the agent ended is in the
+/// exit record.
 pub fn main(run_dir: &Path) -> ExitCode {
     match run(run_dir) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
-            // The run's own stderr file, or the terminal of whoever started this by hand. `eprintln!` would panic where neither is left.
+            // The run's stderr file, or a terminal. `eprintln!` would panic when neither exists.
             let _ = writeln!(io::stderr(), "vibe-relay shim: {error}{source}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Ends a run whose shim is gone: takes its lock so that no shim can start in it any more, kills the processes that carry its
-/// marker, and records it as lost. A run that recorded its end meanwhile keeps that record; `None` when its shim lives after all.
+/// Reaps a run whose shim died: takes the lock to block a new shim, kills all marked processes and records the run as lost. A run that
+/// recorded its end meanwhile keeps that record. `None` when its shim is alive after all.
 ///
 /// Blocks for up to 5 s.
 ///
 /// # Errors
 /// When the run's folder cannot be read or written.
-pub fn bury(run_dir: &RunDir) -> Result<Option<Exit>, RunDirError> {
+pub fn reap_lost_run(run_dir: &RunDir) -> Result<Option<ExitRecord>, RunDirError> {
     let Some(_lock) = run_dir.lock()? else { return Ok(None) };
     if let Some(exit) = run_dir.exit()? {
         return Ok(Some(exit));
     }
-    // A folder without a spec was never whole, so nothing was started in it.
-    let swept = if run_dir.file("spec.json").exists() { sweep::sweep_marked(&run_dir.spec()?.marker) } else { 0 };
-    let detail = "the process that supervised the agent was killed or never began".to_owned();
-    let exit = Exit { code: None, signal: None, ended_at: now(), swept, error: Some(ExitError { kind: ExitErrorKind::Lost, detail }) };
+    // A folder without a spec is incomplete, so nothing was started in it.
+    let killed_leftovers = if run_dir.file("spec.json").exists() { sweep::kill_marked(&run_dir.spec()?.marker) } else { 0 };
+    let detail = "the process that supervises the agent was killed or never started".to_owned();
+    let exit =
+        ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers, error: Some(ExitError { kind: ExitErrorKind::Lost, detail }) };
     run_dir.record_exit(&exit)?;
     Ok(Some(exit))
 }
 
-/// Whether nothing was ever started in a run's folder: nobody holds its lock, which the starter takes before there is a shim, no end is
-/// on record, and no shim came to bind its socket, which it does before it starts the agent.
-pub fn never_began(run_dir: &RunDir) -> bool {
+/// Whether nothing was ever started in a run's folder. Its lock is free, although a starter takes it before the shim runs; no end is on
+/// record; and no shim has bound its socket, which precedes the agent's start.
+pub fn was_never_started(run_dir: &RunDir) -> bool {
     matches!(run_dir.state(), Ok(RunState::Lost)) && !run_dir.file(socket::NAME).exists()
 }
 
 fn run(path: &Path) -> Result<(), ShimError> {
     match unistd::setsid() {
-        // Started by hand from a shell it leads a process group already, and stays in the shell's session.
+        // Started by hand from a shell, it already leads a process group and stays in the shell's session.
         Ok(_) | Err(Errno::EPERM) => {}
-        Err(errno) => return Err(prepare("begin a session")(errno.into())),
+        Err(errno) => return Err(prepare("start a session")(errno.into())),
     }
     let run_dir = RunDir::open(path)?;
-    // Held to the end of this process, after everything else is done.
+    // Held until this process ends.
     let _lock = take_lock(&run_dir)?;
     if run_dir.exit()?.is_some() {
         return Err(ShimError::Ended);
     }
     let spec = run_dir.spec()?;
-    // The socket is bound by a relative name: a path in an address is limited to 107 bytes.
+    // Bind the socket by a relative name, because an address holds only 107 bytes of path.
     std::env::set_current_dir(run_dir.path()).map_err(prepare("enter the run's folder"))?;
-    prctl::set_child_subreaper(true).map_err(|errno| prepare("adopt what the agent leaves behind")(errno.into()))?;
+    prctl::set_child_subreaper(true).map_err(|errno| prepare("adopt orphaned processes")(errno.into()))?;
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(prepare("start its event loop"))?;
-    let ending = runtime.block_on(supervise::supervise(&run_dir, &spec));
+    let agent_exit = runtime.block_on(supervise::supervise(&run_dir, &spec));
     drop(runtime);
 
-    let swept = sweep::sweep_tree(&spec.marker);
-    let exit = Exit { code: ending.code, signal: ending.signal, ended_at: now(), swept, error: ending.error };
+    let killed_leftovers = sweep::kill_descendants(&spec.marker);
+    let exit = ExitRecord { code: agent_exit.code, signal: agent_exit.signal, ended_at: now(), killed_leftovers, error: agent_exit.error };
     run_dir.record_exit(&exit)?;
-    // Nobody answers there any more; one that stays behind is harmless.
+    // A socket that stays behind is harmless: the lock is free.
     let _ = fs::remove_file(socket::NAME);
     Ok(())
 }
 
-/// The lock that the starter handed over as stdin, else, when started by hand, one taken here.
+/// Returns the lock that the starter passed as stdin, or takes it when a person started the shim by hand.
 fn take_lock(run_dir: &RunDir) -> Result<File, ShimError> {
     let attempt = "read its own stdin";
     let stdin = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(prepare(attempt))?);
@@ -117,7 +118,7 @@ fn take_lock(run_dir: &RunDir) -> Result<File, ShimError> {
     if (given.dev(), given.ino()) != (wanted.dev(), wanted.ino()) {
         return run_dir.lock()?.ok_or(ShimError::Locked);
     }
-    // The same open file: locking it again changes nothing when the starter did, and fails when somebody else did.
+    // The same open file: locking it again succeeds when the starter locked it, and fails when another process did.
     stdin.try_lock().map_err(|_| ShimError::Locked)?;
     Ok(stdin)
 }

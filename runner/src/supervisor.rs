@@ -1,214 +1,189 @@
-//! The reconciler: looks at the whole state, plans, acts, and looks again when something changed. Boot is its first look.
+//! The reconciler: reads the state, makes a schedule, executes it, and repeats when something changed. The first pass is the recovery.
+//!
+//! The loop awaits the store only. Everything that touches a repository, a program or a run is a job of `jobs`, whose end wakes the loop.
 
-use std::collections::{BTreeSet, HashMap};
+mod jobs;
+mod start_check;
+mod wake;
+
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use db::Db;
-use domain::config::Config;
+use db::{Db, Snapshot};
+use domain::config::live::LiveConfig;
+use domain::event::Seq;
 use domain::id::TaskId;
-use domain::runs::parking::{ParkReason, Parking};
 use domain::time::Timestamp;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
-use tokio::task::{Id as JobId, JoinError, JoinSet};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::plan::{Action, Plan, plan};
-use crate::run::{self, Context};
+use crate::{janitor, retry};
+use crate::runs::run::{self, RunContext};
+use crate::runs::{branch, checkout};
+use crate::schedule::{Action, Schedule, schedule};
 use crate::watch::adopt;
-use crate::{checkout, patience, preflight};
 
-/// The longest time between two looks: nothing should depend on it.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// How long a found program and sign-in are believed.
-const PREFLIGHT_HOLDS: Duration = Duration::from_secs(600);
-/// The pause after an action that failed for reasons of the repository or the store.
-const PAUSE: Duration = Duration::from_secs(60);
+use jobs::{JobKey, Jobs};
+use start_check::StartCheck;
+use wake::WakeRegistry;
 
-/// Runs agents until `shutdown`. Agents that are at work then go on, and are taken over by the next server.
+pub(crate) use wake::WakeHandle;
+
+/// The longest time between two ticks. It is a safety net: every change that matters wakes the loop.
+const TICK_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Runs agents until `shutdown`. Agents keep working then, and the next server takes them over.
 ///
 /// # Errors
-/// When the store fails for good.
+/// When the store closes.
 pub async fn supervise(
     db: Db,
-    config: Arc<Config>,
+    config: watch::Receiver<LiveConfig>,
     program: PathBuf,
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
-    let context = Context { db, config, program, activity };
+    let context = RunContext { db, config, program, activity };
+    let janitor = tokio::spawn(janitor::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(shutdown).await;
+    janitor.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }
 
 struct Supervisor {
-    context: Context,
-    /// Tells the watchers of runs to look whether anything is asked of them.
-    poke: watch::Sender<u64>,
-    jobs: JoinSet<()>,
-    /// What each job is about.
-    about: HashMap<JobId, TaskId>,
-    /// The tasks that a job is about.
-    busy: BTreeSet<TaskId>,
-    /// When agents were last found to be startable.
-    checked_at: Option<Instant>,
+    context: RunContext,
+    jobs: Jobs,
+    start_check: StartCheck,
+    wake_registry: WakeRegistry,
+    /// Whether stale locks of a killed server were removed, which comes before any other write to a repository.
+    unlocked: watch::Sender<bool>,
 }
 
 impl Supervisor {
-    fn new(context: Context) -> Self {
-        let (poke, _) = watch::channel(0);
-        Self { context, poke, jobs: JoinSet::new(), about: HashMap::new(), busy: BTreeSet::new(), checked_at: None }
+    fn new(context: RunContext) -> Self {
+        let wake_registry = WakeRegistry::new(context.db.latest());
+        let (jobs, start_check) = (Jobs::default(), StartCheck::default());
+        Self { context, jobs, start_check, wake_registry, unlocked: watch::Sender::new(false) }
     }
 
     async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
-        checkout::unlock(&self.context.db).await?;
-        let mut news = self.context.db.subscribe();
+        let mut commits = self.context.db.subscribe();
+        let mut config = self.context.config.clone();
         loop {
-            // Marked as seen before looking: what happens while we look wakes us again.
-            news.borrow_and_update();
-            let looked = tokio::select! {
-                biased;
-                // A look may take long: it asks a program whether it is signed in.
-                () = shutdown.cancelled() => return Ok(()),
-                looked = self.look() => looked,
-            };
-            let look_again = match looked {
-                Ok(look_again) => look_again,
+            // Marked as seen before the tick, so that a commit during the tick wakes the loop again.
+            commits.borrow_and_update();
+            self.wake_registry.dispatch(&self.context.db).await;
+            let next_tick_at = match self.tick().await {
+                Ok(next_tick_at) => next_tick_at,
                 Err(db::Error::Closed) => return Err(db::Error::Closed),
                 Err(error) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "the runner could not look at the board");
+                    tracing::error!(error = &error as &dyn std::error::Error, "the runner's tick failed; it is repeated");
                     None
                 }
             };
-            let pause = look_again.map_or(LOOK_EVERY, |at| at.since(db::now()).min(LOOK_EVERY));
+            let pause = next_tick_at.map_or(TICK_INTERVAL, |at| at.since(db::now()).min(TICK_INTERVAL));
             tokio::select! {
-                changed = news.changed() => if changed.is_err() { return Err(db::Error::Closed) },
-                Some(job) = self.jobs.join_next_with_id() => self.finished(job),
+                result = wait_for_change(&mut commits, &mut self.jobs) => result?,
+                // The program that runs agents may have changed.
+                Ok(()) = config.changed() => self.start_check.reset(),
                 () = sleep(pause) => {}
                 () = shutdown.cancelled() => return Ok(()),
             }
-            while let Some(job) = self.jobs.try_join_next_with_id() {
-                self.finished(job);
-            }
         }
     }
 
-    fn finished(&mut self, job: Result<(JobId, ()), JoinError>) {
-        let id = job.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
-        let Some(task) = self.about.remove(&id) else { return };
-        self.busy.remove(&task);
-        if let Err(error) = job {
-            tracing::error!(%task, %error, "an action of the runner broke off");
-            self.occupy(task, sleep(PAUSE));
-        }
-    }
-
-    async fn look(&mut self) -> db::Result<Option<Timestamp>> {
+    /// Reads the state once, stores changed wait reasons and executes what is due. Returns when the next tick is due.
+    async fn tick(&mut self) -> db::Result<Option<Timestamp>> {
+        let is_unlocked = self.unlock_repositories();
         let state = self.context.db.snapshot().await?;
-        let Plan { actions, whys, look_again } = plan(&state, &self.context.config, &self.busy, db::now());
-        self.poke.send_modify(|count| *count += 1);
-        if !whys.is_empty() {
-            self.context.db.set_wait_reasons(whys).await?;
+        let Schedule { actions, wait_reasons, next_tick_at } = schedule(&state, &self.context.config(), self.jobs.busy_tasks(), db::now());
+        if !wait_reasons.is_empty() {
+            self.context.db.set_wait_reasons(wait_reasons).await?;
         }
-        // What is at work goes before what may begin, which asks a program first.
-        let (starts, others): (Vec<_>, Vec<_>) = actions.into_iter().partition(|action| matches!(action, Action::Start { .. }));
-        for action in others {
-            self.act(action).await?;
+        for action in actions.into_iter().filter(|action| is_unlocked || !needs_repository(action)) {
+            self.execute(&state, action).await?;
         }
-        if !starts.is_empty() && self.startable().await? {
-            for action in starts {
-                self.act(action).await?;
-            }
-        }
-        Ok(look_again)
+        Ok(next_tick_at)
     }
 
-    async fn act(&mut self, action: Action) -> db::Result<()> {
+    /// Returns whether stale locks are removed; starts the job that removes them when not.
+    fn unlock_repositories(&mut self) -> bool {
+        if *self.unlocked.borrow() {
+            return true;
+        }
+        let (db, unlocked) = (self.context.db.clone(), self.unlocked.clone());
+        self.jobs.start(JobKey::Unlock, async move {
+            checkout::unlock(&db).await.map_err(|error| error.to_string())?;
+            unlocked.send_replace(true);
+            Ok(())
+        });
+        false
+    }
+
+    async fn execute(&mut self, state: &Snapshot, action: Action) -> db::Result<()> {
         let db = self.context.db.clone();
         match action {
-            Action::Resume { reason } => self.resume(reason).await,
-            Action::NeedPerson { task, kind, detail } => db.request_attention(&task, kind, &detail).await,
-            Action::MissAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await,
-            Action::MissNobody { task } => db.clear_unresponsive_assignee(&task).await,
-            Action::LookAtBranch { task } => checkout::look_again(&db, &task).await,
-            Action::CompleteHandshake { id } => db.complete_handshake(id).await,
-            Action::Start { task, phase, status } => {
-                let (context, poke, id) = (self.context.clone(), self.poke.subscribe(), task.clone());
-                self.spawn(task, async move { run::start(&context, &id, phase, status, poke).await.map_err(|error| error.to_string()) });
-                Ok(())
+            Action::RequestAttention { task, kind, detail } => db.request_attention(&task, kind, &detail).await?,
+            Action::FlagUnresponsiveAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await?,
+            Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
+            Action::CompleteHandshake { id } => db.complete_handshake(id).await?,
+            Action::Resume { reason } => {
+                let check = self.start_check.clone().resume(self.context.clone(), reason);
+                self.jobs.start(JobKey::StartCheck, check);
+            }
+            Action::RecheckBranch { task } => {
+                let id = task.clone();
+                self.jobs.start(JobKey::BranchCheck(task), async move { branch::recheck(&db, &id).await.map_err(|error| error.to_string()) });
+            }
+            Action::Start { task, phase, status } if self.start_check.is_fresh() => {
+                let (context, wake, id) = (self.context.clone(), self.register(state, &task), task.clone());
+                let work = async move { run::start(&context, &id, phase, status, wake).await.map_err(|error| error.to_string()) };
+                self.jobs.start(JobKey::Task(task), work);
+            }
+            // The next tick starts it, when the check has passed.
+            Action::Start { .. } => {
+                let check = self.start_check.clone().run(self.context.clone());
+                self.jobs.start(JobKey::StartCheck, check);
             }
             Action::Adopt { task, run } => {
-                let (context, poke) = (self.context.clone(), self.poke.subscribe());
-                self.spawn(task, async move { adopt(&context, &run, poke).await.map_err(|error| error.to_string()) });
-                Ok(())
+                let (context, wake) = (self.context.clone(), self.register(state, &task));
+                self.jobs.start(JobKey::Task(task), async move { adopt(&context, &run, wake).await.map_err(|error| error.to_string()) });
             }
             Action::Merge { task } => {
                 let id = task.clone();
-                self.spawn(task, async move { patience::merge(&db, &id).await });
-                Ok(())
+                self.jobs.start(JobKey::Task(task), async move { retry::merge(&db, &id).await });
             }
             Action::Clean { task } => {
                 let id = task.clone();
-                self.spawn(task, async move { patience::clean(&db, &id).await });
-                Ok(())
+                self.jobs.start(JobKey::Task(task), async move { retry::clean(&db, &id).await });
             }
         }
+        Ok(())
     }
 
-    /// Does something about a task beside the loop. Until it is done nothing else is done about that task.
-    fn spawn(&mut self, task: TaskId, work: impl Future<Output = Result<(), String>> + Send + 'static) {
-        let id = task.clone();
-        self.occupy(task, async move {
-            if let Err(error) = work.await {
-                tracing::error!(task = %id, %error, "an action of the runner failed");
-                sleep(PAUSE).await;
-            }
-        });
+    fn register(&mut self, state: &Snapshot, task: &TaskId) -> WakeHandle {
+        let card = state.tasks.iter().map(|known| &known.task.card).find(|card| card.id == *task);
+        self.wake_registry.register(task, card.map(|card| &card.project_id))
     }
+}
 
-    fn occupy(&mut self, task: TaskId, work: impl Future<Output = ()> + Send + 'static) {
-        if self.busy.insert(task.clone()) {
-            let job = self.jobs.spawn(work);
-            self.about.insert(job.id(), task);
+/// Waits for a commit, or for the end of a job that lets the schedule change.
+async fn wait_for_change(commits: &mut watch::Receiver<Seq>, jobs: &mut Jobs) -> db::Result<()> {
+    loop {
+        tokio::select! {
+            changed = commits.changed() => return changed.map_err(|_| db::Error::Closed),
+            // A branch check that changes something does it by a commit.
+            ended = jobs.join_next() => if !matches!(ended, JobKey::BranchCheck(_)) { return Ok(()) },
         }
     }
+}
 
-    /// Whether agents can be started; parks them where not.
-    async fn startable(&mut self) -> db::Result<bool> {
-        if self.checked_at.is_some_and(|at| at.elapsed() < PREFLIGHT_HOLDS) {
-            return Ok(true);
-        }
-        match preflight::preflight(&self.context.config).await {
-            Ok(()) => {
-                self.checked_at = Some(Instant::now());
-                Ok(true)
-            }
-            Err(obstacle) => {
-                let until = db::now().after(obstacle.reason.max_duration());
-                self.context.db.park(Parking { reason: obstacle.reason, until, detail: obstacle.detail }).await?;
-                Ok(false)
-            }
-        }
-    }
-
-    /// Ends a parking whose time is over, unless what caused it can be seen to be still there.
-    async fn resume(&mut self, reason: ParkReason) -> db::Result<()> {
-        self.checked_at = None;
-        if self.startable().await? {
-            return self.context.db.resume(reason).await;
-        }
-        let parkings = self.context.db.parkings().await?;
-        if parkings.iter().any(|parking| parking.reason == reason && !parking.has_expired(db::now())) {
-            Ok(())
-        } else {
-            self.context.db.resume(reason).await
-        }
-    }
+fn needs_repository(action: &Action) -> bool {
+    matches!(action, Action::Start { .. } | Action::Merge { .. } | Action::Clean { .. } | Action::RecheckBranch { .. })
 }
 
 #[cfg(test)]

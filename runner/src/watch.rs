@@ -20,23 +20,24 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
 use domain::wire::Frame;
-use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use uuid::Uuid;
 
 use crate::backend::activity;
 use crate::backend::claude::has_board;
 use crate::backend::stream::{RunLine, parse};
-use crate::run::Context;
+use crate::prompt;
 use crate::run_dir::RunDir;
+use crate::runs::parking;
+use crate::runs::run::RunContext;
 use crate::shim;
 use crate::shim::control::Control;
+use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
 use crate::watch::end::Unreadable;
 use crate::watch::tell::Pace;
 use crate::watch::view::View;
-use crate::{parking, prompt};
 
 /// Between two signs of life of an agent whose process lives: half of what makes it look stale.
 const BEAT: Duration = Duration::from_secs(60);
@@ -55,13 +56,13 @@ const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: watch::Receiver<u64>) -> db::Result<()> {
+pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake: WakeHandle) -> db::Result<()> {
     let project = context.db.card(&run.task_id).await?.project_id;
     let mut watch = match Watch::begin(context, &run, project, run_dir.clone()).await {
         Ok(watch) => watch,
         Err(error) => return end::unreadable(context, &run, &run_dir, error).await,
     };
-    match watch.follow(poke).await {
+    match watch.follow(wake).await {
         Ok(()) => end::record(context, &run, &run_dir, &watch.view, watch.ending).await,
         Err(Trouble::Store(error)) => Err(error),
         Err(Trouble::Output(error)) => end::unreadable(context, &run, &run_dir, error).await,
@@ -72,13 +73,13 @@ pub(crate) async fn watch(context: &Context, run: Run, run_dir: RunDir, poke: wa
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn adopt(context: &Context, run: &RunId, poke: watch::Receiver<u64>) -> db::Result<()> {
+pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -> db::Result<()> {
     let run = context.db.run(run).await?;
     let path = context.db.run_dir(&run.id).await?;
     match RunDir::open(&path) {
-        Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::never_began(&run_dir) => {
+        Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::was_never_started(&run_dir) => {
             tracing::info!(run = %run.id, "taken over");
-            watch(context, run, run_dir, poke).await
+            watch(context, run, run_dir, wake).await
         }
         // Reserved, and then the server went away before there was anything to start.
         _ => end::never_started(context, &run).await,
@@ -114,7 +115,7 @@ impl From<db::Error> for Trouble {
 }
 
 struct Watch<'a> {
-    context: &'a Context,
+    context: &'a RunContext,
     run: &'a Run,
     project: ProjectId,
     run_dir: RunDir,
@@ -145,7 +146,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    async fn begin(context: &'a Context, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, Unreadable> {
+    async fn begin(context: &'a RunContext, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, Unreadable> {
         let tail = Tail::open(&run_dir, 0).await.map_err(|error| Unreadable::new("", &error))?;
         let history = run_dir.file("stdout").metadata().map_err(|error| Unreadable::new("could not read the output: ", &error))?.len();
         let transcript = Transcript::open(run_dir.path()).map_err(|error| Unreadable::new("could not open the transcript: ", &error))?;
@@ -174,7 +175,7 @@ impl<'a> Watch<'a> {
         })
     }
 
-    async fn follow(&mut self, mut poke: watch::Receiver<u64>) -> Result<(), Trouble> {
+    async fn follow(&mut self, wake: WakeHandle) -> Result<(), Trouble> {
         // Something may have been asked for before anybody listened.
         self.poked().await?;
         // Late ones are not made up for: what counts is that it lives now.
@@ -186,13 +187,7 @@ impl<'a> Watch<'a> {
                     None => return Ok(()),
                     Some(line) => self.line(&line).await?,
                 },
-                changed = poke.changed() => {
-                    if changed.is_err() {
-                        // The supervisor is gone; the agent goes on and the next server takes it over.
-                        std::future::pending::<()>().await;
-                    }
-                    self.poked().await?;
-                }
+                () = wake.notified() => self.poked().await?,
                 // While its output has no end its process lives.
                 _ = beat.tick() => {
                     self.context.db.record_heartbeat(&self.caller()).await?;
@@ -243,7 +238,7 @@ impl<'a> Watch<'a> {
                         self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
                     }
                 }
-                RunLine::Usage { .. } if end > self.history => parking::works(&self.context.db, ParkReason::ServiceUnreachable).await?,
+                RunLine::Usage { .. } if end > self.history => parking::confirm_recovered(&self.context.db, ParkReason::ServiceUnreachable).await?,
                 // A turn begins, so the one before is not the last. Other lines may follow a turn and say nothing about the next.
                 RunLine::Init(_) => self.judge_at = None,
                 RunLine::UserReplay { uuid, .. } => {

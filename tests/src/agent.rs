@@ -1,4 +1,4 @@
-//! An agent process that speaks stream-json, real or scripted, as a test drives it. It must not know which of the two it is.
+//! Drives an agent process that speaks stream-json. It must not know whether the agent is real or scripted.
 
 use std::io;
 use std::path::Path;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// A started agent; it is killed when it is dropped.
+/// A started agent. Dropping it kills the process.
 #[derive(Debug)]
 pub struct Agent {
     child: Child,
-    /// Gone once it was closed.
+    /// `None` after it was closed.
     stdin: Option<ChildStdin>,
     stdout: Lines<BufReader<ChildStdout>>,
-    /// Every line that was read so far.
+    /// All lines read so far.
     pub lines: Vec<Value>,
 }
 
@@ -23,7 +23,7 @@ pub struct Agent {
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
-    /// Every line that it ever printed.
+    /// All lines that the agent printed.
     pub lines: Vec<Value>,
     pub stderr: String,
 }
@@ -32,7 +32,7 @@ impl Agent {
     /// Starts a program with exactly these variables.
     ///
     /// # Errors
-    /// It could not be started.
+    /// The program could not be started.
     pub fn start(program: &Path, arguments: &[String], variables: &[(String, String)], folder: &Path) -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "a test starts the program under test itself")]
         let mut command = Command::new(program);
@@ -46,22 +46,22 @@ impl Agent {
     /// Sends a user message.
     ///
     /// # Errors
-    /// The agent reads no more.
+    /// The agent has closed its stdin.
     pub async fn send(&mut self, text: &str) -> io::Result<()> {
         let line = json!({"type": "user", "message": {"role": "user", "content": text}});
         let stdin = self.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         stdin.write_all(format!("{line}\n").as_bytes()).await
     }
 
-    /// Reads up to a line that fits and returns it; nothing when the agent ended before.
+    /// Reads up to the first matching line and returns it, or `None` when the agent ended before.
     ///
     /// # Errors
-    /// A line could not be read or is not JSON.
-    pub async fn wait_for(&mut self, fits: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
+    /// A line could not be read or is not valid JSON.
+    pub async fn wait_for(&mut self, is_match: impl Fn(&Value) -> bool) -> io::Result<Option<Value>> {
         while let Some(line) = self.stdout.next_line().await? {
             let line: Value = serde_json::from_str(&line)?;
             self.lines.push(line.clone());
-            if fits(&line) {
+            if is_match(&line) {
                 return Ok(Some(line));
             }
         }
@@ -71,12 +71,12 @@ impl Agent {
     /// Reads up to the next `result` line.
     ///
     /// # Errors
-    /// As [`Agent::wait_for`].
+    /// The same as for [`Agent::wait_for`].
     pub async fn result(&mut self) -> io::Result<Option<Value>> {
         self.wait_for(|line| line["type"] == "result").await
     }
 
-    /// The process id, for signals; nothing when the agent has ended.
+    /// The process id, or `None` when the agent has ended.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
@@ -84,15 +84,15 @@ impl Agent {
     /// Kills the agent at once, as a crash would.
     ///
     /// # Errors
-    /// It has ended already.
+    /// The agent has already ended.
     pub async fn kill(mut self) -> io::Result<()> {
         self.child.kill().await
     }
 
-    /// Closes stdin and waits for the agent's end.
+    /// Closes stdin and waits until the agent exits.
     ///
     /// # Errors
-    /// Its output could not be read.
+    /// The output could not be read.
     pub async fn end(mut self) -> io::Result<Ended> {
         drop(self.stdin.take());
         self.wait_for(|_| false).await?;

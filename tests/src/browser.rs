@@ -1,5 +1,5 @@
-//! A real browser with a person's hands and eyes: chromium, driven through chromedriver. Whatever is asked of it waits until the page is
-//! ready for it. It must know no page of the product.
+//! A real browser: chromium, driven through chromedriver. Every operation retries until the page is ready for it. It must not know any page
+//! of the product.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::Instant;
 
-/// How long a page may take: machines are slow, and only a test that fails waits so long.
-const PATIENCE: Duration = Duration::from_secs(180);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long the pointer takes for a way, so that it passes what lies between.
-const GLIDE: Duration = Duration::from_millis(100);
+/// How long a page may take. Only a failing test waits this long.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(180);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a pointer movement takes. It must not be zero, because the pointer has to pass over the elements in between.
+const POINTER_DURATION: Duration = Duration::from_millis(100);
 
-/// Nothing that the browser would do by itself, and no sandbox, which root in a container cannot have.
+/// Disables background activity and the sandbox, because root in a container cannot use the sandbox.
 const ARGUMENTS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -39,25 +39,25 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1280,900",
 ];
 
-/// What a machine lacks for a browser.
+/// A program that the browser tests need and that is not installed.
 #[derive(Debug, thiserror::Error)]
-#[error("the browser tests need {0} in PATH: on Debian run `apt-get install chromium chromium-driver`, whose versions belong together")]
-pub struct Missing(&'static str);
+#[error("the browser tests need {0} in PATH: on Debian run `apt-get install chromium chromium-driver`, with matching versions")]
+pub struct MissingProgram(&'static str);
 
-fn find(names: &[&str], what: &'static str) -> Result<PathBuf, Missing> {
+fn find(names: &[&str], what: &'static str) -> Result<PathBuf, MissingProgram> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let candidates = names.iter().flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)));
-    candidates.into_iter().find(|candidate| candidate.is_file()).ok_or(Missing(what))
+    candidates.into_iter().find(|candidate| candidate.is_file()).ok_or(MissingProgram(what))
 }
 
-/// A running chromedriver. Dropping it ends it and its browser.
+/// A running chromedriver. Dropping it kills the driver and its browser.
 #[derive(Debug)]
 struct Driver {
     process: Child,
     url: String,
-    /// Kept open: a driver that cannot write ends.
+    /// Kept open because the driver exits when it cannot write.
     _output: Lines<BufReader<ChildStdout>>,
-    /// All that browser and driver leave behind.
+    /// All files of the browser and the driver.
     folder: TempDir,
 }
 
@@ -68,7 +68,7 @@ impl Driver {
         #[expect(clippy::disallowed_methods, reason = "a test starts a browser")]
         let mut command = Command::new(program);
         command.arg("--port=0").env("HOME", folder.path()).env("TMPDIR", folder.path()).current_dir(folder.path());
-        // Its group holds the browser too, which would outlive a driver that is killed.
+        // The browser is in the same process group, because it would outlive a killed driver.
         let mut process = command.process_group(0).kill_on_drop(true).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let output = process.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
         let mut output = output.ok_or_else(|| io::Error::other("no output"))?;
@@ -90,11 +90,11 @@ impl Drop for Driver {
     }
 }
 
-/// A browser with one window and a profile of its own.
+/// A browser with one window and its own profile.
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
-    /// The address of its session, for what the client does not know.
+    /// The URL of its session, for requests that the client does not support.
     session: String,
     raw: reqwest::Client,
     _driver: Driver,
@@ -122,16 +122,16 @@ impl Browser {
     }
 
     /// # Panics
-    /// The address does not answer.
+    /// The page does not load.
     pub async fn goto(&self, url: &str) {
         self.wait(&format!("{url} is open"), async || self.client.goto(url).await).await;
     }
 
-    /// What a JavaScript expression is worth in the page.
+    /// Evaluates a JavaScript expression in the page.
     ///
     /// # Panics
-    /// It is not valid.
-    pub async fn read(&self, expression: &str) -> Value {
+    /// The expression fails.
+    pub async fn evaluate(&self, expression: &str) -> Value {
         let value = self.client.execute(&format!("return {expression}"), Vec::new()).await;
         value.unwrap_or_else(|error| panic!("{expression}: {error}"))
     }
@@ -139,134 +139,134 @@ impl Browser {
     /// Waits until a JavaScript expression is true in the page.
     ///
     /// # Panics
-    /// It does not become so.
+    /// The expression stays false.
     pub async fn until(&self, what: &str, expression: &str) {
         let script = format!("return Boolean({expression})");
-        let look = async || match self.client.execute(&script, Vec::new()).await? {
+        let check = async || match self.client.execute(&script, Vec::new()).await? {
             Value::Bool(true) => Ok(()),
             _ => Err(CmdError::WaitTimeout),
         };
-        self.wait(what, look).await;
+        self.wait(what, check).await;
     }
 
-    /// Waits until an element that `selector` finds shows these words.
+    /// Waits until an element that matches `selector` contains this text.
     ///
     /// # Panics
-    /// None does.
-    pub async fn shows(&self, selector: &str, words: &str) {
-        let (selector, quoted) = (json!(selector), json!(words));
+    /// No such element appears.
+    pub async fn shows(&self, selector: &str, text: &str) {
+        let (selector, quoted) = (json!(selector), json!(text));
         let expression = format!("[...document.querySelectorAll({selector})].some((one) => one.innerText.includes({quoted}))");
         self.until(&format!("{selector} shows {quoted}"), &expression).await;
     }
 
-    /// Waits until `selector` finds something.
+    /// Waits until an element matches `selector`.
     ///
     /// # Panics
-    /// It does not.
+    /// No element matches.
     pub async fn has(&self, selector: &str) {
-        self.until(&format!("there is {selector}"), &format!("document.querySelector({})", json!(selector))).await;
+        self.until(&format!("{selector} exists"), &format!("document.querySelector({})", json!(selector))).await;
     }
 
-    /// Waits until `selector` finds nothing.
+    /// Waits until no element matches `selector`.
     ///
     /// # Panics
-    /// It does.
+    /// An element still matches.
     pub async fn lacks(&self, selector: &str) {
-        self.until(&format!("there is no {selector}"), &format!("!document.querySelector({})", json!(selector))).await;
+        self.until(&format!("{selector} does not exist"), &format!("!document.querySelector({})", json!(selector))).await;
     }
 
-    /// Clicks on the button, link or menu item of this name.
+    /// Clicks the button, link or menu item with this name.
     ///
     /// # Panics
-    /// There is none that can be clicked.
+    /// No such element can be clicked.
     pub async fn press(&self, name: &str) {
         let path = format!("//*[self::button or self::a or @role='menuitem'][normalize-space()=\"{name}\" or @aria-label=\"{name}\"]");
         let press = async || self.client.find(Locator::XPath(&path)).await?.click().await;
         self.wait(&format!("{name:?} is pressed"), press).await;
     }
 
-    /// Clicks on the first element that `selector` finds.
+    /// Clicks the first element that matches `selector`.
     ///
     /// # Panics
-    /// There is none that can be clicked.
+    /// No such element can be clicked.
     pub async fn click(&self, selector: &str) {
         let click = async || self.client.find(Locator::Css(selector)).await?.click().await;
         self.wait(&format!("{selector} is clicked"), click).await;
     }
 
-    /// Types into a field, in place of what it holds.
+    /// Replaces the content of a field.
     ///
     /// # Panics
-    /// There is no such field.
+    /// The field does not exist.
     pub async fn fill(&self, selector: &str, text: &str) {
         let keys = format!("{}a{}{text}", Key::Control, Key::Null);
         let fill = async || self.client.find(Locator::Css(selector)).await?.send_keys(&keys).await;
         self.wait(&format!("{selector} is filled"), fill).await;
     }
 
-    /// Types where the focus is.
+    /// Types into the focused element.
     ///
     /// # Panics
-    /// The focus does not take it.
+    /// The focused element accepts no keys.
     pub async fn keys(&self, keys: &str) {
         self.wait(&format!("{keys:?} is typed"), async || self.client.active_element().await?.send_keys(keys).await).await;
     }
 
-    /// Takes one element with the pointer and carries it over another, without letting go.
+    /// Drags one element over another with the pointer, without dropping it.
     ///
     /// # Panics
-    /// One of them is not there.
-    pub async fn carry(&self, from: &str, to: &str) {
+    /// One of the elements does not exist.
+    pub async fn drag_over(&self, from: &str, to: &str) {
         let from = self.wait(from, async || self.client.find(Locator::Css(from)).await).await;
         let to = self.wait(to, async || self.client.find(Locator::Css(to)).await).await;
-        let over = |element: Element| PointerAction::MoveToElement { element, duration: Some(GLIDE), x: 0.0, y: 0.0 };
-        let path = pointer().then(over(from)).then(PointerAction::Down { button: MOUSE_BUTTON_LEFT }).then(over(to));
-        self.act(path).await;
+        let over = |element: Element| PointerAction::MoveToElement { element, duration: Some(POINTER_DURATION), x: 0.0, y: 0.0 };
+        let actions = pointer().then(over(from)).then(PointerAction::Down { button: MOUSE_BUTTON_LEFT }).then(over(to));
+        self.perform(actions).await;
     }
 
-    /// Lets go of what the pointer carries.
+    /// Drops the dragged element at the current position.
     ///
     /// # Panics
-    /// The browser does not answer.
+    /// The browser does not respond.
     pub async fn drop_here(&self) {
-        self.act(pointer().then(PointerAction::Up { button: MOUSE_BUTTON_LEFT })).await;
+        self.perform(pointer().then(PointerAction::Up { button: MOUSE_BUTTON_LEFT })).await;
     }
 
-    async fn act(&self, path: MouseActions) {
-        let done = self.client.perform_actions(path).await;
-        done.unwrap_or_else(|error| panic!("the pointer cannot go there: {error}"));
+    async fn perform(&self, actions: MouseActions) {
+        let performed = self.client.perform_actions(actions).await;
+        performed.unwrap_or_else(|error| panic!("the pointer action failed: {error}"));
     }
 
-    /// Makes the window as small or large as a device, in pixels.
+    /// Gives the window the size of a device, in pixels.
     ///
     /// # Panics
-    /// The browser refuses.
+    /// The browser rejects the size.
     pub async fn resize(&self, width: u32, height: u32) {
         let params = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        self.ask("goog/cdp/execute", Some(&json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": params }))).await;
+        self.call_driver("goog/cdp/execute", Some(&json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": params }))).await;
     }
 
-    /// Errors that the browser's console reported since it was last asked.
+    /// Errors in the browser's console since the last call.
     ///
     /// # Panics
-    /// The browser does not answer.
+    /// The browser does not respond.
     pub async fn console_errors(&self) -> Vec<String> {
-        let entries = self.ask("se/log", Some(&json!({ "type": "browser" }))).await;
+        let entries = self.call_driver("se/log", Some(&json!({ "type": "browser" }))).await;
         let entries = entries.as_array().cloned().unwrap_or_default();
         entries.iter().filter(|entry| entry["level"] == "SEVERE").map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// What the browser tells a screen reader to call each element that `selector` finds and that can be seen.
+    /// The accessible name of each visible element that matches `selector`.
     ///
     /// # Panics
-    /// The browser does not answer.
+    /// The browser does not respond.
     pub async fn names(&self, selector: &str) -> Vec<String> {
-        // What is drawn anew meanwhile is read again from the beginning.
+        // A redraw invalidates the elements, so the whole list is read again.
         let read = async || {
             let mut names = Vec::new();
             for element in self.client.find_all(Locator::Css(selector)).await? {
                 if element.is_displayed().await? {
-                    let name = self.try_ask(&format!("element/{}/computedlabel", element.element_id()), None).await;
+                    let name = self.try_call_driver(&format!("element/{}/computedlabel", element.element_id()), None).await;
                     names.push(name.map_err(|_| CmdError::WaitTimeout)?.as_str().unwrap_or_default().to_owned());
                 }
             }
@@ -275,35 +275,35 @@ impl Browser {
         self.wait(&format!("{selector} are named"), read).await
     }
 
-    /// A request of chromedriver that the client does not know.
-    async fn ask(&self, path: &str, body: Option<&Value>) -> Value {
-        self.try_ask(path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+    /// Sends chromedriver a request that the client does not support.
+    async fn call_driver(&self, path: &str, body: Option<&Value>) -> Value {
+        self.try_call_driver(path, body).await.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    async fn try_ask(&self, path: &str, body: Option<&Value>) -> reqwest::Result<Value> {
+    async fn try_call_driver(&self, path: &str, body: Option<&Value>) -> reqwest::Result<Value> {
         let url = format!("{}/{path}", self.session);
         let request = body.map_or_else(|| self.raw.get(&url), |body| self.raw.post(&url).json(body));
-        let mut answer = request.send().await?.error_for_status()?.json::<Value>().await?;
-        Ok(answer["value"].take())
+        let mut response = request.send().await?.error_for_status()?.json::<Value>().await?;
+        Ok(response["value"].take())
     }
 
-    /// Tries until it succeeds: the page may be drawn anew at any moment.
+    /// Retries until the attempt succeeds, because the page may be redrawn at any time.
     async fn wait<T>(&self, what: &str, attempt: impl AsyncFn() -> Result<T, CmdError>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + PAGE_TIMEOUT;
         loop {
             match attempt().await {
                 Ok(done) => return done,
                 Err(error) if Instant::now() > deadline => {
                     let page = self.client.execute("return document.body.innerText", Vec::new()).await;
-                    panic!("waited until {what}: {error}; the page says {page:?}");
+                    panic!("waited until {what}: {error}; the page shows {page:?}");
                 }
-                Err(_) => tokio::time::sleep(LOOK_EVERY).await,
+                Err(_) => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
     }
 }
 
-/// One pointer for all actions: what it carries is remembered from one to the next.
+/// One pointer id for all actions, because chromedriver keeps its button pressed between them.
 fn pointer() -> MouseActions {
     MouseActions::new("mouse".to_owned())
 }

@@ -1,12 +1,12 @@
-//! The real `claude` program, as tests start it: where it is, and the environment in which it talks to the scripted model alone. It must
-//! not know what a test does with it.
+//! Finds the real `claude` program and builds an environment in which it reaches only the scripted model. It must not know what a test does
+//! with it.
 
 use std::path::{Path, PathBuf};
 
-/// The version that the tests were written against.
+/// The version that the tests are written for.
 pub const VERSION: &str = "2.1.330";
 
-/// The program was found nowhere.
+/// The program is not installed.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "claude {VERSION} was not found in CLAUDE_BIN, target/tools/claude or PATH: run `npm install --prefix target/tools/claude \
@@ -14,10 +14,10 @@ pub const VERSION: &str = "2.1.330";
 )]
 pub struct NotFound;
 
-/// Finds the program: `CLAUDE_BIN`, then the copy below `target/tools`, then `PATH`.
+/// Finds the program in `CLAUDE_BIN`, in `target/tools` or in `PATH`, in this order.
 ///
 /// # Errors
-/// It is in none of them; the error says how to install it.
+/// The program is in none of them. The error says how to install it.
 pub fn find() -> Result<PathBuf, NotFound> {
     let named = std::env::var_os("CLAUDE_BIN").map(PathBuf::from);
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools/claude/node_modules/.bin/claude");
@@ -26,8 +26,8 @@ pub fn find() -> Result<PathBuf, NotFound> {
     named.into_iter().chain([installed]).chain(on_path).find(|candidate| candidate.is_file()).ok_or(NotFound)
 }
 
-/// The variables with which the program reaches nothing but `base_url`, keeps everything below `config_dir`, and inherits neither the
-/// person's sign-in nor the marks of a session in which the tests may run.
+/// Environment variables that limit the program to `base_url` and `config_dir`. They exclude the user's sign-in and the variables of a
+/// session in which the tests may run.
 pub fn environment(config_dir: &Path, base_url: &str) -> Vec<(String, String)> {
     let inherited = ["PATH", "LANG", "TZ", "TMPDIR"].into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
     let config_dir = config_dir.display().to_string();
@@ -39,7 +39,7 @@ pub fn environment(config_dir: &Path, base_url: &str) -> Vec<(String, String)> {
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
         ("DISABLE_AUTOUPDATER", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", "3"),
-        // Without it root may not skip permissions; tests often run as root in a container.
+        // Without this variable, root cannot skip permissions, and tests often run as root in a container.
         ("IS_SANDBOX", "1"),
     ];
     inherited.chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()

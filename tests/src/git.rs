@@ -1,11 +1,11 @@
-//! The `git` program as tests use it, to prepare repositories and to look at them with other eyes than the product's. It must not know what
-//! the product does in a repository.
+//! Runs the `git` program to prepare repositories and to inspect them independently of the product. It must not know what the product does
+//! in a repository.
 
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// An identity and a date for commits, so that equal work has equal commit ids.
+/// A fixed identity and date for commits, because equal work must have equal commit ids.
 pub const IDENTITY: [(&str, &str); 6] = [
     ("GIT_AUTHOR_NAME", "Ada"),
     ("GIT_AUTHOR_EMAIL", "ada@example.org"),
@@ -15,23 +15,23 @@ pub const IDENTITY: [(&str, &str); 6] = [
     ("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z"),
 ];
 
-/// Runs `git` in a folder, without the person's configuration, and returns what it printed.
+/// Runs `git` in a folder without the user's configuration and returns its output.
 ///
 /// # Errors
-/// It failed; the error carries what it said.
+/// The command failed. The error contains its stderr.
 pub fn git(folder: &Path, arguments: &[&str]) -> io::Result<String> {
-    #[expect(clippy::disallowed_methods, reason = "a test looks at a repository with the real program")]
+    #[expect(clippy::disallowed_methods, reason = "a test inspects a repository with the real program")]
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).envs(IDENTITY).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     let output = command.output()?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(io::Error::other(format!("git {}: {said}", arguments.join(" "))));
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io::Error::other(format!("git {}: {stderr}", arguments.join(" "))));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// A new repository with one commit of these files on `main`.
+/// Creates a repository with one commit of these files on `main`.
 ///
 /// # Errors
 /// A file or the commit could not be written.

@@ -1,4 +1,4 @@
-//! A plain MCP client: one call, one POST, with whatever token a test wants to try. It must not know what a tool is for.
+//! A plain MCP client that makes one POST request per call, with any token. It must not know what a tool does.
 
 use std::io;
 
@@ -7,43 +7,43 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::relay::Relay;
+use crate::server::TestServer;
 
 const VERSION: &str = "2026-07-28";
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub is_error: bool,
-    /// Every text block, one piece a line.
+    /// All text blocks, joined by line breaks.
     pub text: String,
-    /// The word for programs, when it was refused.
+    /// The refusal code, if the call was refused.
     pub code: Option<String>,
 }
 
-/// The token of a run, from the file that its agent was started with.
+/// Reads the token of a run from the MCP configuration of its agent.
 ///
 /// # Errors
-/// There is no such run, or its file is not what an agent is given.
-pub fn token_of(relay: &Relay, run: &RunId) -> io::Result<String> {
-    let file = relay.place().join("data/runs").join(run.as_str()).join("mcp.json");
+/// The run does not exist, or its configuration contains no token.
+pub fn token_of(server: &TestServer, run: &RunId) -> io::Result<String> {
+    let file = server.root().join("data/runs").join(run.as_str()).join("mcp.json");
     let config: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     let token = config["mcpServers"]["vibe-relay"]["env"]["VIBE_RELAY_TOKEN"].as_str();
     token.map(str::to_owned).ok_or_else(|| io::Error::other(format!("no token in {config}")))
 }
 
-/// The request that calls a tool, in the era without sessions.
+/// A request that calls a tool, in the protocol version without sessions.
 pub fn request(id: u64, tool: &str, arguments: Value) -> Value {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": meta}})
 }
 
-/// What a tool answered, from the answer to a request.
+/// Reads the result of a tool call from a JSON-RPC response.
 ///
 /// # Errors
-/// It is no tool's result.
-pub fn answer(answer: &Value) -> io::Result<Answer> {
-    let result = answer.get("result").ok_or_else(|| io::Error::other(answer.to_string()))?;
+/// The response contains no result.
+pub fn parse_answer(response: &Value) -> io::Result<Answer> {
+    let result = response.get("result").ok_or_else(|| io::Error::other(response.to_string()))?;
     let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
     Ok(Answer {
         is_error: result["isError"] == true,
@@ -52,18 +52,18 @@ pub fn answer(answer: &Value) -> io::Result<Answer> {
     })
 }
 
-/// A stream over which the bearer of a token is told that its tools changed, as they do with its inbox.
+/// A notification stream. The board announces changed tools on it, which happens whenever the inbox changes.
 #[derive(Debug)]
-pub struct Ear {
+pub struct ChangeListener {
     stream: reqwest::Response,
     text: String,
 }
 
-impl Ear {
-    /// Listens on a connection of its own.
+impl ChangeListener {
+    /// Opens the stream on its own connection.
     ///
     /// # Errors
-    /// The board does not answer, or does not let the bearer listen.
+    /// The board does not respond or rejects the token.
     pub async fn open(url: &str, token: &str) -> io::Result<Self> {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}});
         let parameters = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
@@ -75,20 +75,20 @@ impl Ear {
             .header("mcp-method", "subscriptions/listen")
             .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": parameters}));
         let stream = request.send().await.and_then(reqwest::Response::error_for_status).map_err(io::Error::other)?;
-        let mut ear = Self { stream, text: String::new() };
-        ear.hear("notifications/subscriptions/acknowledged").await?;
-        Ok(ear)
+        let mut listener = Self { stream, text: String::new() };
+        listener.wait_for_notification("notifications/subscriptions/acknowledged").await?;
+        Ok(listener)
     }
 
-    /// Waits until it is told so once more.
+    /// Waits for the next notification of changed tools.
     ///
     /// # Errors
     /// The stream ended.
     pub async fn tools_changed(&mut self) -> io::Result<()> {
-        self.hear("notifications/tools/list_changed").await
+        self.wait_for_notification("notifications/tools/list_changed").await
     }
 
-    async fn hear(&mut self, method: &str) -> io::Result<()> {
+    async fn wait_for_notification(&mut self, method: &str) -> io::Result<()> {
         loop {
             if let Some(at) = self.text.find(method) {
                 self.text.drain(..at + method.len());
@@ -104,15 +104,15 @@ impl Ear {
 /// Calls a tool of the board as the bearer of `token`.
 ///
 /// # Errors
-/// The board does not answer, or not with a tool's result.
+/// The board does not respond with a tool result.
 pub async fn call(board: &Client, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
     call_with(&reqwest::Client::new(), &board.url, token, tool, arguments).await
 }
 
-/// The same over connections that are kept.
+/// Calls a tool and reuses the connections of `client`.
 ///
 /// # Errors
-/// The board does not answer, or not with a tool's result.
+/// The board does not respond with a tool result.
 pub async fn call_with(client: &reqwest::Client, url: &str, token: &str, tool: &str, arguments: Value) -> io::Result<Answer> {
     let request = client
         .request(Method::POST, format!("{url}/mcp"))
@@ -122,5 +122,5 @@ pub async fn call_with(client: &reqwest::Client, url: &str, token: &str, tool: &
         .header("mcp-method", "tools/call")
         .header("mcp-name", tool)
         .json(&request(1, tool, arguments));
-    answer(&request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?)
+    parse_answer(&request.send().await.map_err(io::Error::other)?.json().await.map_err(io::Error::other)?)
 }

@@ -1,6 +1,6 @@
-//! A Messages API server on loopback that plays a scenario, so that the real `claude` program runs without a model, an account or a
-//! network. It must hold no memory of a conversation: what it answers follows from the request, so that a retried, resumed or repeated
-//! request gets the same answer. Only the failures that a part asks for are counted.
+//! A Messages API server on loopback that plays a scenario for the real `claude` program, without a model, an account or a network. It must
+//! not store conversations: each response follows from its request alone, because retried and resumed requests must get the same response.
+//! It only counts the failures that a part asks for.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,26 +24,26 @@ mod request;
 
 pub use request::AgentId;
 
-/// One request that the server got, so that a test can say what a model would have seen.
+/// One recorded request. It shows what a model would have seen.
 #[derive(Debug, Clone)]
 pub struct RequestLog {
     pub method: Method,
     pub path: String,
     pub headers: HeaderMap,
-    /// Null when the request had no JSON body.
+    /// Null if the request had no JSON body.
     pub body: Value,
-    /// The agent that asks; nothing for side requests such as titles, and for other paths.
+    /// The agent that sent the request. `None` for other paths and for side requests, such as those for titles.
     pub agent: Option<AgentId>,
 }
 
 impl RequestLog {
-    /// Every text of the request, one piece a line: system prompt, messages, tool results.
+    /// All text of the request: system prompt, messages and tool results, joined by line breaks.
     pub fn text(&self) -> String {
         request::texts(&self.body).join("\n")
     }
 }
 
-/// The running server; dropping it ends it.
+/// The running server. Dropping it stops the server.
 #[derive(Debug)]
 pub struct ScriptedModel {
     address: SocketAddr,
@@ -55,12 +55,12 @@ pub struct ScriptedModel {
 struct Shared {
     scenario: Scenario,
     requests: Mutex<Vec<RequestLog>>,
-    /// How often a part failed for a task.
+    /// How often each part has failed for each task.
     failures: Mutex<HashMap<(usize, String), u32>>,
 }
 
 impl ScriptedModel {
-    /// Serves the scenario on a free port of loopback.
+    /// Serves the scenario on a free port of the loopback interface.
     ///
     /// # Errors
     /// No port could be bound.
@@ -74,23 +74,23 @@ impl ScriptedModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let server = tokio::spawn(async move {
-            // Ends only with its task.
+            // Runs until the task is aborted.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { address, shared, server })
     }
 
-    /// What `ANTHROPIC_BASE_URL` is set to.
+    /// The value for `ANTHROPIC_BASE_URL`.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far, oldest first.
+    /// All requests so far, oldest first.
     pub fn requests(&self) -> Vec<RequestLog> {
-        locked(&self.shared.requests).clone()
+        lock(&self.shared.requests).clone()
     }
 
-    /// The requests of the agents of one phase, oldest first.
+    /// The requests of agents of one kind, oldest first.
     pub fn requests_of(&self, phase: &str) -> Vec<RequestLog> {
         let of_phase = |request: &RequestLog| request.agent.as_ref().is_some_and(|agent| agent.phase == phase);
         self.requests().into_iter().filter(of_phase).collect()
@@ -105,21 +105,21 @@ impl Drop for ScriptedModel {
 
 impl Shared {
     fn log(&self, method: Method, uri: &Uri, headers: HeaderMap, body: &Value, agent: Option<AgentId>) {
-        locked(&self.requests).push(RequestLog { method, path: uri.path().to_owned(), headers, body: body.clone(), agent });
+        lock(&self.requests).push(RequestLog { method, path: uri.path().to_owned(), headers, body: body.clone(), agent });
     }
 
-    /// The failure to play now, if the part still has one for this task.
+    /// The failure to return now, if the part has one left for this task.
     fn failure(&self, step: &Step, agent: &AgentId) -> Option<Failure> {
         let failure = step.failure?;
-        let mut failures = locked(&self.failures);
+        let mut failures = lock(&self.failures);
         let played = failures.entry((step.part, agent.task_id.clone())).or_default();
         *played += 1;
         (*played <= failure.times).then_some(failure)
     }
 }
 
-/// A test that panicked holding the lock must not hide its own message behind another one.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Ignores poisoning, because a second panic would hide the message of the first.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -150,7 +150,7 @@ async fn count_tokens(State(shared): State<Arc<Shared>>, method: Method, uri: Ur
     axum::Json(json!({"input_tokens": reply::input_tokens(&body)})).into_response()
 }
 
-/// Whatever else the program asks (`HEAD /api/hello`) gets an empty answer and is logged.
+/// Records any other request, for example `HEAD /api/hello`, and returns an empty response.
 async fn anything_else(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     shared.log(method, &uri, headers, &serde_json::from_slice(&body).unwrap_or_default(), None);
     axum::Json(json!({})).into_response()

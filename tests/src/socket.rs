@@ -1,4 +1,4 @@
-//! A browser's live connection: a WebSocket that remembers the last event it got and takes up there. It must not know what events mean.
+//! A live connection as the browser uses it: a WebSocket that can continue after a known event. It must not know what events mean.
 
 use std::io;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::client::Client;
 
-/// How long an event may take to come: reached only by a test that fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long an event may take to arrive. Only a failing test waits this long.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One open connection.
 #[derive(Debug)]
 pub struct Socket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// The life of the log, as the server's greeting said.
+    /// The epoch of the event log, from the server's hello frame.
     pub epoch: String,
 }
 
 impl Socket {
-    /// Connects and takes the greeting. With `after`, everything since that event comes first.
+    /// Connects and reads the hello frame. With `after`, the server first replays everything since that event.
     ///
     /// # Errors
-    /// The server refuses, or greets otherwise than it should.
+    /// The server refuses the connection or sends another first frame.
     pub async fn open(client: &Client, project: &ProjectId, after: Option<(Seq, &str)>) -> io::Result<Self> {
         let after = after.map(|(seq, epoch)| format!("&after={seq}&epoch={epoch}")).unwrap_or_default();
         let url = format!("{}/api/ws?project={project}{after}", client.url.replacen("http", "ws", 1));
@@ -40,27 +40,27 @@ impl Socket {
         let mut socket = Self { stream, epoch: String::new() };
         match socket.frame().await? {
             Some(Frame::Hello { epoch, .. }) => socket.epoch = epoch,
-            other => return Err(io::Error::other(format!("greeted with {other:?}"))),
+            other => return Err(io::Error::other(format!("the first frame is {other:?}"))),
         }
         Ok(socket)
     }
 
-    /// The next event; nothing when the server ended the connection.
+    /// The next event, or `None` when the server closed the connection.
     ///
     /// # Errors
-    /// None comes in time, or the server says that some were left out.
+    /// No event arrives in time, or the server reports a gap.
     pub async fn event(&mut self) -> io::Result<Option<Envelope>> {
         let next = async {
             loop {
                 match self.frame().await? {
                     Some(Frame::Event { event }) => return Ok(Some(*event)),
-                    Some(Frame::Activity { .. }) => {}
+                    Some(Frame::Activity { .. } | Frame::Server {}) => {}
                     Some(other) => return Err(io::Error::other(format!("{other:?}"))),
                     None => return Ok(None),
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, next).await?
+        tokio::time::timeout(EVENT_TIMEOUT, next).await?
     }
 
     async fn frame(&mut self) -> io::Result<Option<Frame>> {
@@ -68,7 +68,7 @@ impl Socket {
             match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(Some(serde_json::from_str(&text)?)),
                 Some(Ok(Message::Close(_))) | None => return Ok(None),
-                // A killed server says no goodbye.
+                // A killed server sends no close frame.
                 Some(Err(Error::Io(_) | Error::Protocol(_) | Error::ConnectionClosed)) => return Ok(None),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(io::Error::other(error)),

@@ -1,8 +1,8 @@
-//! Puts the board into the binary: compiles `ui` for wasm32, bundles it under hashed names, and writes the table that
+//! Builds the board into the binary: compiles `ui` for wasm32, bundles it under hashed names, and writes the table that
 //! `src/lib.rs` includes.
 //!
-//! Needs nothing but cargo and the wasm target. `VIBE_RELAY_UI=skip` leaves a page that says so instead, for editors
-//! and lint jobs. Must not know what the board does or how it is served.
+//! Needs only cargo and the wasm target. `VIBE_RELAY_UI=skip` builds a placeholder page instead, for editors and lint jobs.
+//! Must not know what the board does or how it is served.
 
 #[path = "build/bundle.rs"]
 mod bundle;
@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the board is made of, relative to the workspace.
+/// The sources of the board, relative to the workspace.
 const SOURCES: [&str; 9] =
     ["Cargo.lock", "Cargo.toml", "domain/Cargo.toml", "domain/src", "ui/Cargo.toml", "ui/boot.js", "ui/index.html", "ui/src", "ui/style"];
 
@@ -45,7 +45,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let files = match env::var("VIBE_RELAY_UI").as_deref() {
         Ok("skip") => vec![bundle::placeholder()],
         Ok(other) => {
-            return Err(format!("VIBE_RELAY_UI={other:?}: the only value is `skip`; unset it to build the board").into());
+            return Err(format!("VIBE_RELAY_UI is {other:?}, but the only valid value is `skip`; unset it to build the board").into());
         }
         Err(_) => {
             let release = env::var("PROFILE")? == "release";
@@ -57,8 +57,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The nested build's own target directory, below the outer one. It must be another one: the outer cargo holds a lock
-/// on its own while this script runs.
+/// The target directory of the nested build, below the outer one. It must be separate, because the outer cargo locks its own
+/// while this script runs.
 fn board_target(out: &Path) -> PathBuf {
     let outer = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
     outer.unwrap_or(out).join("board")

@@ -130,6 +130,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
                 }
             }
             Frame::Activity { run_id, line } => store.note_activity(run_id, line),
+            Frame::Server {} => about.ask(),
             Frame::Resync {} => return End::Resync,
         }
     }

@@ -42,7 +42,7 @@ pub(crate) async fn token(
 #[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
 pub(crate) async fn room_token(State(state): State<AppState>, Id(project): Id<ProjectId>, _: NoBody) -> Result<(StatusCode, Json<CreatedToken>)> {
     let token = state.db.create_invite_token(&Caller::Human, &project).await?;
-    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect: through_bridge(&state.config.db_path) })))
+    Ok((StatusCode::CREATED, Json(CreatedToken { token, connect: through_bridge(&state.config.borrow().config.db_path) })))
 }
 
 /// A room's token is for the bridge, which goes on with the token that `register` answers; over HTTP each call would come from the room

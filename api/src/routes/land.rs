@@ -11,15 +11,11 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
 use domain::wire::LandingResult;
 use repo::{LandOutcome, RepoError, Repository};
-use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use crate::error::Result;
 use crate::extract::{Id, NoBody};
 use crate::state::AppState;
-
-/// Two landings at once could both write the files of the person's checkout.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 /// As many commits that nobody approved are named.
 const NAMED: usize = 5;
@@ -35,7 +31,9 @@ pub(crate) async fn land(State(state): State<AppState>, Id(id): Id<ProjectId>, _
 }
 
 async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
-    let _one = ONE_AT_A_TIME.lock().await;
+    let git_dir = db.project(&id).await?.git_dir;
+    // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
+    let _repository = repo::exclusive(Path::new(&git_dir)).await;
     let project = db.project(&id).await?;
     let merged = db.board(&id).await?.cards.iter().any(|card| card.satisfies_dependents() && card.approved_sha.is_some());
     let landing = spawn_blocking(move || bring(&project)).await??;

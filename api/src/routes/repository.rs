@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
+use domain::config::Config;
 use domain::refusal::Refusal;
 use domain::runs::evidence::RepositoryInfo;
 use serde::Deserialize;
@@ -21,7 +22,7 @@ use crate::state::AppState;
 pub(crate) struct Wanted {
     /// Any folder of the repository's checkout. The configuration's when missing.
     pub(crate) path: Option<String>,
-    /// The checked-out branch when missing.
+    /// When missing: the configured branch if the path is in the configured repository, otherwise the checked-out one.
     pub(crate) base_branch: Option<String>,
 }
 
@@ -34,23 +35,28 @@ pub(crate) async fn show(State(state): State<AppState>, Parameters(wanted): Para
 /// Looks at the repository that is `wanted`, or at the configuration's.
 pub(crate) async fn probe(state: &AppState, wanted: Wanted) -> Result<RepositoryInfo> {
     let given = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    let (path, base_branch) = match given(&wanted.path) {
-        Some(path) => (absolute(&path)?, given(&wanted.base_branch)),
-        None => {
-            let configured = state.config.repo_path.clone().ok_or_else(|| {
-                Refusal::invalid(
-                    "repo_path",
-                    "no repository is named",
-                    "Name a folder of a git repository, or set \"repo_path\" in the configuration.",
-                )
-            })?;
-            (configured, given(&wanted.base_branch).or_else(|| state.config.base_branch.clone()))
-        }
+    let config = state.config.borrow().config.clone();
+    let path = match given(&wanted.path) {
+        Some(path) => absolute(&path)?,
+        None => config.repo_path.clone().ok_or_else(|| {
+            Refusal::invalid("repo_path", "no repository is named", "Name a folder of a git repository, or set \"repo_path\" in the configuration.")
+        })?,
     };
+    let base_branch = given(&wanted.base_branch);
     if base_branch.as_ref().is_some_and(|branch| branch.contains('\0')) {
         return Err(Refusal::invalid("base_branch", "it holds a NUL character", "Name an existing local branch.").into());
     }
-    Ok(spawn_blocking(move || repo::probe(&path, base_branch.as_deref())).await??)
+    Ok(spawn_blocking(move || {
+        let base_branch = base_branch.or_else(|| configured_base(&config, &path));
+        repo::probe(&path, base_branch.as_deref())
+    })
+    .await??)
+}
+
+/// The configured base branch, if `path` is in the configured repository: no other repository needs to have that branch.
+fn configured_base(config: &Config, path: &Path) -> Option<String> {
+    let configured = repo::git_dir(config.repo_path.as_ref()?).ok()?;
+    (repo::git_dir(path).ok()? == configured).then(|| config.base_branch.clone())?
 }
 
 /// The path as a person writes it: absolute, or from their home. The server's own folder is nobody's starting point.

@@ -13,10 +13,12 @@ use crate::state::AppState;
 /// Version, what keeps agents from starting, and the demonstration
 #[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerInfo)))]
 pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<ServerInfo>> {
+    let live = state.config.borrow().clone();
     Ok(Json(ServerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         epoch: state.db.epoch().to_owned(),
-        repo_path: state.config.repo_path.as_ref().map(|path| path.display().to_string()),
+        repo_path: live.config.repo_path.as_ref().map(|path| path.display().to_string()),
+        config_notice: live.notice,
         parked: state.db.parkings().await?,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))

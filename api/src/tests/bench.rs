@@ -1,13 +1,12 @@
 //! A server on a temporary database and repository, asked without a network.
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
 use domain::board::status::Status;
 use domain::board::task::{NewTask, Task};
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -19,7 +18,7 @@ use domain::wire::NewProject;
 use repo::testing::TestRepository;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -64,7 +63,7 @@ impl Bench {
         db.set_human_token(TOKEN).await.unwrap();
         let mut state = AppState {
             db,
-            config: Arc::new(config),
+            config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
             sign_in: SignIn::new(TOKEN),
             activity: broadcast::Sender::new(16),

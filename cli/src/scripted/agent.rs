@@ -1,12 +1,12 @@
-//! The scripted agent: behaves as `claude -p` with stream-json does, and plays a scenario where that would ask a model. Its commits, files
-//! and MCP calls are real. It must not know the board or the runner: it sees its prompt, its folder and its MCP server.
+//! The scripted agent: behaves like `claude -p` with stream-json, but plays a scenario instead of asking a model. Its commits, files and MCP
+//! calls are real. Must not know the board or the runner; it sees only its prompt, its folder and its MCP server.
 
 use std::io;
 use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::arguments::{ArgumentError, Arguments, Session as Wanted};
+use super::arguments::{ArgumentError, Arguments, Session as SessionChoice};
 use super::mcp_client::{ConfigError, McpServer};
 use super::scenario::{Scenario, ScenarioError};
 use super::session::{self, Session, SessionError};
@@ -17,10 +17,10 @@ mod turn;
 
 use input::Input;
 
-/// Exit status after SIGTERM, as a shell counts it.
+/// The exit status after SIGTERM, as in a shell.
 const TERMINATED: u8 = 143;
 
-/// Why the agent ends without having played.
+/// The reason why the agent ends without playing.
 #[derive(Debug, thiserror::Error)]
 enum AgentError {
     #[error(transparent)]
@@ -61,7 +61,7 @@ fn fail(error: &AgentError) -> u8 {
         text.push_str(&format!(": {inner}"));
         cause = inner.source();
     }
-    // There is nobody left to tell when stderr is gone.
+    // Nothing can be reported without standard error.
     let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{text}\n"));
     1
 }
@@ -76,11 +76,11 @@ async fn play(arguments: &[String]) -> Result<u8, AgentError> {
     let mut server = arguments.mcp_config.as_deref().map(|config| McpServer::read(config, &folder)).transpose()?;
 
     let sessions = session::folder(&arguments.scenario);
-    let (Wanted::New(session_id) | Wanted::Resume(session_id)) = arguments.session;
+    let (SessionChoice::New(session_id) | SessionChoice::Resume(session_id)) = arguments.session;
     let stream = Stream { session_id, model: arguments.model.clone(), cwd: folder.display().to_string() };
     let session = match arguments.session {
-        Wanted::New(id) => Session::create(&sessions, id)?,
-        Wanted::Resume(id) => match Session::resume(&sessions, id) {
+        SessionChoice::New(id) => Session::create(&sessions, id)?,
+        SessionChoice::Resume(id) => match Session::resume(&sessions, id) {
             Err(error @ SessionError::Unknown(_)) => {
                 stream::print(&turn::no_session(&stream, &error))?;
                 return Err(error.into());

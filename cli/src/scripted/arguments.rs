@@ -1,33 +1,33 @@
-//! The command line of the scripted agent: the flags that a runner passes to `claude`. Flags without a meaning here are accepted and left
-//! alone, so that a runner needs no second list. It must not know what the flags lead to.
+//! The command line of the scripted agent: the flags that a runner passes to `claude`. Flags without an effect here are accepted, so the
+//! runner needs only one list. Must not know what the flags do.
 
 use std::path::PathBuf;
 
 use uuid::Uuid;
 
-/// What the scripted agent takes from its command line.
+/// The flags that affect the scripted agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arguments {
     pub(super) scenario: PathBuf,
     pub(super) session: Session,
     pub(super) model: String,
-    /// A file, or JSON itself.
+    /// A file name, or the JSON itself.
     pub(super) mcp_config: Option<String>,
-    /// The built-in tools that the role may use; nothing means all.
+    /// The built-in tools of the role; `None` means all.
     pub(super) tools: Option<Vec<String>>,
     pub(super) system_prompt_file: Option<PathBuf>,
-    /// Whether user messages are echoed when they are taken.
+    /// Whether user messages are echoed when they are read.
     pub(super) replay: bool,
 }
 
-/// Which session the agent works in.
+/// The session to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Session {
     New(Uuid),
     Resume(Uuid),
 }
 
-/// Why the command line cannot be used.
+/// The reason why the command line is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ArgumentError {
     #[error("--scenario is missing: name the scenario file")]
@@ -38,17 +38,17 @@ pub(super) enum ArgumentError {
     SessionId(String),
     #[error("--session-id and --resume exclude each other: pass one")]
     TwoSessions,
-    #[error("--{0} must be stream-json: the scripted agent speaks nothing else")]
+    #[error("--{0} must be stream-json: the scripted agent supports no other format")]
     Format(&'static str),
     #[error("--output-format stream-json requires --verbose")]
     NotVerbose,
 }
 
 impl Arguments {
-    /// Reads the arguments after the program's and the command's name.
+    /// Parses the arguments after the command name.
     ///
     /// # Errors
-    /// A flag that matters is missing or has no value that can be used.
+    /// A required flag is missing or has an invalid value.
     pub(super) fn parse(arguments: &[String]) -> Result<Self, ArgumentError> {
         let mut flags = Flags::split(arguments);
         let scenario = flags.value("--scenario")?.map(PathBuf::from).ok_or(ArgumentError::NoScenario)?;
@@ -81,7 +81,7 @@ impl Arguments {
     }
 }
 
-/// Flags with the values that follow them. What a flag means is not known here: a value is whatever does not begin with `-`.
+/// Flags with the values that follow them. A value is anything that does not start with `-`.
 struct Flags(Vec<(String, Option<String>)>);
 
 impl Flags {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runners_whole_command_line_is_read() {
+    fn complete_command_line_is_parsed() {
         let line = format!(
             "--scenario s.json -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --session-id {ID} \
              --append-system-prompt-file role.md --model m1 --mcp-config mcp.json --strict-mcp-config --setting-sources user \
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_required() {
+    fn missing_required_flags_are_rejected() {
         let base = "--input-format stream-json --output-format stream-json --verbose";
         assert_eq!(parse(base), Err(ArgumentError::NoScenario));
         assert_eq!(parse("--scenario s --output-format stream-json --verbose"), Err(ArgumentError::Format("input-format")));

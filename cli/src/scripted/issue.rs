@@ -1,4 +1,4 @@
-//! Reads the `<issue>` block by which an agent knows its task. It must not know how the block is written, beyond `Key: value` lines.
+//! Reads the `<issue>` block that tells an agent its task. Must not know the block's format beyond `Key: value` lines.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// The first `<issue>` block of a prompt, or nothing when there is none. Continuation lines are indented and therefore no keys;
-    /// the first line of a key wins.
+    /// Finds the first `<issue>` block of a prompt. Indented lines continue a value; the first line of a key wins.
     pub fn find(prompt: &str) -> Option<Self> {
         let (_, rest) = prompt.split_once("<issue>")?;
         let (block, _) = rest.split_once("</issue>")?;
@@ -23,7 +22,7 @@ impl Issue {
         Some(Self { lines })
     }
 
-    /// The value of one line, by its key as written (`Task`, `Worktree`); nothing when the line is missing or empty.
+    /// The value of a key such as `Task` or `Worktree`; `None` if the line is missing or empty.
     pub fn line(&self, key: &str) -> Option<&str> {
         self.lines.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
@@ -34,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_and_continuation_lines_are_not() {
+    fn continuation_lines_are_not_keys() {
         let prompt = "<issue>\nTitle: Add: a footer\nDescription: first\n  Task: TASK-999\nPhase: coder\nTask: TASK-004\nParent:\n</issue>\n<comments>\nTask: TASK-7\n</comments>";
         let issue = Issue::find(prompt).unwrap();
         assert_eq!(issue.line("Title"), Some("Add: a footer"));

@@ -1,4 +1,4 @@
-//! The scripted agent's side of MCP: one server over stdio, newline JSON-RPC in protocol 2025-11-25. It must not know the board's tools.
+//! The scripted agent's side of MCP: one server over stdio, newline JSON-RPC in protocol 2025-11-25. Must not know the board's tools.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::tool::Outcome;
 
 /// How long a server may take to answer `initialize` and `tools/list`: Claude Code's default of `MCP_TIMEOUT`.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a server may take to end when its stdin is closed.
+/// How long a server may take to exit after its standard input is closed.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Deserialize)]
@@ -24,7 +24,7 @@ struct ConfigFile {
     servers: BTreeMap<String, ServerConfig>,
 }
 
-/// One entry of an `--mcp-config`. Other keys (`type`, `alwaysLoad`) mean nothing here.
+/// One entry of an `--mcp-config`. Other keys (`type`, `alwaysLoad`) are ignored.
 #[derive(Debug, Clone, Deserialize)]
 struct ServerConfig {
     command: String,
@@ -34,7 +34,7 @@ struct ServerConfig {
     env: BTreeMap<String, String>,
 }
 
-/// Why an `--mcp-config` cannot be used.
+/// The reason why an `--mcp-config` is not valid.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConfigError {
     #[error("the MCP config {} could not be read", path.display())]
@@ -45,7 +45,7 @@ pub(super) enum ConfigError {
     Count(usize),
 }
 
-/// Why a call did not reach the server or its answer did not come back.
+/// The reason why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
     #[error("Connection closed")]
@@ -58,12 +58,12 @@ enum CallError {
     Timeout,
 }
 
-/// The server that an agent was told to connect to.
+/// The server to connect to.
 #[derive(Debug)]
 pub(super) struct McpServer {
     name: String,
     config: ServerConfig,
-    /// Where the server is started.
+    /// The working folder of the server.
     folder: PathBuf,
     connection: Option<Connection>,
     tools: Vec<String>,
@@ -94,7 +94,7 @@ impl McpServer {
         Ok(Self { name, config, folder: folder.to_owned(), connection: None, tools: Vec::new() })
     }
 
-    /// Starts the server and lists its tools; a failure is reported on stderr and leaves the server unconnected, as in Claude Code.
+    /// Starts the server and lists its tools. A failure is reported on standard error and leaves the server unconnected, as in Claude Code.
     pub(super) async fn start(&mut self) {
         if let Err(error) = self.connect().await {
             let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("MCP server {}: {error}\n", self.name));
@@ -105,7 +105,7 @@ impl McpServer {
         &self.name
     }
 
-    /// The word of Claude Code's `init` line.
+    /// The status in Claude Code's `init` line.
     pub(super) fn status(&self) -> &'static str {
         if self.connection.is_some() { "connected" } else { "failed" }
     }
@@ -115,7 +115,7 @@ impl McpServer {
         &self.tools
     }
 
-    /// Calls a tool by its full name. `id` is the id of the tool call in the stream; a bridge on the way puts its own in its place.
+    /// Calls a tool by its full name. `id` is the tool call's id in the stream; a bridge replaces it with its own.
     pub(super) async fn call(&mut self, tool: &str, input: &Map<String, Value>, id: &str) -> Outcome {
         let prefix = format!("mcp__{}__", self.name);
         let Some(name) = tool.strip_prefix(&prefix).filter(|_| self.tools.iter().any(|known| known == tool)) else {
@@ -135,7 +135,7 @@ impl McpServer {
         let connection = self.connection.as_mut().ok_or(CallError::Closed)?;
         let answer = connection.request("tools/call", parameters).await;
         if matches!(answer, Err(CallError::Closed)) {
-            // The next call starts the server again.
+            // The next call restarts the server.
             self.connection = None;
         }
         answer
@@ -151,11 +151,11 @@ impl McpServer {
         Ok(())
     }
 
-    /// Ends the server by closing its stdin; after a short wait it is killed.
+    /// Closes the server's standard input, and kills the server if it does not exit.
     pub(super) async fn stop(&mut self) {
         if let Some(Connection { mut child, stdin, .. }) = self.connection.take() {
             drop(stdin);
-            // Dropping the child kills it where it has not ended by itself.
+            // Dropping the child kills it if it is still running.
             let _ = tokio::time::timeout(END_TIMEOUT, child.wait()).await;
         }
     }
@@ -210,7 +210,7 @@ impl Connection {
     }
 }
 
-/// A model reads the text blocks of a result, nothing else.
+/// Converts a result: a model reads only its text blocks.
 fn outcome(result: &Value) -> Outcome {
     let blocks = result["content"].as_array().into_iter().flatten();
     let text = blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n");

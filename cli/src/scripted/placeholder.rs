@@ -1,4 +1,4 @@
-//! Fills `{{…}}` in a scenario's strings from the issue and from earlier tool results. It must not know who plays the scenario.
+//! Fills `{{…}}` in a scenario's strings from the issue and from earlier tool results. Must not know who plays the scenario.
 //!
 //! | placeholder | becomes |
 //! |---|---|
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use super::issue::Issue;
 
-/// What a placeholder may refer to.
+/// The values that placeholders refer to.
 pub(super) struct Sources<'a> {
     pub(super) issue: &'a Issue,
     /// Tool results since the last prompt, in the order of their calls.
     pub(super) results: Vec<&'a str>,
 }
 
-/// Why a string of the scenario cannot be filled.
+/// The reason why a string of the scenario cannot be filled.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceholderError {
     #[error("`{{{{` without `}}}}` in {0:?}: close the placeholder")]
@@ -99,8 +99,8 @@ impl<'a> Placeholder<'a> {
     }
 }
 
-/// Looks into the first JSON object or array of a text, because words may stand before it and notices after it. A string is taken as it is,
-/// any other value as JSON.
+/// Reads a value from the first JSON object or array of a text, which may have words before and notices after it. A string is returned as it
+/// is, any other value as JSON.
 fn json_at(text: &str, path: &str) -> Option<String> {
     let json = &text[text.find(['{', '['])?..];
     let root: Value = serde_json::Deserializer::from_str(json).into_iter().next()?.ok()?;
@@ -111,7 +111,7 @@ fn json_at(text: &str, path: &str) -> Option<String> {
     Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
 }
 
-/// Splits a string at its placeholders: text before, name; the rest of the string comes last without a name.
+/// Splits a string into pieces of text, each followed by the name of a placeholder; the last piece has no name.
 fn pieces(text: &str) -> Result<Vec<(&str, Option<&str>)>, PlaceholderError> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -128,7 +128,7 @@ fn pieces(text: &str) -> Result<Vec<(&str, Option<&str>)>, PlaceholderError> {
     Ok(pieces)
 }
 
-/// Checks the placeholders of a string without values, so that a scenario is refused when it is read and not in the middle of a run.
+/// Checks the placeholders of a string without values, to reject a scenario before it runs.
 pub(super) fn check(text: &str) -> Result<(), PlaceholderError> {
     pieces(text)?.into_iter().filter_map(|(_, name)| name).try_for_each(|name| Placeholder::parse(name).map(|_| ()))
 }

@@ -1,5 +1,5 @@
-//! What an agent of a scenario does next: a pure function of the scenario and of what was said so far. It must hold no memory: a retried
-//! request, a killed agent or a resumed session then meets the same turn again.
+//! The next step of a scripted agent: a pure function of the scenario and the conversation so far. Must not hold state, because a retried
+//! request, a killed agent or a resumed session has to get the same turn again.
 
 use std::time::Duration;
 
@@ -11,28 +11,28 @@ use super::issue::Issue;
 use super::placeholder::{self, PlaceholderError, Sources};
 use super::scenario::{Call, Failure, Part, Scenario};
 
-/// One thing said in a conversation.
+/// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Entry {
-    /// A prompt: it begins a new piece of work.
+    /// A prompt, which starts new work.
     Human { text: String },
-    /// A message that arrived while the agent worked: it is read, and begins nothing.
+    /// A message that arrived while the agent worked. It starts no new work.
     Steering { text: String },
     /// One answer of the model.
     Assistant { text: String, calls: Vec<Called> },
-    /// What a tool call gave.
+    /// The result of a tool call.
     Result { id: String, text: String, is_error: bool },
 }
 
 impl Entry {
-    /// A message that an agent was sent between two turns. What others wrote to it is read, and begins nothing; everything else is a prompt.
+    /// A message between two turns. An inbox starts no new work; everything else is a prompt.
     pub fn user(text: String) -> Self {
         if inbox::is_told(&text) { Self::Steering { text } } else { Self::Human { text } }
     }
 }
 
-/// A tool call that was made.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Called {
@@ -41,7 +41,7 @@ pub struct Called {
     pub input: Map<String, Value>,
 }
 
-/// Everything said in one session, oldest first.
+/// All entries of one session, oldest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
     pub entries: Vec<Entry>,
@@ -65,7 +65,7 @@ impl Conversation {
         self.since_prompt().iter().filter(|entry| matches!(entry, Entry::Assistant { .. })).count()
     }
 
-    /// Tool results since the last prompt, in the order of their calls and not of their arrival.
+    /// Tool results since the last prompt, in the order of their calls.
     fn results(&self) -> Vec<&str> {
         let recent = self.since_prompt();
         let calls = recent.iter().filter_map(|entry| match entry {
@@ -81,13 +81,13 @@ impl Conversation {
         calls.flatten().filter_map(|call| result(&call.id)).collect()
     }
 
-    /// The issue of the latest prompt that has one: a nudge or a person's message repeats none.
+    /// The issue of the latest prompt that has one; reminders and messages have none.
     pub fn issue(&self) -> Option<Issue> {
         self.prompts().rev().find_map(Issue::find)
     }
 }
 
-/// What to do next. Without calls it ends the agent's work on this prompt.
+/// The next step. A step without calls ends the work on this prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Which part is played, counted from 0.
@@ -100,13 +100,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that says something and ends the work.
+    /// A step that prints a text and ends the work.
     pub fn text(text: &str) -> Self {
         Self { part: 0, pause: Duration::ZERO, text: text.to_owned(), calls: Vec::new(), failure: None }
     }
 }
 
-/// Why there is no next step: the scenario does not fit what happens.
+/// The reason why the scenario has no next step.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
     #[error("no prompt of the conversation has an <issue> block with Phase: and Title: lines")]
@@ -117,7 +117,7 @@ pub enum PlayError {
     Placeholder { part: usize, turn: usize, source: PlaceholderError },
 }
 
-/// The next step of the agent whose conversation this is.
+/// The next step in a conversation.
 ///
 /// # Errors
 /// The prompt has no issue, no part fits it, or a placeholder of the turn has no value.

@@ -1,7 +1,7 @@
-//! The scenario file: which agent does what, in JSON. It must not know who plays it.
+//! The scenario file in JSON: the steps of every agent. Must not know who plays it.
 //!
-//! A scenario is a list of parts. The first part that fits the agent is played: a list of turns, each of which is what a model would answer
-//! once: a text, tool calls, or both. Parts for special cases therefore stand before the general one.
+//! A scenario is a list of parts, and an agent plays the first part that matches it. A part is a list of turns, and a turn is one answer of a
+//! model: text, tool calls, or both. Put parts for special cases before the general one.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use serde_json::{Map, Value};
 use super::placeholder::{self, PlaceholderError};
 use super::tool::BuiltIn;
 
-/// A whole scenario, as read from a file that passed every check.
+/// A scenario that passed every check.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub parts: Vec<Part>,
 }
 
-/// What one agent does after one prompt.
+/// The work of one agent after one prompt.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -30,9 +30,9 @@ pub struct Part {
     pub phase: AgentKind,
     /// Text that the task's title contains.
     pub title: Option<String>,
-    /// How often this session was prompted, this prompt included: 1 is the first attempt, 2 the work after a send-back or an answer.
+    /// How often this session was prompted, including this prompt: 1 is the first attempt, 2 follows a rejection or an answer.
     pub attempt: Option<NonZeroU32>,
-    /// What the latest prompt must contain. A fresh session (a reviewer's second look) is told from the first one by its comments.
+    /// A pattern that the latest prompt must match. It tells a reviewer's second session from the first by the comments.
     pub sees: Option<Pattern>,
     pub turns: Vec<Turn>,
     /// Makes the model fail before the first turn.
@@ -47,12 +47,12 @@ pub struct Turn {
     pub text: String,
     #[serde(default)]
     pub calls: Vec<Call>,
-    /// Milliseconds before the turn, so that a person can watch.
+    /// Milliseconds before the turn, to let people watch.
     #[serde(default)]
     pub pause_ms: u64,
 }
 
-/// The tool that starts a helper. The real program has it; the scripted agent works alone, and answers that there is no such tool.
+/// The tool that starts a helper. Only the real program has it; the scripted agent answers that the tool does not exist.
 const HELPER: &str = "Agent";
 
 /// One tool call: `Bash`, `Write`, `Edit`, `Read`, `Agent`, or an MCP tool by its full name. Strings of the input may hold placeholders.
@@ -99,7 +99,7 @@ impl Turn {
     }
 }
 
-/// Why a scenario cannot be played. Parts, turns and calls are counted from 1, as a person reads the file.
+/// The reason why a scenario is not valid. Parts, turns and calls are counted from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     #[error("the scenario {} could not be read: check the path", path.display())]
@@ -108,7 +108,7 @@ pub enum ScenarioError {
     Json(#[from] serde_json::Error),
     #[error("part {part}, turn {turn}: only the last turn may be without calls, because a turn without calls ends the agent's work")]
     EndsEarly { part: usize, turn: usize },
-    #[error("part {part}, turn {turn}: {tool:?} is no tool: use Bash, Write, Edit, Read or an MCP tool as mcp__server__tool")]
+    #[error("part {part}, turn {turn}: {tool:?} is not a tool: use Bash, Write, Edit, Read or an MCP tool as mcp__server__tool")]
     Tool { part: usize, turn: usize, tool: String },
     #[error("part {part}, turn {turn}: the input of {tool} is not valid: {source}")]
     Input { part: usize, turn: usize, tool: String, source: serde_json::Error },
@@ -120,17 +120,17 @@ impl Scenario {
     /// Reads and checks a scenario file.
     ///
     /// # Errors
-    /// The file cannot be read, or [`Scenario::parse`] refuses it.
+    /// The file cannot be read, or [`Scenario::parse`] rejects it.
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         let text = std::fs::read_to_string(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
         Self::parse(&text)
     }
 
-    /// Reads a scenario from JSON. Unknown keys, unknown tools, wrong tool inputs and unknown placeholders are refused here, so that a
-    /// scenario cannot stop in its middle for a typing mistake.
+    /// Parses a scenario. Unknown keys, tools and placeholders and invalid tool inputs are errors, so a typing mistake cannot stop a scenario
+    /// halfway.
     ///
     /// # Errors
-    /// Names the part, the turn and what is wrong with it.
+    /// The part, the turn and the mistake.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = serde_json::from_str(text)?;
         for (index, part) in scenario.parts.iter().enumerate() {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_refused_when_the_file_is_read() {
+    fn mistakes_are_rejected_when_parsing() {
         let part = |turns: &str| format!(r#"{{"parts":[{{"phase":"coder","turns":[{turns}]}}]}}"#);
         let cases = [
             (r#"{"parts":[{"phase":"coder","turn":[]}]}"#.to_owned(), "unknown field `turn`"),
@@ -189,7 +189,7 @@ mod tests {
             (r#"{"parts":[{"phase":"coder","attempt":0,"turns":[]}]}"#.to_owned(), "nonzero"),
             (r#"{"parts":[{"phase":"coder","sees":"(","turns":[]}]}"#.to_owned(), "unclosed group"),
             (part(r#"{"text":"a"},{"text":"b"}"#), "part 1, turn 1: only the last turn"),
-            (part(r#"{"calls":[{"tool":"Bsh","input":{}}]}"#), "\"Bsh\" is no tool"),
+            (part(r#"{"calls":[{"tool":"Bsh","input":{}}]}"#), "\"Bsh\" is not a tool"),
             (part(r#"{"calls":[{"tool":"Bash","input":{"cmd":"ls"}}]}"#), "the input of Bash is not valid: unknown field `cmd`"),
             (part(r#"{"calls":[{"tool":"mcp__a__b","input":{"x":["{{nope}}"]}}]}"#), "unknown placeholder `{{nope}}`"),
         ];

@@ -1,5 +1,5 @@
-//! The session file of a scripted agent: one JSON line for each thing said, beside the scenario, so that a session survives the process and
-//! can be resumed. It must not know what is played.
+//! The session file of a scripted agent, beside the scenario: one JSON line per entry, from which a later process can resume the session.
+//! Must not know the scenario.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::player::{Conversation, Entry};
 
-/// The result of a tool call that was running when its agent was killed, as Claude Code words it.
+/// The result of a tool call that was running when its agent was killed, in Claude Code's words.
 const INTERRUPTED: &str = "[Tool call interrupted: the agent ended before the call returned; its outcome is unknown]";
 
 /// An open session.
@@ -18,11 +18,11 @@ const INTERRUPTED: &str = "[Tool call interrupted: the agent ended before the ca
 pub(super) struct Session {
     path: PathBuf,
     conversation: Conversation,
-    /// Opened with the first entry: a session that was never prompted leaves nothing behind.
+    /// Opened with the first entry, so a session without a prompt leaves no file.
     file: Option<File>,
 }
 
-/// Why a session cannot be opened or continued.
+/// The reason why a session cannot be opened or continued.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
     #[error("No conversation found with session ID: {0}")]
@@ -35,7 +35,7 @@ pub(super) enum SessionError {
     Damaged { path: PathBuf, line: usize, source: serde_json::Error },
 }
 
-/// Where the sessions of a scenario are kept: `{scenario}.sessions`.
+/// The folder of a scenario's sessions: `{scenario}.sessions`.
 pub(super) fn folder(scenario: &Path) -> PathBuf {
     let mut name = scenario.as_os_str().to_owned();
     name.push(".sessions");
@@ -43,7 +43,7 @@ pub(super) fn folder(scenario: &Path) -> PathBuf {
 }
 
 impl Session {
-    /// A session that must not exist yet.
+    /// Creates a session.
     ///
     /// # Errors
     /// The id is already in use.
@@ -55,7 +55,7 @@ impl Session {
         Ok(Self { path, conversation: Conversation::default(), file: None })
     }
 
-    /// A session that exists. Calls that were cut off get a result that says so.
+    /// Opens an existing session. Interrupted calls get a result that says so.
     ///
     /// # Errors
     /// No session has this id, or its file cannot be read.
@@ -81,7 +81,7 @@ impl Session {
         &self.conversation
     }
 
-    /// Adds what was said; it is in the file when this returns.
+    /// Adds an entry, which is in the file when this returns.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -98,7 +98,7 @@ impl Session {
         Ok(())
     }
 
-    /// Size of everything said, in characters of its text.
+    /// The size of the conversation in characters.
     pub(super) fn characters(&self) -> usize {
         let size = |entry: &Entry| match entry {
             Entry::Human { text } | Entry::Steering { text } | Entry::Result { text, .. } => text.len(),
@@ -133,10 +133,10 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
 }
 
-/// Counts one more failure of a part for a task, across sessions, and says how many there were before it.
+/// Counts a failure of a part for a task, across sessions, and returns the number of earlier ones.
 ///
 /// # Errors
-/// The list of failures cannot be read or written.
+/// The failure counts cannot be read or written.
 pub(super) fn count_failure(folder: &Path, part: usize, task: &str) -> Result<u32, SessionError> {
     let path = folder.join("failures");
     let count = || -> io::Result<u32> {
@@ -157,7 +157,7 @@ mod tests {
     use crate::scripted::player::Called;
 
     #[test]
-    fn a_session_survives_and_is_repaired() {
+    fn resumed_session_completes_interrupted_calls() {
         let folder = tempfile::tempdir().unwrap();
         let id = Uuid::new_v4();
         assert!(matches!(Session::resume(folder.path(), id), Err(SessionError::Unknown(_))));
@@ -167,7 +167,7 @@ mod tests {
         session.append(Entry::Assistant { text: String::new(), calls: vec![call] }).unwrap();
         assert!(matches!(Session::create(folder.path(), id), Err(SessionError::InUse(_))));
 
-        // The agent is killed in the middle of the call.
+        // The agent is killed during the call.
         drop(session);
         let resumed = Session::resume(folder.path(), id).unwrap();
         let last = resumed.conversation().entries.last();

@@ -1,4 +1,4 @@
-//! The lines that the scripted agent prints: Claude Code's stream-json, field by field. It must not know why a line is printed.
+//! The lines that the scripted agent prints: Claude Code's stream-json, field by field. Must not know why a line is printed.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 use super::tool::Outcome;
 
-/// Tokens that the pretended model can hold: what a reader of `modelUsage` divides by.
+/// The context window of the imitated model, in tokens.
 const CONTEXT_WINDOW: u64 = 200_000;
-/// Tokens that any agent uses before the conversation: system prompt and tools.
+/// The tokens of the system prompt and the tools.
 const BASE_TOKENS: u64 = 6_000;
 
-/// What is the same on every line of one process.
+/// The fields that all lines of a process share.
 #[derive(Debug, Clone)]
 pub(super) struct Stream {
     pub(super) session_id: Uuid,
@@ -21,17 +21,17 @@ pub(super) struct Stream {
     pub(super) cwd: String,
 }
 
-/// Totals of one user turn, for its `result` line.
+/// The totals of one user turn, for its `result` line.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) started: Instant,
     pub(super) index: u64,
     pub(super) answers: u64,
-    /// Size of the conversation in characters, which stand for tokens at four to one.
+    /// The size of the conversation in characters; four count as one token.
     pub(super) characters: usize,
 }
 
-/// How a user turn ended.
+/// The end of a user turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     Completed {
@@ -41,7 +41,7 @@ pub(super) enum End {
         status: u16,
         message: String,
     },
-    /// Before any turn: the session is not there.
+    /// The session does not exist, so no turn was played.
     NoSession {
         message: String,
     },
@@ -64,7 +64,7 @@ impl Stream {
         }))
     }
 
-    /// A user message at the moment when it was taken.
+    /// A user message, echoed when it is read.
     pub(super) fn replay(&self, text: &str, uuid: Option<&str>) -> Value {
         let mut line = self.stamped(json!({
             "type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": null, "isReplay": true,
@@ -139,7 +139,7 @@ impl Stream {
         line
     }
 
-    /// The answer to a control request of a kind that a scripted agent has no use for.
+    /// The answer to an unsupported control request.
     pub(super) fn unsupported(request_id: &Value, subtype: &str) -> Value {
         json!({"type": "control_response", "response": {
             "subtype": "error", "request_id": request_id, "error_code": "unsupported_request",
@@ -183,10 +183,10 @@ fn error_type(status: u16) -> &'static str {
     }
 }
 
-/// Prints one line and hands it to the reader at once.
+/// Prints one line and flushes it.
 ///
 /// # Errors
-/// Nobody reads any more.
+/// Standard output is closed.
 pub(super) fn print(line: &Value) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, line)?;

@@ -1,4 +1,4 @@
-//! The built-in tools of an agent, done for real in its folder: Bash, Write, Edit, Read. It must not know the stream or the session.
+//! The built-in tools of an agent, which really work in its folder: Bash, Write, Edit and Read. Must not know the stream or the session.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use runner::process;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The longest that one Bash command may take, as in Claude Code.
+/// The time limit of a Bash command, as in Claude Code.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A built-in tool call with its checked input.
@@ -23,7 +23,7 @@ pub(super) enum BuiltIn {
 #[serde(deny_unknown_fields)]
 pub(super) struct Bash {
     command: String,
-    /// Shown to people by Claude Code; has no effect.
+    /// Claude Code shows it to people; it has no effect here.
     #[serde(default, rename = "description")]
     _description: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Read {
     file_path: String,
 }
 
-/// What a tool call gave: the text that the model reads, and the structured form that only the stream carries.
+/// The result of a tool call: the text for the model, and the structured form that only the stream carries.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
     pub(super) text: String,
@@ -72,7 +72,7 @@ impl BuiltIn {
     /// The names that [`BuiltIn::parse`] knows.
     pub(super) const NAMES: [&'static str; 4] = ["Bash", "Edit", "Read", "Write"];
 
-    /// Nothing when there is no built-in tool of this name.
+    /// Returns `None` if no built-in tool has this name.
     pub(super) fn parse(tool: &str, input: &Map<String, Value>) -> Option<Result<Self, serde_json::Error>> {
         let input = Value::Object(input.clone());
         Some(match tool {
@@ -84,7 +84,7 @@ impl BuiltIn {
         })
     }
 
-    /// Runs the tool in `folder`. A failure is an outcome that the model reads, never an error of the agent.
+    /// Runs the tool in `folder`. A failure is an outcome for the model, not an error of the agent.
     pub(super) async fn run(&self, folder: &Path) -> Outcome {
         match self {
             Self::Bash(bash) => run_command(&bash.command, folder).await,
@@ -101,7 +101,7 @@ async fn run_command(command: &str, folder: &Path) -> Outcome {
         Err(error) => return Outcome::error(error.to_string()),
     };
     let (stdout, stderr) = (output.stdout.trim_end(), output.stderr.trim_end());
-    // Without a code a signal ended it, which Claude Code reports as 137.
+    // A command without a code was killed by a signal, which Claude Code reports as 137.
     let failed = (output.code != Some(0)).then(|| format!("Exit code {}", output.code.unwrap_or(137)));
     let parts = [failed.as_deref().unwrap_or_default(), stdout, stderr];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tools_work_in_the_agents_folder() {
+    async fn tools_work_in_the_given_folder() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         let wrote = run(at, "Write", json!({"file_path": "a/b.txt", "content": "one\ntwo\none\n"})).await;

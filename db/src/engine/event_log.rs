@@ -48,7 +48,7 @@ impl Db {
     /// When the store fails.
     pub async fn has_events_after(&self, seq: Seq) -> Result<bool> {
         let oldest: Option<Seq> = sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&self.readers).await?;
-        Ok(oldest.is_none_or(|oldest| oldest <= seq + 1))
+        Ok(oldest.is_none_or(|oldest| oldest <= seq.saturating_add(1)))
     }
 
     /// How many events follow `seq`.

@@ -1,11 +1,14 @@
 //! What the runner plans from: everything that is open, read in one snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use domain::board::card::Card;
 use domain::board::project::Project;
+use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::parking::Parking;
 use domain::runs::run::Run;
@@ -27,9 +30,11 @@ use crate::team::presence::Presence;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
-    /// In the order of their ids. All of them: dependencies point to finished ones. Nothing is planned from comments, attempts, costs and
-    /// builders, nor from what a begun task once waited for: their cards have none.
+    /// Active tasks, ordered by id: open, with a live run, with a checkout, or with a pending branch decision. Their cards carry no counts of
+    /// comments, attempts and costs, no builders, and no dependencies once the task has started.
     pub tasks: Vec<TaskSnapshot>,
+    /// Finished tasks that an open task names as its parent or as a dependency, unless they are in `tasks`.
+    pub referenced: BTreeMap<TaskId, ReferencedTask>,
     pub live: Vec<Run>,
     pub parkings: Vec<Parking>,
     /// Open handshakes for which only such are waited who do not listen, and when the last of these is given up.
@@ -46,6 +51,14 @@ pub struct TaskSnapshot {
     pub last_failure: Option<FailureClass>,
     pub retry_at: Option<Timestamp>,
     pub assignee: Option<AssigneePresence>,
+}
+
+/// Facts about a finished task that decide whether the tasks that refer to it may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferencedTask {
+    pub phase: AgentKind,
+    pub status: Status,
+    pub satisfies_dependents: bool,
 }
 
 /// What was heard of the agent from outside that has a task.
@@ -84,7 +97,9 @@ impl Db {
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
         let live = rows.iter().map(run::run_of).collect::<Result<_>>()?;
         snapshot.rollback().await?;
-        Ok(Snapshot { projects, tasks, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
+        let (tasks, finished): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|known| is_active(&known.task));
+        let referenced = referenced_by(&tasks, &finished);
+        Ok(Snapshot { projects, tasks, referenced, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
     }
 
     /// Stores why tasks are not worked on, where it changed.
@@ -106,7 +121,7 @@ impl Db {
                     .fetch_optional(&mut tx.connection)
                     .await?;
                     if let Some(project) = project {
-                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { why });
+                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { wait_reason: why });
                     }
                 }
                 Ok(())
@@ -114,6 +129,20 @@ impl Db {
         })
         .await
     }
+}
+
+fn is_active(task: &Task) -> bool {
+    let card = &task.card;
+    let decides_branch = card.attention.as_ref().is_some_and(|attention| attention.tip.is_some());
+    card.status.is_open() || card.run.is_some() || task.worktree_path.is_some() || decides_branch
+}
+
+fn referenced_by(active: &[TaskSnapshot], finished: &[TaskSnapshot]) -> BTreeMap<TaskId, ReferencedTask> {
+    let open = active.iter().map(|known| &known.task.card).filter(|card| card.status.is_open());
+    let ids: BTreeSet<&TaskId> = open.flat_map(|card| card.depends_on.iter().chain(&card.parent_task_id)).collect();
+    let facts = |card: &Card| ReferencedTask { phase: card.phase, status: card.status, satisfies_dependents: card.satisfies_dependents() };
+    let cards = finished.iter().map(|known| &known.task.card).filter(|card| ids.contains(&card.id));
+    cards.map(|card| (card.id.clone(), facts(card))).collect()
 }
 
 /// The agents from outside, by project and name. Who left is connected to nothing that concerns its tasks.

@@ -28,7 +28,7 @@ async fn who_is_there_and_what_is_theirs_is_found_by_an_index() {
         ("agents_present", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND left_at IS NULL ORDER BY name"),
         ("tasks_by_assignee", "SELECT id FROM tasks WHERE project_id = 'PROJ-001' AND assigned_to = 'ben' AND status NOT IN ('done', 'cancelled')"),
         ("minions_by_run", "UPDATE minions SET status = 'failed' WHERE run_id = 'RUN-001' AND status = 'spawned'"),
-        ("agents_without_case", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND name = 'Ben' COLLATE NOCASE AND name <> 'Ben'"),
+        ("agents_by_name_nocase", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND lower(name) = lower('Ben') AND name <> 'Ben'"),
         ("calls_by_age", "DELETE FROM calls WHERE created_at < '2026-01-31T09:05:00.000Z'"),
     ];
     for (index, statement) in statements {

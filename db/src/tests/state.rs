@@ -42,7 +42,7 @@ async fn whys_are_told_when_they_change() {
     set(vec![(first.clone(), held.clone()), (second.clone(), None)]).await;
     set(vec![(first.clone(), held.clone()), (second.clone(), Some(WaitReason::NoFreeSlot { limit: 3 }))]).await;
     set(vec![(first.clone(), None), ("TASK-404".parse().unwrap(), None)]).await;
-    let changes = [held, Some(WaitReason::NoFreeSlot { limit: 3 }), None].map(|why| Event::WaitReasonChanged { why });
+    let changes = [held, Some(WaitReason::NoFreeSlot { limit: 3 }), None].map(|wait_reason| Event::WaitReasonChanged { wait_reason });
     assert_eq!(store.since(seq).await, changes);
     let card = store.card(&second).await;
     assert_eq!(card.wait_reason, Some(WaitReason::NoFreeSlot { limit: 3 }));

@@ -71,7 +71,7 @@ impl WaitReason {
             Self::Held { by: HeldBy::Human } => "held by you: press Start".to_owned(),
             Self::Held { by: HeldBy::Plan } => "held until you start the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped by you: press Start or Retry".to_owned(),
-            Self::NoFreeSlot { limit: most } => format!("no free slot: {most} at work"),
+            Self::NoFreeSlot { limit } => format!("no free slot: {limit} at work"),
             Self::KindLimitReached { phase } => format!("waits for the {phase} at work"),
             Self::Backoff { until, after } => format!("tried again at {} ({})", until.clock(), after.sentence()),
             Self::Parked { reason, until: Some(until) } => format!("{} until {}", reason.sentence(), until.clock()),

@@ -26,7 +26,7 @@ fn every() -> Vec<Event> {
         Event::TaskReleased {},
         Event::AttentionRequested { attention: Attention::new(AttentionKind::ChecksFailed, "red") },
         Event::AttentionCleared {},
-        Event::WaitReasonChanged { why: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) },
+        Event::WaitReasonChanged { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) },
         Event::CheckoutCreated { branch: "vr/TASK-001/work".to_owned() },
         Event::CheckoutRemoved { rescue: None },
         Event::CommentAdded { comment: CommentId::new(4), author_role: AuthorRole::Coder },
@@ -104,7 +104,7 @@ fn every_kind_is_written_like_this() {
     {"kind":"task_released"}
     {"kind":"task_needs_you","attention":{"kind":"checks","detail":"red"}}
     {"kind":"task_settled"}
-    {"kind":"why_changed","why":{"is":"blocked_by","tasks":["TASK-002"]}}
+    {"kind":"wait_reason_changed","wait_reason":{"is":"blocked_by","tasks":["TASK-002"]}}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
     {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
@@ -182,7 +182,7 @@ fn an_envelope_carries_the_card_and_the_project() {
       "status": "backlog",
       "held_by": null,
       "attention": null,
-      "why": null,
+      "wait_reason": null,
       "cancel_reason": null,
       "depends_on": [],
       "priority": 0,

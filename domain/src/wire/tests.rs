@@ -67,12 +67,14 @@ fn frames_are_written_like_this() {
         Frame::Hello { epoch: "e".to_owned(), seq: 1 },
         Frame::Event { event: Box::new(event) },
         Frame::Activity { run_id: RunId::new(3), line: "Reads a.rs".to_owned() },
+        Frame::Server {},
         Frame::Resync {},
     ];
     insta::assert_snapshot!(frames.iter().map(there_and_back).collect::<Vec<_>>().join("\n"), @r#"
     {"type":"hello","epoch":"e","seq":1}
     {"type":"event","event":{"seq":2,"at":"2026-01-31T09:05:00.000Z","project_id":null,"task_id":null,"run_id":null,"actor":"human","event":{"kind":"token_made"}}}
     {"type":"activity","run_id":"RUN-003","line":"Reads a.rs"}
+    {"type":"server"}
     {"type":"resync"}
     "#);
 }
@@ -110,7 +112,7 @@ fn a_task_has_its_cards_fields_at_the_top() {
         answered_at: None,
     };
     let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), note: None };
-    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"why":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
+    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
 }
 
 #[test]
@@ -172,6 +174,7 @@ fn the_server_says_what_it_is() {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),
         repo_path: None,
+        config_notice: None,
         parked: vec![parking],
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
@@ -179,7 +182,7 @@ fn the_server_says_what_it_is() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","repo_path":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);
@@ -211,17 +214,17 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"held","by":"human"} held by you: press Start
     {"is":"held","by":"plan"} held until you start the plan
     {"is":"held","by":"stop"} stopped by you: press Start or Retry
-    {"is":"no_free_slot","most":3} no free slot: 3 at work
-    {"is":"phase_full","phase":"reviewer"} waits for the reviewer at work
-    {"is":"waiting","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
+    {"is":"no_free_slot","limit":3} no free slot: 3 at work
+    {"is":"kind_limit_reached","phase":"reviewer"} waits for the reviewer at work
+    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
     {"is":"parked","reason":"signed_out","until":null} Claude Code is not signed in
-    {"is":"needs_you"} needs you
+    {"is":"needs_attention"} needs you
     {"is":"merge_queued"} approved: waits to be merged
     {"is":"stopping"} stopping
-    {"is":"assigned_to","name":"platform/mara"} assigned to platform/mara
-    {"is":"awaits_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
-    {"is":"plan_open","task":"TASK-001"} waits for the plan TASK-001
-    {"is":"branch_asked","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
+    {"is":"assigned","name":"platform/mara"} assigned to platform/mara
+    {"is":"awaiting_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
+    {"is":"plan_unfinished","task":"TASK-001"} waits for the plan TASK-001
+    {"is":"unapproved_commits","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
     "#);
 }

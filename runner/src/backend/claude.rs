@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::stream::{McpServer, TurnResult};
 use crate::disk;
-use crate::run_dir::{Exit, ExitErrorKind};
+use crate::run_dir::{ExitErrorKind, ExitRecord};
 
 /// The name of our MCP server in an agent's configuration; its tools are `mcp__vibe-relay__…`.
 pub const MCP_SERVER: &str = "vibe-relay";
@@ -117,7 +117,7 @@ pub fn has_board(servers: &[McpServer]) -> bool {
 /// What is known about a run when its processes are gone.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    pub exit: &'a Exit,
+    pub exit: &'a ExitRecord,
     /// The result of the turn that began last; `None` when that turn did not come to its end.
     pub result: Option<&'a TurnResult>,
     /// The kind of the last [`super::stream::RunLine::ApiError`] of that turn.
@@ -267,7 +267,7 @@ fn without_result(evidence: &Evidence<'_>) -> RunEnd {
         RunEnd::SessionInUse
     } else if said(NOT_LOGGED_IN) {
         RunEnd::SignedOut
-    } else if disk::says_full(evidence.stderr) {
+    } else if disk::mentions_full_disk(evidence.stderr) {
         RunEnd::DiskFull { text: evidence.stderr.trim().to_owned() }
     } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
         RunEnd::Lost

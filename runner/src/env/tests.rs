@@ -1,4 +1,4 @@
-//! The allow-list against a full environment, locked by snapshots.
+//! The allow-list applied to a full environment, locked by snapshots.
 
 use super::*;
 
@@ -34,49 +34,49 @@ const FULL: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn only_the_listed_variables_pass() {
+fn only_listed_variables_pass() {
     insta::assert_snapshot!(
-        names(scrub(parent(FULL))),
+        names(filter_env(parent(FULL))),
         @"PATH HOME LC_ALL HTTPS_PROXY ANTHROPIC_API_KEY ANTHROPIC_BASE_URL CLAUDE_CONFIG_DIR"
     );
 }
 
 #[test]
-fn a_cloud_providers_variables_pass_only_with_that_provider() {
+fn provider_variables_pass_only_when_selected() {
     let with = |value| [FULL, &[("CLAUDE_CODE_USE_BEDROCK", value)]].concat();
-    assert!(names(scrub(parent(&with("1")))).contains("AWS_SECRET_ACCESS_KEY"));
-    assert!(!names(scrub(parent(&with("")))).contains("AWS_SECRET_ACCESS_KEY"));
+    assert!(names(filter_env(parent(&with("1")))).contains("AWS_SECRET_ACCESS_KEY"));
+    assert!(!names(filter_env(parent(&with("")))).contains("AWS_SECRET_ACCESS_KEY"));
 }
 
 #[test]
-fn a_jail_is_claimed_only_by_the_user() {
-    assert!(!names(scrub(parent(FULL))).contains("IS_SANDBOX"));
-    assert_eq!(names(scrub(parent(&[("IS_SANDBOX", "1")]))), "IS_SANDBOX");
+fn only_the_user_can_claim_a_sandbox() {
+    assert!(!names(filter_env(parent(FULL))).contains("IS_SANDBOX"));
+    assert_eq!(names(filter_env(parent(&[("IS_SANDBOX", "1")]))), "IS_SANDBOX");
 }
 
 #[test]
-fn a_desktop_program_finds_the_screen_and_nothing_else() {
-    let [agent, desktop] = [names(scrub(parent(FULL))), names(scrub_for_desktop(parent(FULL)))];
+fn desktop_program_gets_only_screen_variables_more() {
+    let [agent, desktop] = [names(filter_env(parent(FULL))), names(filter_env_for_desktop(parent(FULL)))];
     assert_eq!(desktop.strip_prefix(&agent), Some(" DISPLAY XDG_RUNTIME_DIR"));
 }
 
 #[test]
-fn names_that_are_not_text_are_left_out() {
+fn names_that_are_not_utf8_are_removed() {
     use std::os::unix::ffi::OsStringExt;
-    assert_eq!(scrub([(OsString::from_vec(vec![0xFF]), OsString::new())]), []);
+    assert_eq!(filter_env([(OsString::from_vec(vec![0xFF]), OsString::new())]), []);
 }
 
 #[test]
-fn additions_override_in_order_and_keep_our_own_names() {
+fn configured_variables_override_backend_but_not_ours() {
     let configured = [("RUST_LOG", "debug"), ("BASH_MAX", "9"), ("PORT", "1"), ("VIBE_RELAY_RUN_ID", "x"), ("CLAUDECODE", "1")];
     let configured = configured.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let additions = Additions { marker: "RUN-001.ab", port: Some(4001), backend: &[("BASH_MAX", "1"), ("BACKGROUND", "0")], configured: &configured };
-    insta::assert_snapshot!(serde_json::to_string(&additions.variables()).unwrap(),
+    let run_env = RunEnv { marker: "RUN-001.ab", port: Some(4001), backend: &[("BASH_MAX", "1"), ("BACKGROUND", "0")], configured: &configured };
+    insta::assert_snapshot!(serde_json::to_string(&run_env.variables()).unwrap(),
         @r#"{"BACKGROUND":"0","BASH_MAX":"9","PORT":"4001","RUST_LOG":"debug","VIBE_RELAY_RUN_ID":"RUN-001.ab"}"#);
 }
 
 #[test]
-fn markers_differ_for_equal_run_ids() {
+fn equal_run_ids_get_different_markers() {
     let run = RunId::new(1);
     assert_eq!(marker(&run, Uuid::nil()), "RUN-001.00000000000000000000000000000000");
     assert_ne!(marker(&run, Uuid::new_v4()), marker(&run, Uuid::new_v4()));

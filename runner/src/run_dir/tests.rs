@@ -1,27 +1,27 @@
-//! The folder's formats, locked by snapshots, and what its lock says.
+//! The formats in the folder, locked by snapshots, and the states that the lock shows.
 
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
-fn spec() -> Spec {
-    Spec {
+fn spec() -> RunSpec {
+    RunSpec {
         run_id: RunId::new(7),
         marker: "RUN-007.ab".to_owned(),
         argv: vec!["/usr/bin/claude".to_owned(), "-p".to_owned()],
         cwd: "/repository".into(),
         env: [("PORT".to_owned(), "4001".to_owned())].into(),
         first_line: Some("the prompt".to_owned()),
-        output_limit: Spec::OUTPUT_LIMIT,
+        output_limit: RunSpec::OUTPUT_LIMIT,
     }
 }
 
-fn exit() -> Exit {
-    Exit { code: Some(0), signal: None, ended_at: Timestamp::from_milliseconds(1_769_850_300_000), swept: 2, error: None }
+fn exit() -> ExitRecord {
+    ExitRecord { code: Some(0), signal: None, ended_at: Timestamp::from_milliseconds(1_769_850_300_000), killed_leftovers: 2, error: None }
 }
 
 #[test]
-fn a_spec_reads_back_and_keeps_its_format() {
+fn spec_round_trips_in_its_recorded_format() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("runs/RUN-007"), &spec()).unwrap();
     assert_eq!(dir.spec().unwrap(), spec());
@@ -44,12 +44,12 @@ fn a_spec_reads_back_and_keeps_its_format() {
 }
 
 #[test]
-fn an_exit_reads_back_and_keeps_its_format() {
+fn exit_record_round_trips_in_its_recorded_format() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
     assert_eq!(dir.exit().unwrap(), None);
     let error = ExitError { kind: ExitErrorKind::OutputLimit, detail: "wrote 300 MiB".to_owned() };
-    let killed = Exit { code: None, signal: Some(9), error: Some(error), ..exit() };
+    let killed = ExitRecord { code: None, signal: Some(9), error: Some(error), ..exit() };
     dir.record_exit(&killed).unwrap();
     assert_eq!(dir.exit().unwrap(), Some(killed));
     insta::assert_snapshot!(fs::read_to_string(dir.file("exit.json")).unwrap(), @r#"
@@ -67,7 +67,7 @@ fn an_exit_reads_back_and_keeps_its_format() {
 }
 
 #[test]
-fn nobody_else_can_read_it() {
+fn only_the_owner_can_read_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("runs/run"), &spec()).unwrap();
     dir.record_exit(&exit()).unwrap();
@@ -85,13 +85,13 @@ fn nobody_else_can_read_it() {
 }
 
 #[test]
-fn the_lock_tells_alive_from_lost_and_ended() {
+fn lock_distinguishes_alive_lost_and_ended() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
     let lock = dir.lock().unwrap().unwrap();
     assert!(dir.lock().unwrap().is_none());
     assert_eq!(dir.state().unwrap(), RunState::Alive);
-    // A shim that recorded the end is alive until it is gone: its last output may still be on the way.
+    // A shim stays alive after recording the end, because its last output may still be in flight.
     dir.record_exit(&exit()).unwrap();
     assert_eq!(dir.state().unwrap(), RunState::Alive);
     drop(lock);
@@ -101,15 +101,15 @@ fn the_lock_tells_alive_from_lost_and_ended() {
 }
 
 #[test]
-fn a_folder_is_never_made_twice() {
+fn existing_folder_is_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     RunDir::create(&folder.path().join("run"), &spec()).unwrap();
     let error = RunDir::create(&folder.path().join("run"), &spec()).unwrap_err();
-    assert!(matches!(error, RunDirError::Io { attempt: "make", .. }), "{error}");
+    assert!(matches!(error, RunDirError::Io { attempt: "create", .. }), "{error}");
 }
 
 #[test]
-fn a_foreign_record_is_an_error_and_not_an_end() {
+fn malformed_exit_record_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
     fs::write(dir.file("exit.json"), "{\"code\": ").unwrap();
@@ -117,7 +117,7 @@ fn a_foreign_record_is_an_error_and_not_an_end() {
 }
 
 #[test]
-fn the_end_of_stderr_is_read_even_from_inside_a_letter() {
+fn stderr_tail_may_start_inside_a_character() {
     let folder = tempfile::tempdir().unwrap();
     let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
     assert_eq!(dir.stderr_tail(4).unwrap(), "");

@@ -1,6 +1,7 @@
-//! Talking to a live shim: lines for the agent's stdin, the end of its stdin, signals.
+//! The client of a live shim: sends lines to the agent's stdin, closes it, and sends signals.
 //!
-//! The wire is one JSON object a line in each direction: a [`Command`], then an [`Answer`]. What a line means to the agent is not known here.
+//! Each direction carries one JSON object per line: a [`Command`], then an [`Answer`]. This module must not know what a line means to the
+//! agent.
 
 use std::fs::File;
 use std::io;
@@ -14,27 +15,28 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::socket;
+use crate::blocking::off_thread;
 use crate::run_dir::{RunDir, RunDirError};
 
-/// How long the shim has for an answer. It answers a line when the agent's pipe has taken it, so an agent that reads nothing uses it up.
-const ANSWER: Duration = Duration::from_secs(10);
-const CONNECT_PAUSE: Duration = Duration::from_millis(20);
+/// How long to wait for an answer. The shim answers after the agent's pipe took the line, so an agent that does not read causes a timeout.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const CONNECT_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the shim can be asked.
+/// A request to the shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// One line for the agent, without its newline.
     Stdin(String),
-    /// The agent gets no more input. The value is always true.
+    /// Closes the agent's stdin. The value is always true.
     CloseStdin(bool),
     Signal(SignalName),
 }
 
-/// The signals that can be sent, to the agent's whole process group.
+/// Signals for the agent's process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SignalName {
-    /// To end in order. An agent that has not after 5 s is killed, even when the one who asked is gone by then.
+    /// The shim kills an agent that has not ended 5 s later, even when the sender is gone by then.
     #[serde(rename = "TERM")]
     Terminate,
     #[serde(rename = "KILL")]
@@ -55,7 +57,7 @@ pub enum Answer {
 pub enum ControlError {
     #[error("the run has ended; read its exit record")]
     Gone,
-    #[error("the agent took no input for {} s; signal it or wait", ANSWER.as_secs())]
+    #[error("the agent read no input for {} s; signal it or wait", ANSWER_TIMEOUT.as_secs())]
     NoAnswer,
     #[error("the shim refused: {reason}")]
     Refused { reason: String },
@@ -65,7 +67,7 @@ pub enum ControlError {
     RunDir(#[from] RunDirError),
 }
 
-/// A way to a live shim. Every call is a connection of its own, so one that waits for the agent to read does not hold up a signal.
+/// A client of one live shim. Each call uses its own connection, so a call that waits for the agent to read does not delay a signal.
 #[derive(Debug)]
 pub struct Control {
     run_dir: RunDir,
@@ -73,41 +75,42 @@ pub struct Control {
 }
 
 impl Control {
-    /// Waits until the shim listens, which it does before it starts the agent.
+    /// Waits until the shim listens, which precedes the agent's start.
     ///
     /// # Errors
-    /// [`ControlError::Gone`] when the run has ended or never began.
+    /// [`ControlError::Gone`] when the run has ended or never started.
     pub async fn connect(run_dir: &RunDir) -> Result<Self, ControlError> {
         let wire = |source| ControlError::Wire { run_dir: run_dir.path().to_owned(), source };
-        let control = Self { run_dir: run_dir.clone(), folder: File::open(run_dir.path()).map_err(wire)? };
-        control.open(Instant::now() + ANSWER).await?;
+        let folder = tokio::fs::File::open(run_dir.path()).await.map_err(wire)?.into_std().await;
+        let control = Self { run_dir: run_dir.clone(), folder };
+        control.open(Instant::now() + ANSWER_TIMEOUT).await?;
         Ok(control)
     }
 
     /// Writes `line` and a newline to the agent's stdin. After an error the line may or may not have been written.
     ///
     /// # Errors
-    /// When the line contains a newline, the agent's stdin is closed, or it does not read.
+    /// When the line contains a newline, the agent's stdin is closed, or the agent does not read.
     pub async fn send_line(&self, line: &str) -> Result<(), ControlError> {
-        self.ask(&Command::Stdin(line.to_owned())).await
+        self.request(&Command::Stdin(line.to_owned())).await
     }
 
-    /// Closes the agent's stdin. To close it again is no error.
+    /// Closes the agent's stdin. Closing it again is not an error.
     ///
     /// # Errors
-    /// When the run has ended, or an earlier line has not been taken yet.
+    /// When the run has ended, or the agent has not read an earlier line yet.
     pub async fn close_stdin(&self) -> Result<(), ControlError> {
-        self.ask(&Command::CloseStdin(true)).await
+        self.request(&Command::CloseStdin(true)).await
     }
 
     /// # Errors
     /// When the run has ended.
     pub async fn signal(&self, signal: SignalName) -> Result<(), ControlError> {
-        self.ask(&Command::Signal(signal)).await
+        self.request(&Command::Signal(signal)).await
     }
 
-    async fn ask(&self, command: &Command) -> Result<(), ControlError> {
-        let deadline = Instant::now() + ANSWER;
+    async fn request(&self, command: &Command) -> Result<(), ControlError> {
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
         let mut stream = self.open(deadline).await?;
         let mut line = serde_json::to_string(command).map_err(|error| self.wire(error.into()))?;
         line.push('\n');
@@ -119,7 +122,7 @@ impl Control {
         };
         match timeout_at(deadline, exchange).await {
             Err(_) => Err(ControlError::NoAnswer),
-            // The shim went away in mid-sentence.
+            // The shim ended before its answer.
             Ok(Ok(answer)) if answer.is_empty() => Err(ControlError::Gone),
             Ok(Ok(answer)) => match serde_json::from_str(&answer) {
                 Ok(Answer::Ok(_)) => Ok(()),
@@ -132,18 +135,23 @@ impl Control {
     }
 
     async fn open(&self, deadline: Instant) -> Result<UnixStream, ControlError> {
-        // An address holds 107 bytes of path, and a server with many threads cannot change its folder for a relative one:
-        // the open folder's descriptor makes a short name.
+        // An address holds 107 bytes of path, and a multi-threaded server cannot change its folder to shorten one. The open folder's
+        // descriptor gives a short name.
         let path = format!("/proc/self/fd/{}/{}", self.folder.as_raw_fd(), socket::NAME);
         loop {
             match UnixStream::connect(&path).await {
                 Ok(stream) => return Ok(stream),
-                Err(_) if !self.run_dir.is_alive()? => return Err(ControlError::Gone),
+                Err(_) if !self.is_alive().await? => return Err(ControlError::Gone),
                 Err(source) if Instant::now() >= deadline => return Err(self.wire(source)),
-                // Alive and not listening: it is just starting, or just ending.
-                Err(_) => sleep(CONNECT_PAUSE).await,
+                // Alive but not listening: it is starting or ending.
+                Err(_) => sleep(CONNECT_INTERVAL).await,
             }
         }
+    }
+
+    async fn is_alive(&self) -> Result<bool, ControlError> {
+        let run_dir = self.run_dir.clone();
+        Ok(off_thread(move || run_dir.is_alive()).await.map_err(|error| self.wire(io::Error::other(error)))??)
     }
 
     fn wire(&self, source: io::Error) -> ControlError {
@@ -156,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wire_keeps_its_format() {
+    fn commands_and_answers_keep_their_format() {
         let commands = [Command::Stdin("{\"a\":1}".to_owned()), Command::CloseStdin(true), Command::Signal(SignalName::Terminate)];
         let answers = [Answer::Ok(true), Answer::Error("no".to_owned())];
         let lines = commands.iter().map(serde_json::to_string).chain(answers.iter().map(serde_json::to_string));

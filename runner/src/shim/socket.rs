@@ -1,6 +1,6 @@
-//! The shim's side of its socket: takes commands, hands lines to the agent and signals to the supervision.
+//! The shim's end of its socket: forwards lines to the agent and signals to `supervise`.
 //!
-//! Who may connect is decided by the folder's mode alone (0700).
+//! Only the folder's mode (0700) decides who may connect. This module must not interpret a line.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use super::control::{Answer, Command, SignalName};
 /// The socket's name in the run's folder.
 pub(super) const NAME: &str = "sock";
 
-/// How many bytes one connection may send: far more than any prompt, and an end to a writer gone wild.
-const CONNECTION_LIMIT: u64 = 64 << 20;
+/// How many bytes one connection may send: far more than any prompt, and a bound for a faulty client.
+const MAX_CONNECTION_BYTES: u64 = 64 << 20;
 
-/// The agent's stdin, until it is closed. Locked for the length of a line, so that two lines never mix.
+/// The agent's stdin until it is closed. A writer holds the lock for one line, so that two lines never mix.
 type Stdin = Arc<Mutex<Option<ChildStdin>>>;
 
 /// Serves connections until the runtime ends.
 ///
-/// `first_line` goes to the agent before any line that somebody sends.
-pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, first_line: Option<String>, orders: mpsc::Sender<Signal>) {
+/// `first_line` goes to the agent before any line from a connection.
+pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, first_line: Option<String>, signals: mpsc::Sender<Signal>) {
     let stdin: Stdin = Arc::new(Mutex::new(Some(stdin)));
     if let Some(line) = first_line {
-        // Locked before anybody is heard; written aside, because an agent may be slow to read and a signal must not wait for it.
+        // Locked before the first connection. A task writes it, because a slow agent must not delay a signal.
         let mut stdin = stdin.clone().lock_owned().await;
         tokio::spawn(async move {
             if let Some(pipe) = stdin.as_mut() {
-                // An agent that reads nothing has ended or will be ended; its exit says more than this error.
+                // An agent that does not read has ended or will be ended; its exit record says more than this error.
                 let _ = pipe.write_all(format!("{line}\n").as_bytes()).await;
             }
         });
@@ -40,22 +40,22 @@ pub(super) async fn serve(listener: UnixListener, stdin: ChildStdin, first_line:
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(stream, stdin.clone(), orders.clone()));
+                tokio::spawn(serve_connection(stream, stdin.clone(), signals.clone()));
             }
-            // Out of descriptors: some are given back when other connections end.
+            // Out of descriptors: other connections release some when they end.
             Err(_) => sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-async fn converse(stream: UnixStream, stdin: Stdin, orders: mpsc::Sender<Signal>) {
+async fn serve_connection(stream: UnixStream, stdin: Stdin, signals: mpsc::Sender<Signal>) {
     let (read, mut write) = stream.into_split();
-    let mut lines = BufReader::new(read.take(CONNECTION_LIMIT));
+    let mut lines = BufReader::new(read.take(MAX_CONNECTION_BYTES));
     let mut line = String::new();
-    // A last line without its newline was cut off by the sender's death: nothing is done.
+    // A line without its newline is incomplete because its sender died, so it is ignored.
     while lines.read_line(&mut line).await.is_ok() && line.ends_with('\n') {
         let answer = match serde_json::from_str(&line) {
-            Ok(command) => match obey(command, &stdin, &orders).await {
+            Ok(command) => match execute_command(command, &stdin, &signals).await {
                 Ok(()) => Answer::Ok(true),
                 Err(reason) => Answer::Error(reason),
             },
@@ -64,14 +64,14 @@ async fn converse(stream: UnixStream, stdin: Stdin, orders: mpsc::Sender<Signal>
         line.clear();
         let Ok(mut answer) = serde_json::to_vec(&answer) else { return };
         answer.push(b'\n');
-        // The asker may be gone by now; what it asked for was done.
+        // The client may be gone by now; its command was executed.
         if write.write_all(&answer).await.is_err() {
             return;
         }
     }
 }
 
-async fn obey(command: Command, stdin: &Stdin, orders: &mpsc::Sender<Signal>) -> Result<(), String> {
+async fn execute_command(command: Command, stdin: &Stdin, signals: &mpsc::Sender<Signal>) -> Result<(), String> {
     match command {
         Command::Stdin(line) if line.contains(['\n', '\r']) => Err("a line must not contain a newline".to_owned()),
         Command::Stdin(mut line) => {
@@ -90,7 +90,7 @@ async fn obey(command: Command, stdin: &Stdin, orders: &mpsc::Sender<Signal>) ->
                 SignalName::Kill => Signal::SIGKILL,
                 SignalName::Interrupt => Signal::SIGINT,
             };
-            orders.send(signal).await.map_err(|_| "the agent has ended".to_owned())
+            signals.send(signal).await.map_err(|_| "the agent has ended".to_owned())
         }
     }
 }

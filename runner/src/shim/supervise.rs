@@ -1,6 +1,6 @@
-//! From the agent's start to its end: one loop over a closed set of events.
+//! Supervises the agent from its start to its exit, in one loop over a closed set of events.
 //!
-//! It ends with the agent itself; what the agent left behind is `sweep`'s business.
+//! It must not care for processes that the agent leaves behind; `sweep` kills them.
 
 use std::fs;
 use std::io;
@@ -19,42 +19,42 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::socket;
 use crate::process::{self, ProcessError};
-use crate::run_dir::{ExitError, ExitErrorKind, RunDir, Spec};
+use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
 
-/// How long an agent has between TERM and KILL.
-const GRACE: Duration = Duration::from_secs(5);
-const OUTPUT_LOOK: Duration = Duration::from_millis(500);
+/// The time between TERM and KILL.
+const KILL_DELAY: Duration = Duration::from_secs(5);
+const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How the agent itself ended.
+/// How the agent's own process ended.
 #[derive(Debug, Default)]
-pub(super) struct Ending {
+pub(super) struct AgentExit {
     pub(super) code: Option<i32>,
     pub(super) signal: Option<i32>,
     pub(super) error: Option<ExitError>,
 }
 
 enum Event {
-    /// A child of ours ended; the agent, or one that we adopted.
+    /// A child process ended: the agent, or an adopted one.
     ChildEnded,
-    /// The shim itself was told to end.
+    /// The shim itself received a signal to end.
     Terminate,
     Command(Signal),
-    GraceOver,
-    LookAtOutput,
+    KillDelayOver,
+    CheckOutputSize,
 }
 
-/// Starts the agent and returns when it has ended, or could not be started.
-pub(super) async fn supervise(run_dir: &RunDir, spec: &Spec) -> Ending {
-    match Supervision::begin(run_dir, spec) {
+/// Starts the agent and returns when it has ended, or when it cannot start.
+pub(super) async fn supervise(run_dir: &RunDir, spec: &RunSpec) -> AgentExit {
+    match Supervision::start(run_dir, spec) {
         Ok(mut supervision) => supervision.run(spec).await,
-        Err(error) => Ending { error: Some(error), ..Ending::default() },
+        Err(error) => AgentExit { error: Some(error), ..AgentExit::default() },
     }
 }
 
 struct Supervision {
     agent: Pid,
     events: Events,
-    /// When the agent is killed, once it was told to end.
+    /// When to kill the agent, once it received TERM.
     kill_at: Option<Instant>,
     over_limit: Option<u64>,
 }
@@ -68,40 +68,40 @@ struct Events {
 }
 
 impl Supervision {
-    fn begin(run_dir: &RunDir, spec: &Spec) -> Result<Self, ExitError> {
+    fn start(run_dir: &RunDir, spec: &RunSpec) -> Result<Self, ExitError> {
         let listen = |kind| signal(kind).map_err(|error| start_failed("listen for signals", &error));
         let [children, terminate, interrupt] = [listen(SignalKind::child())?, listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?];
-        // Taking it is enough to stay alive: a session's end sends it to everybody, and agents are to outlive that.
+        // A handler is enough to survive: the end of a session sends this signal, and agents outlive sessions.
         let _ = listen(SignalKind::hangup())?;
-        // We hold the lock, so a socket that is there belongs to a dead shim.
+        // This process holds the lock, so an existing socket belongs to a dead shim.
         let _ = fs::remove_file(socket::NAME);
         let listener = UnixListener::bind(socket::NAME).map_err(|error| start_failed("bind its socket", &error))?;
 
-        let (agent, stdin) = start(run_dir, spec)?;
-        let (orders, commands) = mpsc::channel(16);
-        tokio::spawn(socket::serve(listener, stdin, spec.first_line.clone(), orders));
-        let mut output = interval(OUTPUT_LOOK);
+        let (agent, stdin) = start_agent(run_dir, spec)?;
+        let (signals, commands) = mpsc::channel(16);
+        tokio::spawn(socket::serve(listener, stdin, spec.first_line.clone(), signals));
+        let mut output = interval(OUTPUT_CHECK_INTERVAL);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };
         Ok(Self { agent, events, kill_at: None, over_limit: None })
     }
 
-    async fn run(&mut self, spec: &Spec) -> Ending {
+    async fn run(&mut self, spec: &RunSpec) -> AgentExit {
         loop {
             match self.events.next(self.kill_at).await {
                 Event::ChildEnded => {
                     if let Some((code, signal)) = reap(self.agent) {
                         let error = self.over_limit.map(|size| over_limit(size, spec.output_limit));
-                        return Ending { code, signal, error };
+                        return AgentExit { code, signal, error };
                     }
                 }
                 Event::Terminate | Event::Command(Signal::SIGTERM) => self.terminate(),
                 Event::Command(signal) => self.send(signal),
-                Event::GraceOver => {
+                Event::KillDelayOver => {
                     self.send(Signal::SIGKILL);
-                    self.kill_at = Some(Instant::now() + GRACE);
+                    self.kill_at = Some(Instant::now() + KILL_DELAY);
                 }
-                Event::LookAtOutput => {
+                Event::CheckOutputSize => {
                     let size = output_size();
                     if size > spec.output_limit && self.over_limit.is_none() {
                         self.over_limit = Some(size);
@@ -114,11 +114,11 @@ impl Supervision {
 
     fn terminate(&mut self) {
         self.send(Signal::SIGTERM);
-        self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
+        self.kill_at.get_or_insert_with(|| Instant::now() + KILL_DELAY);
     }
 
     fn send(&self, signal: Signal) {
-        // The agent is not reaped yet, so its group cannot be anybody else's. A group that is gone needs no signal.
+        // The agent is not reaped yet, so its group id cannot be reused. A group that is gone needs no signal.
         let _ = killpg(self.agent, signal);
     }
 }
@@ -130,14 +130,14 @@ impl Events {
             _ = self.terminate.recv() => Event::Terminate,
             _ = self.interrupt.recv() => Event::Terminate,
             Some(signal) = self.commands.recv() => Event::Command(signal),
-            () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => Event::GraceOver,
-            _ = self.output.tick() => Event::LookAtOutput,
+            () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => Event::KillDelayOver,
+            _ = self.output.tick() => Event::CheckOutputSize,
         }
     }
 }
 
-fn start(run_dir: &RunDir, spec: &Spec) -> Result<(Pid, ChildStdin), ExitError> {
-    // Asked first, because a missing folder and a missing program give the same error.
+fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Pid, ChildStdin), ExitError> {
+    // Checked first, because a missing folder and a missing program cause the same error.
     if !spec.cwd.is_dir() {
         let detail = format!("the agent's folder {} does not exist", spec.cwd.display());
         return Err(ExitError { kind: ExitErrorKind::StartFailed, detail });
@@ -154,25 +154,25 @@ fn start(run_dir: &RunDir, spec: &Spec) -> Result<(Pid, ChildStdin), ExitError> 
     match (pid, stdin) {
         (Ok(pid), Some(Ok(stdin))) => Ok((pid, stdin)),
         _ => {
-            // The sweep ends it.
+            // The sweep kills it.
             Err(start_failed("reach the agent's stdin", &io::ErrorKind::BrokenPipe.into()))
         }
     }
 }
 
-/// A script whose interpreter is missing gives "not found" too, but then the program itself is there.
+/// A script whose interpreter does not exist also reports "not found", but then the program itself exists.
 fn is_missing(program: &Path, error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound && !program.exists()
 }
 
-/// Collects every child that has ended, adopted ones included; the code and signal of the agent when it was among them.
+/// Reaps every child that has ended, including adopted ones. Returns the agent's code and signal when it is among them.
 fn reap(agent: Pid) -> Option<(Option<i32>, Option<i32>)> {
-    let mut ending = None;
+    let mut agent_exit = None;
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(pid, code)) if pid == agent => ending = Some((Some(code), None)),
-            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => ending = Some((None, Some(signal as i32))),
-            Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return ending,
+            Ok(WaitStatus::Exited(pid, code)) if pid == agent => agent_exit = Some((Some(code), None)),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => agent_exit = Some((None, Some(signal as i32))),
+            Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => return agent_exit,
             Ok(_) | Err(_) => {}
         }
     }
@@ -183,7 +183,7 @@ fn output_size() -> u64 {
 }
 
 fn over_limit(size: u64, limit: u64) -> ExitError {
-    let detail = format!("the agent had written {size} bytes of output, {limit} are allowed");
+    let detail = format!("the agent wrote {size} bytes of output; the limit is {limit}");
     ExitError { kind: ExitErrorKind::OutputLimit, detail }
 }
 

@@ -1,7 +1,7 @@
-//! Ends what an agent left behind: servers in the background, daemons, commands that outlived their shell.
+//! Kills what an agent left behind: background servers, daemons, commands that outlived their shell.
 //!
-//! Two nets, because each has a hole: our own descendants (as a subreaper the shim adopts every orphan, even one that began a session
-//! and emptied its environment), and whoever carries the run's marker (even when the shim itself was killed).
+//! It searches in two ways, because each misses some. Descendants include orphans that started a session and cleared their environment,
+//! because the shim is a subreaper. Marked processes are found even when the shim itself was killed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,15 +14,15 @@ use nix::unistd::{Pid, getpid};
 
 use crate::env;
 
-/// How long a left-over process has between TERM and KILL.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long a sweep lasts at most. A process that survives KILL hangs in the kernel and is left to it.
-pub(super) const LIMIT: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(10);
+/// The time between TERM and KILL.
+const KILL_DELAY: Duration = Duration::from_secs(1);
+/// The longest time that a sweep takes. A process that survives KILL hangs in the kernel, so the sweep ignores it then.
+pub(super) const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
+const SWEEP_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Ends every descendant of this process and everybody who carries `marker`; how many there were. Collects all of this process's
-/// children: to be called only by a process that waits for none of them.
-pub(super) fn sweep_tree(marker: &str) -> u32 {
+/// Kills every descendant of this process and every process with `marker`, and returns their number. It reaps all children of this
+/// process, so call it only when nothing else waits for one.
+pub(super) fn kill_descendants(marker: &str) -> u32 {
     sweep(|| {
         while waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|status| status != WaitStatus::StillAlive) {}
         let processes = processes();
@@ -32,29 +32,29 @@ pub(super) fn sweep_tree(marker: &str) -> u32 {
     })
 }
 
-/// Ends everybody who carries `marker`; how many there were.
-pub(super) fn sweep_marked(marker: &str) -> u32 {
+/// Kills every process with `marker` and returns their number.
+pub(super) fn kill_marked(marker: &str) -> u32 {
     sweep(|| marked(marker, &processes()))
 }
 
-/// Signals what `find` finds until it finds nothing more. Processes forked meanwhile are found in the next round.
+/// Signals the processes that `find` returns until it returns none. The next round finds processes that were forked meanwhile.
 fn sweep(find: impl Fn() -> HashSet<i32>) -> u32 {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut seen = HashSet::new();
     loop {
         let found = find();
-        if found.is_empty() || begun.elapsed() > LIMIT {
+        if found.is_empty() || started.elapsed() > SWEEP_TIMEOUT {
             return u32::try_from(seen.len()).unwrap_or(u32::MAX);
         }
         for pid in found {
             let new = seen.insert(pid);
-            let late = begun.elapsed() > GRACE;
+            let late = started.elapsed() > KILL_DELAY;
             if new || late {
-                // One that is gone meanwhile needs no signal.
+                // A process that ended meanwhile needs no signal.
                 let _ = kill(Pid::from_raw(pid), if late { Signal::SIGKILL } else { Signal::SIGTERM });
             }
         }
-        sleep(PAUSE);
+        sleep(SWEEP_INTERVAL);
     }
 }
 
@@ -64,14 +64,14 @@ struct Process {
     parent: i32,
 }
 
-/// Every process but the ones that have ended and only wait to be collected.
+/// Lists every process except those that have ended and wait to be reaped.
 fn processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(|pid: i32| parse_stat(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)).collect()
 }
 
-/// `pid (name) state parent …`; the name may contain anything, parentheses and bytes that are not text included.
+/// Parses `pid (name) state parent …`. The name may contain any byte, including parentheses.
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let mut fields = str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace();
@@ -97,7 +97,7 @@ fn marked(marker: &str, processes: &[Process]) -> HashSet<i32> {
     let own = getpid().as_raw();
     let wanted = format!("{}={marker}", env::MARKER);
     let carries = |pid: i32| {
-        // Unreadable means another user's process, which cannot be ours.
+        // An unreadable entry belongs to another user, so it is not ours.
         fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
     };
     processes.iter().map(|process| process.pid).filter(|pid| *pid != own && carries(*pid)).collect()
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_pose_as_the_rest_of_the_line() {
+    fn process_name_with_parentheses_is_parsed() {
         assert_eq!(parse_stat(7, b"7 (a) R 1 (b) S 42 7 7 0"), Some(Process { pid: 7, parent: 42 }));
         assert_eq!(parse_stat(7, b"7 (\xFF\xFE) S 42 7"), Some(Process { pid: 7, parent: 42 }));
         assert_eq!(parse_stat(7, b"7 (sh) Z 42 7"), None);
@@ -116,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn descendants_are_found_at_any_depth_and_in_any_order() {
+    fn descendants_are_found_at_any_depth() {
         let processes = [(5, 4), (4, 3), (3, 2), (9, 1), (2, 1)].map(|(pid, parent)| Process { pid, parent });
         assert_eq!(descendants(2, &processes), HashSet::from([3, 4, 5]));
     }
 
     #[test]
-    fn this_process_is_among_the_living() {
+    fn process_list_contains_this_process() {
         assert!(processes().iter().any(|process| process.pid == getpid().as_raw()));
     }
 }

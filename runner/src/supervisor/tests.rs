@@ -1,126 +1,177 @@
-//! The bookkeeping of the loop: which task a job is about, also when it breaks.
+//! The supervisor on a real board: what a tick starts, and that nothing slow runs inside it.
 
 use db::Caller;
 use domain::board::attention::AttentionKind;
 use domain::board::wait_reason::WaitReason;
+use domain::runs::parking::ParkReason;
 use domain::team::agent::Registration;
 
 use super::*;
-use crate::fixture::Board;
+use crate::fixture::TestBoard;
+use crate::runs::branch::project_branch;
 
-async fn supervisor(board: &Board) -> Supervisor {
+/// A supervisor that has removed stale locks, and whose start check has passed.
+async fn supervisor(board: &TestBoard) -> Supervisor {
     let activity = broadcast::channel(1).0;
-    let config = Arc::new(board.config.clone());
-    Supervisor::new(Context { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity })
+    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
+    let mut supervisor = Supervisor::new(RunContext { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity });
+    supervisor.tick().await.unwrap();
+    supervisor.jobs.join_next().await;
+    assert!(*supervisor.unlocked.borrow());
+    supervisor
 }
 
-async fn next(supervisor: &mut Supervisor) {
-    let job = supervisor.jobs.join_next_with_id().await.unwrap();
-    supervisor.finished(job);
-}
-
-fn busy(supervisor: &Supervisor) -> Vec<&str> {
-    supervisor.busy.iter().map(TaskId::as_str).collect()
-}
-
-#[tokio::test]
-async fn a_job_that_panics_frees_no_other_and_is_not_repeated_at_once() {
-    let board = Board::new().await;
-    let mut supervisor = supervisor(&board).await;
-    let (done, wait) = tokio::sync::oneshot::channel::<()>();
-    supervisor.spawn(TaskId::new(1), async { panic!("a defect") });
-    next(&mut supervisor).await;
-    supervisor.spawn(TaskId::new(2), async move { wait.await.map_err(|error| error.to_string()) });
-    assert_eq!(busy(&supervisor), ["TASK-001", "TASK-002"], "the first one pauses");
-    done.send(()).unwrap();
-    next(&mut supervisor).await;
-    assert_eq!(busy(&supervisor), ["TASK-001"], "the other went on to its end");
-    assert_eq!(supervisor.about.len(), supervisor.jobs.len());
+async fn tick(supervisor: &mut Supervisor) {
+    supervisor.tick().await.unwrap();
 }
 
 #[tokio::test]
-async fn nothing_else_is_begun_for_a_task_under_way() {
-    let board = Board::new().await;
-    let mut supervisor = supervisor(&board).await;
-    supervisor.spawn(TaskId::new(1), std::future::pending());
-    supervisor.spawn(TaskId::new(1), async { Ok(()) });
-    assert_eq!(supervisor.jobs.len(), 1);
-}
-
-#[tokio::test]
-async fn a_look_merges_what_was_approved_and_cleans_up_after_it() {
-    let board = Board::new().await;
+async fn tick_merges_approved_work_and_cleans_up() {
+    let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let task = board.task("Add a").await;
     let (path, _) = board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    supervisor.look().await.unwrap();
-    next(&mut supervisor).await;
+    tick(&mut supervisor).await;
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::Task(task.clone()));
     assert!(board.read(&task).await.merged_sha.is_some());
-    supervisor.look().await.unwrap();
-    next(&mut supervisor).await;
+    tick(&mut supervisor).await;
+    supervisor.jobs.join_next().await;
     assert!(!path.exists());
-    supervisor.look().await.unwrap();
-    assert!(supervisor.jobs.is_empty(), "nothing is left to do");
+    tick(&mut supervisor).await;
+    assert!(supervisor.jobs.is_idle(), "nothing is left to do");
 }
 
 #[tokio::test]
-async fn what_cannot_be_merged_needs_the_person() {
-    let board = Board::new().await;
+async fn repositories_are_untouched_until_stale_locks_are_removed() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    board.approve(&task).await;
+    let activity = broadcast::channel(1).0;
+    let context = RunContext {
+        db: board.db.clone(),
+        config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),
+        program: PathBuf::from("/bin/false"),
+        activity,
+    };
+    let mut supervisor = Supervisor::new(context);
+    tick(&mut supervisor).await;
+    assert!(!supervisor.jobs.is_running(&JobKey::Task(task.clone())));
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::Unlock);
+    tick(&mut supervisor).await;
+    assert!(supervisor.jobs.is_running(&JobKey::Task(task)));
+}
+
+#[tokio::test]
+async fn failed_merge_flags_the_task() {
+    let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let task = board.task("Add a").await;
     board.work(&task, &[("README.md", "theirs\n")]).await;
     board.approve(&task).await;
     std::fs::write(board.sample.git_dir().join("HEAD"), "ref: refs/heads/vibe-relay/PROJ-001\n").unwrap();
     board.sample.write("README.md", "the person's\n");
-    supervisor.look().await.unwrap();
-    next(&mut supervisor).await;
+    tick(&mut supervisor).await;
+    supervisor.jobs.join_next().await;
     let attention = board.read(&task).await.card.attention.unwrap();
     assert_eq!(attention.kind, AttentionKind::Repository);
     assert!(attention.detail.starts_with("It could not be merged: the branch vibe-relay/PROJ-001 is checked out at"), "{}", attention.detail);
 }
 
 #[tokio::test]
-async fn a_missing_program_parks_instead_of_starting() {
-    let mut board = Board::new().await;
+async fn missing_program_parks_instead_of_starting() {
+    let mut board = TestBoard::new().await;
     board.config.agent_command = vec!["/nonexistent/claude".to_owned()];
-    let mut supervisor = supervisor(&board).await;
     let (one, two) = (board.task("One").await, board.task("Two").await);
-    supervisor.look().await.unwrap();
-    assert!(supervisor.jobs.is_empty());
+    let mut supervisor = supervisor(&board).await;
+    tick(&mut supervisor).await;
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::StartCheck);
+    assert!(supervisor.jobs.is_idle(), "no task started");
     let parkings = board.db.parkings().await.unwrap();
     assert_eq!(parkings.iter().map(|parking| parking.reason).collect::<Vec<_>>(), [ParkReason::ProgramMissing]);
-    supervisor.look().await.unwrap();
+    tick(&mut supervisor).await;
     for task in [&one, &two] {
         assert_eq!(board.read(task).await.card.wait_reason.unwrap().sentence(), "Claude Code was not found");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
-    // Found again to be missing, it is no news for the cards.
+    // A check that fails again changes no card.
     let seq = board.db.latest();
-    supervisor.resume(ParkReason::ProgramMissing).await.unwrap();
-    supervisor.look().await.unwrap();
+    let state = board.db.snapshot().await.unwrap();
+    supervisor.execute(&state, Action::Resume { reason: ParkReason::ProgramMissing }).await.unwrap();
+    supervisor.jobs.join_next().await;
+    tick(&mut supervisor).await;
     let news = board.db.events_after(seq, None, 100).await.unwrap();
     assert_eq!(news.iter().map(|event| event.event.kind()).collect::<Vec<_>>(), ["agents_parked"]);
 }
 
 #[tokio::test]
-async fn a_look_hears_the_agent_that_was_missed() {
-    let board = Board::new().await;
+async fn passed_start_check_is_cached() {
+    let mut board = TestBoard::new().await;
+    board.config.agent_command = vec!["/bin/true".to_owned()];
+    let task = board.task("One").await;
+    let mut supervisor = supervisor(&board).await;
+    tick(&mut supervisor).await;
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::StartCheck);
+    for _ in 0..2 {
+        tick(&mut supervisor).await;
+        assert!(supervisor.jobs.is_running(&JobKey::Task(task.clone())));
+        assert!(!supervisor.jobs.is_running(&JobKey::StartCheck));
+    }
+}
+
+#[tokio::test]
+async fn branch_check_is_a_job_that_leaves_its_task_free() {
+    let board = TestBoard::new().await;
+    let mut supervisor = supervisor(&board).await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    project_branch(&board.db, &board.project().await).await.unwrap();
+    board.approve(&task).await;
+    board.sample.commit_on("vibe-relay/PROJ-001", &[("evil.txt", Some("evil"))], "Nothing to see");
+    tick(&mut supervisor).await;
+    supervisor.jobs.join_next().await;
+    assert!(board.read(&task).await.card.attention.is_some());
+    tick(&mut supervisor).await;
+    assert!(supervisor.jobs.busy_tasks().is_empty());
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention));
+    let seq = board.db.latest();
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::BranchCheck(task));
+    assert_eq!(board.db.latest(), seq, "an unchanged branch changes nothing");
+}
+
+/// Otherwise an undecided branch would be checked again and again without a pause.
+#[tokio::test(start_paused = true)]
+async fn end_of_a_branch_check_does_not_wake_the_loop() {
+    let (_commit, mut commits) = watch::channel(0);
+    let (mut jobs, task) = (Jobs::default(), TaskId::new(1));
+    jobs.start(JobKey::BranchCheck(task.clone()), async { Ok(()) });
+    jobs.start(JobKey::Task(task.clone()), async {
+        sleep(Duration::from_secs(1)).await;
+        Ok(())
+    });
+    wait_for_change(&mut commits, &mut jobs).await.unwrap();
+    assert!(jobs.is_idle(), "only the end of the other job woke it");
+}
+
+#[tokio::test]
+async fn heartbeat_clears_the_flag_at_the_next_tick() {
+    let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
     let token = board.db.create_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
     let task = board.task("One").await;
     board.db.assign_task(&Caller::Human, &task, Some("mara".to_owned()), None).await.unwrap();
-    board.db.flag_unresponsive_assignee(&task, "mara", "Silent.").await.unwrap();
-    supervisor.look().await.unwrap();
-    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention), "nothing was heard yet");
-    // A sign of life is no event: the next look hears it.
+    board.db.flag_unresponsive_assignee(&task, "mara", "Unresponsive.").await.unwrap();
+    tick(&mut supervisor).await;
+    assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention), "no heartbeat yet");
+    // A heartbeat is not an event, so only the next tick sees it.
     let caller = board.db.caller(&token).await.unwrap().unwrap();
     board.db.record_heartbeat(&caller).await.unwrap();
-    supervisor.look().await.unwrap();
+    tick(&mut supervisor).await;
     let card = board.read(&task).await.card;
     assert_eq!((card.attention, card.contributors.assigned_to.as_deref()), (None, Some("mara")));
-    supervisor.look().await.unwrap();
+    tick(&mut supervisor).await;
     assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::Assigned { name: "mara".to_owned() }));
-    assert!(supervisor.jobs.is_empty(), "the runner starts nobody for it");
+    assert!(supervisor.jobs.is_idle(), "no managed agent starts for it");
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use domain::id::RunId;
 
 use super::*;
-use crate::run_dir::Spec;
+use crate::run_dir::RunSpec;
 
 /// A run whose lock this test holds, as its shim would.
 struct Run {
@@ -19,14 +19,14 @@ struct Run {
 impl Run {
     fn alive() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let spec = Spec {
+        let spec = RunSpec {
             run_id: RunId::new(1),
             marker: "RUN-001.x".to_owned(),
             argv: Vec::new(),
             cwd: "/".into(),
             env: BTreeMap::new(),
             first_line: None,
-            output_limit: Spec::OUTPUT_LIMIT,
+            output_limit: RunSpec::OUTPUT_LIMIT,
         };
         let dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
         let lock = dir.lock().unwrap();

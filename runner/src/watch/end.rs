@@ -9,13 +9,14 @@ use domain::runs::run::Run;
 use tokio::time::sleep;
 
 use crate::backend::claude::{self, Evidence};
-use crate::run::Context;
-use crate::run_dir::{Exit, RunDir, RunState};
+use crate::disk;
+use crate::run_dir::{ExitRecord, RunDir, RunState};
+use crate::runs::run::RunContext;
+use crate::runs::{checkout, parking};
 use crate::shim;
 use crate::shim::control::{Control, SignalName};
 use crate::watch::view::View;
 use crate::watch::{Ending, moved};
-use crate::{checkout, disk, parking};
 
 const STDERR_BYTES: u64 = 4096;
 /// Between two looks at whether a run that was killed is gone.
@@ -25,7 +26,7 @@ const BURIAL_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view: &View, ending: Ending) -> db::Result<()> {
+pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, view: &View, ending: Ending) -> db::Result<()> {
     let exit = match exit(run_dir).await {
         Ok(Some(exit)) => exit,
         Ok(None) => return Ok(()),
@@ -49,11 +50,11 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
         Ending::ByItself => judged.failure(),
     };
     if judged.reached_service() {
-        parking::works(&context.db, ParkReason::ServiceUnreachable).await?;
+        parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable).await?;
     }
     // A start proves little: its few small files fit on a disk on which no work does.
     if failure.is_none() {
-        parking::works(&context.db, ParkReason::DiskFull).await?;
+        parking::confirm_recovered(&context.db, ParkReason::DiskFull).await?;
     }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
@@ -81,11 +82,11 @@ pub(super) async fn record(context: &Context, run: &Run, run_dir: &RunDir, view:
 }
 
 /// An end of which nothing more is known.
-fn plain(context: &Context, class: EndClass) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config.max_attempts }
+fn plain(context: &RunContext, class: EndClass) -> RunEnd {
+    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config().max_attempts }
 }
 
-async fn close(context: &Context, run: &Run, end: RunEnd) -> db::Result<()> {
+async fn close(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {
     tidy(context, run).await?;
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
@@ -114,7 +115,7 @@ fn error_text(judged: &claude::RunEnd) -> Option<String> {
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn unreadable(context: &Context, run: &Run, run_dir: &RunDir, Unreadable { failure, error }: Unreadable) -> db::Result<()> {
+pub(super) async fn unreadable(context: &RunContext, run: &Run, run_dir: &RunDir, Unreadable { failure, error }: Unreadable) -> db::Result<()> {
     put_down(run_dir).await;
     let class = parking::park(&context.db, failure, None, Some(&error)).await?;
     close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
@@ -137,7 +138,7 @@ impl Unreadable {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn not_started(context: &Context, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
+pub(crate) async fn not_started(context: &RunContext, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
     tracing::warn!(run = %run.id, %failure, %error, "a run could not be started");
     let class = parking::park(&context.db, failure, None, Some(&error)).await?;
     close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
@@ -147,7 +148,7 @@ pub(crate) async fn not_started(context: &Context, run: &Run, failure: FailureCl
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn never_started(context: &Context, run: &Run) -> db::Result<()> {
+pub(super) async fn never_started(context: &RunContext, run: &Run) -> db::Result<()> {
     let error = Some("the server ended before the agent was started".to_owned());
     close(context, run, RunEnd { error, ..plain(context, EndClass::Parked) }).await
 }
@@ -166,13 +167,13 @@ async fn put_down(run_dir: &RunDir) {
     }
 }
 
-async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, Unreadable> {
+async fn exit(run_dir: &RunDir) -> Result<Option<ExitRecord>, Unreadable> {
     match run_dir.state() {
         Ok(RunState::Ended(exit)) => Ok(Some(exit)),
         Ok(RunState::Alive) => Ok(None),
         Ok(RunState::Lost) => {
             let run_dir = run_dir.clone();
-            let buried = tokio::task::spawn_blocking(move || shim::bury(&run_dir)).await;
+            let buried = tokio::task::spawn_blocking(move || shim::reap_lost_run(&run_dir)).await;
             buried.map_err(|error| Unreadable::new("", &error))?.map_err(|error| Unreadable::new("", &error))
         }
         Err(error) => Err(Unreadable::new("", &error)),
@@ -180,10 +181,10 @@ async fn exit(run_dir: &RunDir) -> Result<Option<Exit>, Unreadable> {
 }
 
 /// Removes what only this run needed.
-async fn tidy(context: &Context, run: &Run) -> db::Result<()> {
+async fn tidy(context: &RunContext, run: &Run) -> db::Result<()> {
     let card = context.db.card(&run.task_id).await?;
     let project = context.db.project(&card.project_id).await?;
-    if let Err(error) = checkout::throw_away(&project, run).await {
+    if let Err(error) = checkout::remove_temporary(&project, run).await {
         tracing::warn!(run = %run.id, %error, "a throw-away checkout was left behind");
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! The real Claude Code through the shim, without a network: what we expect of its command line, its output and its words.
+//! The real Claude Code under the shim, without a network: checks its command line, its output and its messages.
 //!
-//! `CLAUDE_BIN` names the program; without it these tests say so and pass. No model is asked: its address is a closed port.
+//! `CLAUDE_BIN` names the program; without it these tests print so and pass. They reach no model: its address is a closed port.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use runner::backend::claude::{ClaudeSpec, ENVIRONMENT, Evidence, RunEnd, Session, argv, end, hook, user_line};
 use runner::backend::stream::{RunLine, parse};
-use runner::run_dir::{Exit, Spec};
+use runner::run_dir::{ExitRecord, RunSpec};
 use uuid::Uuid;
 
 use super::run::Run;
 
-/// A port that nothing listens on.
+/// A port without a listener.
 const CLOSED: &str = "http://127.0.0.1:9";
 
 fn program() -> Option<String> {
@@ -30,7 +30,7 @@ fn not_tested(why: &str) {
     println!("NOT TESTED: {why}");
 }
 
-/// A folder in which the program keeps its sessions.
+/// The folder where the program keeps its sessions.
 struct Home {
     folder: tempfile::TempDir,
     program: String,
@@ -51,8 +51,8 @@ impl Home {
     }
 
     fn run(&self, session: Session, variables: &[(&str, &str)]) -> Run {
-        Run::with(|spec: &mut Spec| {
-            // The same each time: an id is taken per folder.
+        Run::with(|spec: &mut RunSpec| {
+            // The same folder each time, because session ids are unique per folder.
             spec.cwd = self.folder.path().to_owned();
             spec.argv = argv(&ClaudeSpec {
                 command: std::slice::from_ref(&self.program),
@@ -71,13 +71,13 @@ impl Home {
         })
     }
 
-    /// Starts a run, says one thing, and returns how it ended.
+    /// Starts a run, sends one line, and returns how it ended.
     async fn end(&self, session: Session, variables: &[(&str, &str)]) -> (RunEnd, Vec<RunLine>) {
         let run = self.run(session, variables);
-        // The program passes over a line of an id that its session has already.
+        // The program ignores a line whose id its session already has.
         let line = Uuid::new_v4();
         run.start();
-        // The program may refuse and be gone before it is spoken to.
+        // The program may refuse and exit before the line arrives.
         if let Ok(control) = runner::shim::control::Control::connect(&run.dir).await {
             let _ = control.send_line(&user_line("<issue>\nTitle: test\n</issue>", line)).await;
             let _ = control.close_stdin().await;
@@ -90,7 +90,7 @@ impl Home {
     }
 }
 
-fn judge(exit: &Exit, items: &[RunLine], stderr: &str) -> RunEnd {
+fn judge(exit: &ExitRecord, items: &[RunLine], stderr: &str) -> RunEnd {
     let result = items.iter().find_map(|item| if let RunLine::Result(result) = item { Some(&**result) } else { None });
     let api_error = items.iter().find_map(|item| if let RunLine::ApiError { error, .. } = item { Some(error.as_str()) } else { None });
     end(&Evidence { exit, result, api_error, servers: None, limited_until: None, stderr, stopped: false })
@@ -101,7 +101,7 @@ const KEY: (&str, &str) = ("ANTHROPIC_API_KEY", "none");
 const ADDRESS: (&str, &str) = ("ANTHROPIC_BASE_URL", CLOSED);
 
 #[tokio::test]
-async fn a_model_that_cannot_be_reached_is_an_api_error_and_the_session_is_taken_then() {
+async fn unreachable_model_is_an_api_error_and_keeps_the_session() {
     let Some(program) = program() else { return };
     let home = Home::new(program);
     let id = Uuid::new_v4();
@@ -127,14 +127,14 @@ async fn a_model_that_cannot_be_reached_is_an_api_error_and_the_session_is_taken
 }
 
 #[tokio::test]
-async fn without_a_sign_in_it_says_so() {
+async fn missing_sign_in_is_reported() {
     let Some(program) = program() else { return };
     let (end, items) = Home::new(program).end(Session::New(Uuid::new_v4()), &[JAILED]).await;
     assert_eq!(end, RunEnd::SignedOut, "{items:?}");
 }
 
 #[tokio::test]
-async fn as_root_it_refuses() {
+async fn root_is_refused() {
     let Some(program) = program() else { return };
     if !nix::unistd::Uid::effective().is_root() || std::env::var_os("IS_SANDBOX").is_some() {
         not_tested("this needs root without IS_SANDBOX");

@@ -1,6 +1,6 @@
-//! The shim with real processes: what it starts, hands on, survives and sweeps.
+//! The shim with real processes: starting, forwarding, surviving and killing leftovers.
 //!
-//! Agents are played by `sh`. The shim is this very test program, started again: see `run_as_shim`.
+//! `sh` plays the agents. The shim is this test program, started again: see `run_as_shim`.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -21,8 +21,8 @@ use runner::tail::{Tail, TailLine};
 
 use run::{Run, is_gone, this_program, wait_for};
 
-/// `start_shim` starts this program with the arguments `shim RUN_DIR`, which the test harness takes for the names of tests to run:
-/// this one. No other test may have "shim" in its name.
+/// `start_shim` starts this program with the arguments `shim RUN_DIR`, which the test harness takes for names of tests: this one. No
+/// other test may have "shim" in its name.
 #[test]
 fn run_as_shim() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -39,10 +39,10 @@ fn kill(pid: i32) {
 }
 
 #[tokio::test]
-async fn an_agent_gets_its_folder_and_environment_and_its_end_is_recorded() {
+async fn agent_gets_folder_and_environment_and_records_its_end() {
     let run = Run::started("echo $GREETING $PORT; pwd; echo bad >&2; env | grep -c ^CARGO_PKG; exit 7");
     let exit = run.ended().await;
-    assert_eq!((exit.code, exit.signal, exit.swept, exit.error), (Some(7), None, 0, None));
+    assert_eq!((exit.code, exit.signal, exit.killed_leftovers, exit.error), (Some(7), None, 0, None));
     let folder = run.folder.path().canonicalize().unwrap();
     assert_eq!(run.output(), format!("hello 4001\n{}\n0\n", folder.display()));
     assert_eq!(fs::read_to_string(run.dir.file("stderr")).unwrap(), "bad\n");
@@ -50,7 +50,7 @@ async fn an_agent_gets_its_folder_and_environment_and_its_end_is_recorded() {
 }
 
 #[tokio::test]
-async fn lines_reach_the_agent_in_order_until_its_stdin_is_closed() {
+async fn lines_arrive_in_order_until_stdin_is_closed() {
     let run = Run::started("while read -r line; do printf 'got %s\n' \"$line\"; done; echo end");
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
     let control = run.control().await;
@@ -71,7 +71,7 @@ async fn lines_reach_the_agent_in_order_until_its_stdin_is_closed() {
 }
 
 #[tokio::test]
-async fn a_line_longer_than_a_pipe_holds_arrives_whole() {
+async fn line_longer_than_a_pipe_arrives_whole() {
     let run = Run::started("read -r line; echo ${#line}");
     let control = run.control().await;
     control.send_line(&"x".repeat(1 << 20)).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_line_longer_than_a_pipe_holds_arrives_whole() {
 }
 
 #[tokio::test]
-async fn stdin_stays_open_while_nobody_writes() {
+async fn stdin_stays_open_without_writers() {
     let run = Run::started("echo ready > ready; read -r line; echo $?");
     run.file("ready").await;
     assert_eq!(run.dir.state().unwrap(), RunState::Alive);
@@ -92,7 +92,7 @@ async fn stdin_stays_open_while_nobody_writes() {
 }
 
 #[tokio::test]
-async fn daemons_are_swept_even_with_another_session_and_an_empty_environment() {
+async fn daemons_are_killed_in_any_session_and_environment() {
     if find_program("setsid", &std::env::var_os("PATH").unwrap()).is_none() {
         panic!("this test needs setsid(1)");
     }
@@ -106,7 +106,7 @@ async fn daemons_are_swept_even_with_another_session_and_an_empty_environment() 
     run.file("done").await;
     let exit = run.ended().await;
     assert_eq!(exit.code, Some(0));
-    assert!(exit.swept >= 4, "{exit:?}");
+    assert!(exit.killed_leftovers >= 4, "{exit:?}");
     let pids = run.file("pids").await;
     assert_eq!(pids.lines().count(), 4);
     let left: Vec<&str> = pids.lines().filter(|pid| !is_gone(pid)).collect();
@@ -114,7 +114,7 @@ async fn daemons_are_swept_even_with_another_session_and_an_empty_environment() 
 }
 
 #[tokio::test]
-async fn term_is_enough_for_an_agent_that_listens() {
+async fn agent_that_handles_term_is_not_killed() {
     let run = Run::started("trap 'echo bye; exit 3' TERM; echo ready > ready; while :; do sleep 0.05; done");
     run.file("ready").await;
     run.control().await.signal(SignalName::Terminate).await.unwrap();
@@ -123,11 +123,11 @@ async fn term_is_enough_for_an_agent_that_listens() {
 }
 
 #[tokio::test]
-async fn an_agent_that_ignores_term_is_killed_after_the_grace() {
+async fn agent_that_ignores_term_is_killed_later() {
     let run = Run::started("trap '' TERM; echo ready > ready; while :; do sleep 0.05; done");
     run.file("ready").await;
     let begun = Instant::now();
-    // To the shim itself, as a machine does that shuts down.
+    // To the shim itself, as at a machine's shutdown.
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(run.shim_pid()), nix::sys::signal::Signal::SIGTERM).unwrap();
     let exit = run.ended().await;
     assert_eq!((exit.code, exit.signal), (None, Some(9)));
@@ -135,7 +135,7 @@ async fn an_agent_that_ignores_term_is_killed_after_the_grace() {
 }
 
 #[tokio::test]
-async fn kill_and_interrupt_reach_the_whole_group() {
+async fn kill_and_interrupt_reach_the_process_group() {
     let run = Run::started("sleep 1000 & echo $! > child; trap 'exit 4' INT; echo ready > ready; wait");
     run.file("ready").await;
     run.control().await.signal(SignalName::Interrupt).await.unwrap();
@@ -150,7 +150,7 @@ async fn kill_and_interrupt_reach_the_whole_group() {
 
 /// The starter is another process, killed with its whole group while the agent works.
 #[tokio::test]
-async fn agent_and_supervision_outlive_the_starter() {
+async fn agent_and_supervisor_outlive_the_starter() {
     let run = Run::new("echo $$ > agent; while read -r line; do echo \"got $line\"; done");
     let starter = runner::process::pipe_child(
         &this_program(),
@@ -173,7 +173,7 @@ async fn agent_and_supervision_outlive_the_starter() {
     assert_eq!(run.output(), "got later\n");
 }
 
-/// Not a test by itself: the starter of `agent_and_supervision_outlive_the_starter`.
+/// Not a test of its own, but the starter of `agent_and_supervisor_outlive_the_starter`.
 #[tokio::test]
 async fn start_and_hang() {
     if let Some(path) = std::env::var_os("START_RUN") {
@@ -183,29 +183,29 @@ async fn start_and_hang() {
 }
 
 #[tokio::test]
-async fn a_run_is_never_started_twice() {
+async fn run_is_never_started_twice() {
     let run = Run::started("echo x >> starts; read -r line");
     assert!(matches!(start_shim(&this_program(), &run.dir).unwrap_err(), ProcessError::AlreadyRunning { .. }));
     run.control().await.close_stdin().await.unwrap();
     let exit = run.ended().await;
     // The lock is free, so this one is started; it finds the record and starts no agent.
     run.start();
-    wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("ended already")).await;
+    wait_for("the second one's refusal", || fs::read_to_string(run.dir.file("stderr")).unwrap().contains("has already ended")).await;
     wait_for("its end", || !run.dir.is_alive().unwrap()).await;
     assert_eq!(run.dir.exit().unwrap(), Some(exit));
     assert_eq!(run.file("starts").await, "x\n");
 }
 
 #[tokio::test]
-async fn a_run_whose_supervision_was_killed_is_buried_with_all_its_processes() {
+async fn lost_run_is_reaped_with_all_its_processes() {
     let run = Run::started("setsid sleep 1000 & echo $! >> pids; echo $$ >> pids; echo ready > ready; wait");
     run.file("ready").await;
-    assert_eq!(runner::shim::bury(&run.dir).unwrap(), None, "it lives");
+    assert_eq!(runner::shim::reap_lost_run(&run.dir).unwrap(), None, "it lives");
     kill(run.shim_pid());
     wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
-    let exit = runner::shim::bury(&run.dir).unwrap().unwrap();
+    let exit = runner::shim::reap_lost_run(&run.dir).unwrap().unwrap();
     assert_eq!(exit.error.as_ref().map(|error| error.kind), Some(ExitErrorKind::Lost));
-    assert_eq!(exit.swept, 2);
+    assert_eq!(exit.killed_leftovers, 2);
     for pid in run.file("pids").await.lines() {
         assert!(is_gone(pid), "{pid} lives");
     }
@@ -213,23 +213,23 @@ async fn a_run_whose_supervision_was_killed_is_buried_with_all_its_processes() {
 }
 
 #[tokio::test]
-async fn a_run_that_never_began_is_told_from_one_that_was_lost() {
+async fn never_started_run_differs_from_a_lost_one() {
     let waiting = Run::new("exit 0");
-    assert!(runner::shim::never_began(&waiting.dir), "its shim was not started");
+    assert!(runner::shim::was_never_started(&waiting.dir), "its shim was not started");
     let lost = Run::started("echo ready > ready; sleep 1000");
     lost.file("ready").await;
-    assert!(!runner::shim::never_began(&lost.dir), "it lives");
+    assert!(!runner::shim::was_never_started(&lost.dir), "it lives");
     kill(lost.shim_pid());
     wait_for("the lock", || lost.dir.state().unwrap() == RunState::Lost).await;
-    assert!(!runner::shim::never_began(&lost.dir), "it was lost at work");
-    runner::shim::bury(&lost.dir).unwrap();
+    assert!(!runner::shim::was_never_started(&lost.dir), "it was lost at work");
+    runner::shim::reap_lost_run(&lost.dir).unwrap();
     let ended = Run::started("exit 0");
     ended.ended().await;
-    assert!(!runner::shim::never_began(&ended.dir), "it ended");
+    assert!(!runner::shim::was_never_started(&ended.dir), "it ended");
 }
 
 #[tokio::test]
-async fn an_agent_that_cannot_be_started_has_an_end_that_says_why() {
+async fn failed_start_is_recorded_with_its_reason() {
     let run = Run::with(|spec| spec.argv = vec!["/nonexistent/claude".to_owned()]);
     run.start();
     let error = run.ended().await.error.unwrap();
@@ -253,7 +253,7 @@ async fn an_agent_that_cannot_be_started_has_an_end_that_says_why() {
 }
 
 #[tokio::test]
-async fn an_agent_that_floods_its_output_is_ended() {
+async fn agent_above_the_output_limit_is_ended() {
     let run = Run::with(|spec| {
         spec.argv = ["/bin/sh", "-c", "while :; do echo flood; done"].map(str::to_owned).into();
         spec.output_limit = 1000;
@@ -265,19 +265,19 @@ async fn an_agent_that_floods_its_output_is_ended() {
 }
 
 #[tokio::test]
-async fn nothing_of_the_inherited_environment_is_written_down() {
+async fn inherited_environment_is_not_written_to_disk() {
     let run = Run::started("true");
     run.ended().await;
     assert_eq!(run.spec.env.keys().collect::<Vec<_>>(), ["GREETING", "PORT", "VIBE_RELAY_RUN_ID"]);
     assert_eq!(run.dir.spec().unwrap(), run.spec);
 }
 
-/// The server was killed while it made the folder.
+/// The server was killed while it created the folder.
 #[tokio::test]
-async fn a_run_that_was_never_whole_is_buried_too() {
+async fn incomplete_run_is_reaped() {
     let run = Run::new("true");
     fs::remove_file(run.dir.file("spec.json")).unwrap();
     fs::remove_file(run.dir.file("lock")).unwrap();
-    let exit = runner::shim::bury(&run.dir).unwrap().unwrap();
-    assert_eq!((exit.swept, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::Lost)));
+    let exit = runner::shim::reap_lost_run(&run.dir).unwrap().unwrap();
+    assert_eq!((exit.killed_leftovers, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::Lost)));
 }

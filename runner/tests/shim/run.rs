@@ -1,4 +1,4 @@
-//! One run in a folder of its own, its shim being this test program.
+//! One run in its own folder, with this test program as its shim.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use domain::id::RunId;
-use runner::env::{Additions, marker};
+use runner::env::{RunEnv, marker};
 use runner::process::start_shim;
-use runner::run_dir::{Exit, RunDir, RunState, Spec};
+use runner::run_dir::{ExitRecord, RunDir, RunSpec, RunState};
 use runner::shim::control::Control;
 use uuid::Uuid;
 
 pub(crate) struct Run {
     pub(crate) dir: RunDir,
-    pub(crate) spec: Spec,
+    pub(crate) spec: RunSpec,
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -23,22 +23,22 @@ impl Run {
         Self::with(|spec| spec.argv = ["/bin/sh", "-c", script].map(str::to_owned).into())
     }
 
-    pub(crate) fn with(change: impl FnOnce(&mut Spec)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut RunSpec)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let marker = marker(&RunId::new(1), Uuid::new_v4());
         let configured = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
-        let env = Additions { marker: &marker, port: Some(4001), backend: &[], configured: &configured }.variables();
-        let mut spec = Spec {
+        let env = RunEnv { marker: &marker, port: Some(4001), backend: &[], configured: &configured }.variables();
+        let mut spec = RunSpec {
             run_id: RunId::new(1),
             marker,
             argv: Vec::new(),
             cwd: folder.path().to_owned(),
             env,
             first_line: None,
-            output_limit: Spec::OUTPUT_LIMIT,
+            output_limit: RunSpec::OUTPUT_LIMIT,
         };
         change(&mut spec);
-        // A path too long for the address of a socket.
+        // Longer than the path in a socket's address.
         let dir = RunDir::create(&folder.path().join("long".repeat(30)).join("run"), &spec).unwrap();
         Self { dir, spec, folder }
     }
@@ -57,7 +57,7 @@ impl Run {
         Control::connect(&self.dir).await.unwrap()
     }
 
-    pub(crate) async fn ended(&self) -> Exit {
+    pub(crate) async fn ended(&self) -> ExitRecord {
         let mut exit = None;
         wait_for("the end of the run", || {
             if let RunState::Ended(ended) = self.dir.state().unwrap() {
@@ -85,13 +85,13 @@ impl Run {
         fs::read_to_string(self.dir.file("stdout")).unwrap()
     }
 
-    /// The process that holds the run's lock, as the kernel lists it.
+    /// Finds the process that holds the run's lock.
     pub(crate) fn shim_pid(&self) -> i32 {
         use std::os::unix::fs::MetadataExt;
         let inode = format!(":{} ", fs::metadata(self.dir.file("lock")).unwrap().ino());
         let inherited =
             |pid: &i32| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains(self.dir.path().to_str().unwrap()));
-        assert!(fs::read_to_string("/proc/locks").unwrap().contains(&inode), "nobody holds the lock");
+        assert!(fs::read_to_string("/proc/locks").unwrap().contains(&inode), "no process holds the lock");
         pids().into_iter().find(inherited).unwrap()
     }
 }
@@ -109,9 +109,9 @@ pub(crate) fn is_gone(pid: &str) -> bool {
 }
 
 pub(crate) async fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
+    let started = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "waited too long for {what}");
+        assert!(started.elapsed() < Duration::from_secs(30), "waited too long for {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

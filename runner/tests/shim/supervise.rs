@@ -1,15 +1,15 @@
-//! The supervisor with a store, a repository and real processes: what it starts, takes over and ends.
+//! The supervisor with a store, a repository and real processes: starting, adopting and ending runs.
 //!
-//! The agent is a script that waits for files; what an agent does through its tools is done here in its name.
+//! The agent is a script that waits for files. The tests make its tool calls themselves.
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use db::{Caller, Db, MoveRequest, RunCaller};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::board::task::NewTask;
+use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
 use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
@@ -20,14 +20,14 @@ use domain::runs::run::Run;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::run_dir::RunDir;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::run::{is_gone, this_program};
 
-/// Ends a turn each time that a file `turn` comes up, and itself when its input ends or it finds its script gone. What it is told it
-/// writes down, unless a file `deaf` keeps it from listening.
+/// Ends a turn each time a file `turn` appears, and exits when its input ends or its script is gone. It records its input, unless a file
+/// `deaf` exists.
 const AGENT: &str = r#"
 cd "$(dirname "$0")"
 init='{"type":"system","subtype":"init","session_id":"s","model":"scripted","mcp_servers":[{"name":"vibe-relay","status":"connected"}]}'
@@ -54,16 +54,16 @@ pub(crate) struct Bench {
 }
 
 impl Drop for Bench {
-    /// Agents outlive their servers, also those of a test that failed.
+    /// Agents outlive their servers, including those of a failed test.
     fn drop(&mut self) {
         for pid in self.lines("pids").iter().filter_map(|pid| pid.parse().ok()) {
-            // Most are gone.
+            // Most have already exited.
             let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
         }
     }
 }
 
-/// A supervisor at work; ended by `stop`, as a server that is shut down.
+/// A running supervisor; `stop` shuts it down as a server does.
 pub(crate) struct Server {
     shutdown: CancellationToken,
     task: JoinHandle<db::Result<()>>,
@@ -77,7 +77,7 @@ impl Server {
 }
 
 impl Bench {
-    /// A standing board whose reviews wait for ever.
+    /// A board without a plan that starts no reviewer.
     pub(crate) async fn new() -> Self {
         let sample = TestRepository::new();
         write_in(&sample.beside("agent"), "script.sh", AGENT);
@@ -99,7 +99,8 @@ impl Bench {
 
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
-        let work = runner::supervise(self.db.clone(), Arc::new(self.config.clone()), this_program(), activity, shutdown.clone());
+        let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
+        let work = runner::supervise(self.db.clone(), config, this_program(), activity, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 
@@ -133,7 +134,7 @@ impl Bench {
         self.db.card(task).await.unwrap()
     }
 
-    /// Waits until the store says so.
+    /// Waits until a run in the store satisfies `holds`.
     async fn run_when(&self, what: &str, holds: impl Fn(&Run) -> bool) -> Run {
         let mut news = self.db.subscribe();
         let waiting = async {
@@ -163,8 +164,8 @@ impl Bench {
         (server, task, Caller::Run(agent))
     }
 
-    /// What the agent does with its tools to finish.
-    pub(crate) async fn hand_in(&self, task: &TaskId, agent: &Caller) {
+    /// Submits the task, as the agent does with its tools.
+    pub(crate) async fn submit(&self, task: &TaskId, agent: &Caller) {
         let checkout = self.db.task(task).await.unwrap().worktree_path.unwrap();
         write_in(checkout.as_ref(), "a", "a");
         commit_all_in(checkout.as_ref(), "work");
@@ -177,7 +178,7 @@ impl Bench {
         fs::write(self.agent_file("turn"), "").unwrap();
     }
 
-    /// Waits until it is on record that the agent ended its first turn, whoever watches.
+    /// Waits until the end of the agent's first turn is recorded.
     pub(crate) async fn turn_is_over(&self) {
         let output = self.run_folder().join("stdout");
         super::run::wait_for("the end of its turn", || fs::read_to_string(&output).unwrap().contains("command_lifecycle")).await;
@@ -196,11 +197,11 @@ impl Bench {
 }
 
 #[tokio::test]
-async fn an_agent_that_handed_in_is_let_go_when_its_turn_ends() {
+async fn agent_is_ended_after_the_turn_of_its_submission() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     assert!(bench.lines("told")[0].contains("<issue>\\nTitle: Add a\\n"));
-    bench.hand_in(&task, &agent).await;
+    bench.submit(&task, &agent).await;
     bench.end_turn();
     let run = bench.end_of_the_run().await;
     assert_eq!((run.end_class, run.failure, run.exit_code), (Some(EndClass::Finished), None, Some(0)));
@@ -210,16 +211,16 @@ async fn an_agent_that_handed_in_is_let_go_when_its_turn_ends() {
     server.stop().await;
 }
 
-/// It came to the end of its turn, so the service answers; it did so without a failure, so there is room.
+/// The end of a turn proves that the service responds, and an end without failure that the disk has space.
 #[tokio::test]
-async fn who_gets_on_lifts_what_only_trying_can_lift() {
+async fn successful_probe_lifts_parking() {
     let bench = Bench::new().await;
     let over = bench.db.project(&ProjectId::new(1)).await.unwrap().created_at;
     for reason in [ParkReason::ServiceUnreachable, ParkReason::DiskFull] {
         bench.db.park(Parking { reason, until: over, detail: "x".to_owned() }).await.unwrap();
     }
     let (server, task, agent) = bench.at_work().await;
-    bench.hand_in(&task, &agent).await;
+    bench.submit(&task, &agent).await;
     bench.end_turn();
     bench.end_of_the_run().await;
     let events = bench.db.events_after(0, None, 100).await.unwrap();
@@ -230,13 +231,13 @@ async fn who_gets_on_lifts_what_only_trying_can_lift() {
 }
 
 #[tokio::test]
-async fn an_agent_outlives_its_server_and_the_next_one_takes_it_over() {
+async fn next_server_adopts_a_running_agent() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     server.stop().await;
     assert_eq!(bench.db.live_runs().await.unwrap().len(), 1);
-    // What it does while nobody watches is not lost either.
-    bench.hand_in(&task, &agent).await;
+    // Output without a watcher is not lost either.
+    bench.submit(&task, &agent).await;
     bench.end_turn();
     bench.turn_is_over().await;
     let server = bench.serve();
@@ -249,7 +250,7 @@ async fn an_agent_outlives_its_server_and_the_next_one_takes_it_over() {
 }
 
 #[tokio::test]
-async fn an_agent_that_moves_nothing_is_reminded_once_and_then_needs_the_person() {
+async fn agent_without_outcome_is_reminded_once_then_flagged() {
     let bench = Bench::new().await;
     let (server, task, _) = bench.at_work().await;
     bench.end_turn();
@@ -264,9 +265,9 @@ async fn an_agent_that_moves_nothing_is_reminded_once_and_then_needs_the_person(
     server.stop().await;
 }
 
-/// The answer comes while the agent's turn is not over yet.
+/// The answer arrives before the end of the agent's turn.
 #[tokio::test]
-async fn a_question_that_was_answered_at_once_is_no_failure() {
+async fn question_answered_at_once_is_not_a_failure() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     bench.db.ask(&agent, "A or B?", Vec::new(), None).await.unwrap();
@@ -281,15 +282,15 @@ async fn a_question_that_was_answered_at_once_is_no_failure() {
 }
 
 #[tokio::test]
-async fn words_of_the_person_reach_the_agent_in_the_next_turn() {
+async fn human_message_reaches_the_agent_in_its_next_turn() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     bench.db.message_run(&Caller::Human, &RunId::new(1), "use B").await.unwrap();
-    // Taken up when its turn ends: it is neither reminded nor let go before.
+    // The agent echoes the message when its turn ends; until then it is neither reminded nor ended.
     bench.end_turn();
     super::run::wait_for("the message", || bench.lines("told").len() == 2).await;
     assert!(bench.lines("told")[1].contains("use B"));
-    bench.hand_in(&task, &agent).await;
+    bench.submit(&task, &agent).await;
     bench.end_turn();
     assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Finished));
     assert_eq!(bench.lines("told").len(), 2);
@@ -297,7 +298,7 @@ async fn words_of_the_person_reach_the_agent_in_the_next_turn() {
 }
 
 #[tokio::test]
-async fn a_person_s_stop_reaches_an_agent_that_was_taken_over() {
+async fn stop_reaches_an_adopted_agent() {
     let bench = Bench::new().await;
     let (server, task, _) = bench.at_work().await;
     server.stop().await;
@@ -308,9 +309,9 @@ async fn a_person_s_stop_reaches_an_agent_that_was_taken_over() {
     server.stop().await;
 }
 
-/// Whatever is wrong with what is known about a run: its processes are gone before its end is recorded.
+/// The processes of an unreadable run are gone before its end is recorded.
 #[tokio::test]
-async fn an_agent_that_cannot_be_watched_is_ended() {
+async fn unreadable_run_is_ended() {
     let bench = Bench::new().await;
     let (server, _, _) = bench.at_work().await;
     server.stop().await;
@@ -324,9 +325,9 @@ async fn an_agent_that_cannot_be_watched_is_ended() {
     server.stop().await;
 }
 
-/// The server was killed after it reserved the run, or when all was ready and only the shim was missing.
+/// The server was killed after it reserved the run, or right before it started the shim.
 #[tokio::test]
-async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
+async fn reserved_run_that_never_started_uses_no_attempt() {
     for ready in [false, true] {
         let bench = Bench::new().await;
         let wish = db::NewRun {
@@ -351,7 +352,7 @@ async fn a_run_that_was_reserved_and_not_started_costs_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_that_start_at_once_get_a_port_each() {
+async fn agents_that_start_together_get_different_ports() {
     let bench = Bench::new().await;
     for title in ["One", "Two", "Three"] {
         bench.task(title).await;

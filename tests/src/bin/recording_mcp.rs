@@ -1,5 +1,5 @@
-//! An MCP server over stdio that agrees to everything and writes each call down, one JSON line a call, to the file that is its argument.
-//! It stands in for the board where a test is about the agent. It must not know the board's rules.
+//! An MCP server over stdio that accepts every call and appends it as a JSON line to the file given as its argument. It replaces the board
+//! in tests of the agent. It must not know the board's rules.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -45,7 +45,7 @@ impl ServerHandler for Recorder {
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         let schema = Arc::new(json!({"type": "object"}).as_object().cloned().unwrap_or_default());
-        let tools = TOOLS.map(|name| Tool::new(name, "Writes its arguments down.", schema.clone()));
+        let tools = TOOLS.map(|name| Tool::new(name, "Records its arguments.", schema.clone()));
         Ok(ListToolsResult::with_all_items(tools.to_vec()))
     }
 
@@ -61,14 +61,14 @@ impl ServerHandler for Recorder {
         let meta = serde_json::to_value(&context.meta).unwrap_or_default();
         let call_id = meta["claudecode/toolUseId"].as_str().is_some_and(|id| id.starts_with("toolu_"));
         self.record(&json!({"tool": request.name, "arguments": arguments, "call_id": call_id}))
-            .map_err(|error| ErrorData::internal_error(format!("the call could not be written down: {error}"), None))?;
+            .map_err(|error| ErrorData::internal_error(format!("the call could not be recorded: {error}"), None))?;
         Ok(CallToolResult::success(vec![ContentBlock::text(answer)]).into())
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let file = std::env::args_os().nth(1).ok_or("name the file that the calls are written to")?.into();
+    let file = std::env::args_os().nth(1).ok_or("usage: recording_mcp FILE")?.into();
     let service = Recorder { file }.serve(rmcp::transport::stdio()).await?;
     service.waiting().await?;
     Ok(())

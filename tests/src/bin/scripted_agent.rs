@@ -1,4 +1,4 @@
-//! The scripted agent as a program of its own, so that tests can start it without the whole product. It must not do anything else.
+//! The scripted agent as a separate program, which tests can start without the whole product. It must not do anything else.
 
 use std::process::ExitCode;
 

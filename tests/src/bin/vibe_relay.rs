@@ -1,4 +1,4 @@
-//! The product's program under a name of this crate, so that Cargo builds it for the tests and tells them where it is. It must add nothing.
+//! The product's program as a binary of this crate, because Cargo then builds it for the tests and provides its path. It must add nothing.
 
 fn main() -> std::process::ExitCode {
     cli::main()

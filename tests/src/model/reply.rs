@@ -1,4 +1,4 @@
-//! Writes answers of the Messages API: a message as plain JSON or as a stream, or an error. It must not know why it is answered so.
+//! Builds responses of the Messages API: a message as plain JSON or as a stream, or an error. It must not choose what to respond.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use cli::scripted::player::Step;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The scripted model's answer, streamed when the request asks for it.
+/// A message of the scripted model, streamed if the request asks for a stream.
 pub(super) fn message(request: &Value, step: &Step) -> Response {
     let message = message_of(request, step);
     if request["stream"] != true {
@@ -19,7 +19,7 @@ pub(super) fn message(request: &Value, step: &Step) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")], body).into_response()
 }
 
-/// An error in the form of the Messages API; `retry_after` in seconds.
+/// An error in the form of the Messages API. `retry_after` is in seconds.
 pub(super) fn error(status: StatusCode, retry_after: Option<u64>, message: &str) -> Response {
     let kind = match status.as_u16() {
         401 => "authentication_error",
@@ -35,7 +35,7 @@ pub(super) fn error(status: StatusCode, retry_after: Option<u64>, message: &str)
         let headers = response.headers_mut();
         headers.insert(header::RETRY_AFTER, seconds.into());
         if status == StatusCode::TOO_MANY_REQUESTS {
-            // What the limit of a subscription looks like; with an API key the program leaves it unread.
+            // These headers report the limit of a subscription. The program ignores them when it uses an API key.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
             headers.insert("anthropic-ratelimit-unified-status", HeaderValue::from_static("rejected"));
             headers.insert("anthropic-ratelimit-unified-reset", (now + seconds).into());
@@ -45,7 +45,7 @@ pub(super) fn error(status: StatusCode, retry_after: Option<u64>, message: &str)
     response
 }
 
-/// A rough count: four characters a token.
+/// A rough count: four characters per token.
 pub(super) fn input_tokens(request: &Value) -> usize {
     request.to_string().len() / 4
 }

@@ -1,9 +1,9 @@
-//! Reads a Messages API request: the conversation, and which agent it is. It must not know what is answered.
+//! Parses a Messages API request into its conversation and its agent. It must not know the response.
 
 use cli::scripted::player::{Called, Conversation, Entry};
 use serde_json::Value;
 
-/// The agent that a request comes from, by the `<issue>` block of its prompt.
+/// The agent that sent a request, from the `<issue>` block of its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentId {
     pub phase: String,
@@ -11,15 +11,15 @@ pub struct AgentId {
     pub title: String,
 }
 
-/// Who asks. A request without tools is a side request of the program itself, whatever it quotes.
+/// The agent that sent the request. A request without tools is a side request of the program, even if it quotes a prompt.
 pub(super) fn agent(body: &Value, conversation: &Conversation) -> Option<AgentId> {
     body["tools"].as_array().filter(|tools| !tools.is_empty())?;
     let issue = conversation.issue()?;
     let line = |key| issue.line(key).unwrap_or_default().to_owned();
-    Some(AgentId { phase: line("Phase"), task_id: line("Task"), title: line("Title") })
+    Some(AgentId { phase: line("AgentKind"), task_id: line("Task"), title: line("Title") })
 }
 
-/// The conversation as the player knows it.
+/// Converts the messages to a conversation of the scenario player.
 pub(super) fn conversation(body: &Value) -> Conversation {
     let messages = body["messages"].as_array().into_iter().flatten();
     Conversation { entries: messages.flat_map(entries).collect() }
@@ -28,7 +28,7 @@ pub(super) fn conversation(body: &Value) -> Conversation {
 fn entries(message: &Value) -> Vec<Entry> {
     match message["role"].as_str() {
         Some("assistant") => vec![assistant(&message["content"])],
-        // The program tells a working agent of new messages in the role of the system: they begin nothing.
+        // The program delivers messages to a working agent in the system role. They start no turn.
         Some("system") => vec![Entry::Steering { text: text_of(&message["content"]) }],
         _ => user(&message["content"]),
     }
@@ -44,7 +44,7 @@ fn assistant(content: &Value) -> Entry {
     Entry::Assistant { text: text_of(content), calls: calls.collect() }
 }
 
-/// Tool results, then the human's words, if there are any.
+/// Tool results, then the text of the human, if any.
 fn user(content: &Value) -> Vec<Entry> {
     let blocks = content.as_array().map_or(&[][..], Vec::as_slice);
     let results = blocks.iter().filter(|block| block["type"] == "tool_result");
@@ -63,7 +63,7 @@ fn user(content: &Value) -> Vec<Entry> {
     entries
 }
 
-/// The program appends reminders of its own to what a tool gave.
+/// Removes the reminders that the program appends to tool results.
 fn without_reminder(mut text: String) -> String {
     if let Some(at) = text.find("\n\n<system-reminder>") {
         text.truncate(at);
@@ -79,7 +79,7 @@ fn text_of(content: &Value) -> String {
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// Every text of the system prompt and of the messages, tool results included.
+/// All text of the system prompt and the messages, including tool results.
 pub(super) fn texts(body: &Value) -> Vec<String> {
     let mut found = vec![text_of(&body["system"])];
     for message in body["messages"].as_array().into_iter().flatten() {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reminders_and_steering_are_no_prompts() {
+    fn reminders_and_steering_are_not_prompts() {
         let body = json!({
             "tools": [{"name": "Bash"}],
             "system": [{"type": "text", "text": "You are a coder."}],

@@ -1,4 +1,4 @@
-//! What a person may get wrong at the board: each answer says what was attempted and what to do, and nothing is changed by it.
+//! Invalid requests: each response says what was attempted and what to do next, and nothing changes.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use domain::wire::{List, Problem};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tests::git::{git, repository};
-use tests::relay::Relay;
+use tests::server::TestServer;
 
-use crate::scene;
+use crate::support;
 
 const NO_AGENTS: &str = r#"{"parts": []}"#;
 
-async fn board() -> (Relay, ProjectId, TaskId) {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let project = relay.project("Errands", None).await.unwrap().id;
-    let task: Value = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "An errand"})).await.unwrap();
-    (relay, project, task["id"].as_str().unwrap().parse().unwrap())
+async fn board() -> (TestServer, ProjectId, TaskId) {
+    let server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Errands", None).await.unwrap().id;
+    let task: Value = server.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "An errand"})).await.unwrap();
+    (server, project, task["id"].as_str().unwrap().parse().unwrap())
 }
 
-/// Sends a request that is refused with this status and code, with these words in its detail and in its hint.
-async fn refused(relay: &Relay, method: Method, path: &str, body: Value, wanted: (u16, &str, &str, &str)) -> Problem {
-    let problem = relay.refusal(relay.request(method, path).json(&body)).await.unwrap();
+/// Sends a request and asserts the status, the code and parts of the detail and the hint of its refusal.
+async fn refused(server: &TestServer, method: Method, path: &str, body: Value, wanted: (u16, &str, &str, &str)) -> Problem {
+    let problem = server.refusal(server.request(method, path).json(&body)).await.unwrap();
     let (status, code, detail, hint) = wanted;
     let fits = problem.detail.contains(detail) && problem.hint.contains(hint);
     assert!((problem.status, problem.code.as_str()) == (status, code) && fits, "{path} {}: {problem:#?}", body.to_string().get(..200).unwrap_or(""));
@@ -34,38 +34,38 @@ async fn refused(relay: &Relay, method: Method, path: &str, body: Value, wanted:
 }
 
 #[tokio::test]
-async fn an_illegal_move_names_the_legal_ones() {
-    let (relay, _, task) = board().await;
+async fn illegal_move_lists_legal_moves() {
+    let (server, _, task) = board().await;
     let path = format!("/api/tasks/{task}");
     let wanted = (422, "illegal-move", "human may not move TASK-001 from backlog to in_review", "you may move it to in_progress");
-    let problem = refused(&relay, Method::PATCH, &path, json!({"status": "in_review"}), wanted).await;
+    let problem = refused(&server, Method::PATCH, &path, json!({"status": "in_review"}), wanted).await;
     assert_eq!((problem.from, problem.to), (Some(Status::Backlog), Some(Status::InReview)));
     let targets: Vec<Status> = problem.allowed.iter().filter(|target| target.who.contains(&Mover::Human)).map(|target| target.to).collect();
     assert_eq!(targets, [Status::InProgress, Status::Cancelled]);
     let cancel = (422, "reason-needed", "moving TASK-001 to cancelled needs a reason", "Give the reason");
-    refused(&relay, Method::PATCH, &path, json!({"status": "cancelled"}), cancel).await;
+    refused(&server, Method::PATCH, &path, json!({"status": "cancelled"}), cancel).await;
     let why = (422, "invalid", "boredom", "failed, abandoned, obsolete or duplicate");
-    refused(&relay, Method::PATCH, &path, json!({"status": "cancelled", "reason": "boredom"}), why).await;
-    assert_eq!(relay.task(&task).await.unwrap().task.card.status, Status::Backlog, "it stands where it stood");
+    refused(&server, Method::PATCH, &path, json!({"status": "cancelled", "reason": "boredom"}), why).await;
+    assert_eq!(server.task(&task).await.unwrap().task.card.status, Status::Backlog, "it stands where it stood");
 }
 
 #[tokio::test]
-async fn an_unknown_id_is_said_to_be_unknown() {
-    let (relay, ..) = board().await;
+async fn unknown_id_is_not_found() {
+    let (server, ..) = board().await;
     for (path, detail, hint) in [
         ("/api/tasks/TASK-099", "task TASK-099 does not exist", "like TASK-001"),
         ("/api/tasks/banana", "\"banana\" is not a task id", "like TASK-001"),
         ("/api/projects/PROJ-099/board", "project PROJ-099 does not exist", "like PROJ-001"),
         ("/api/runs/RUN-099", "run RUN-099 does not exist", "like RUN-001"),
     ] {
-        refused(&relay, Method::GET, path, json!({}), (404, "not-found", detail, hint)).await;
+        refused(&server, Method::GET, path, json!({}), (404, "not-found", detail, hint)).await;
     }
-    refused(&relay, Method::GET, "/api/nowhere", json!({}), (404, "no-such-path", "nothing at /api/nowhere", "/api/openapi.json")).await;
+    refused(&server, Method::GET, "/api/nowhere", json!({}), (404, "no-such-path", "nothing at /api/nowhere", "/api/openapi.json")).await;
 }
 
 #[tokio::test]
-async fn texts_that_cannot_be_are_refused_by_field() {
-    let (relay, project, task) = board().await;
+async fn invalid_text_is_refused_by_field() {
+    let (server, project, task) = board().await;
     let new = format!("/api/projects/{project}/tasks");
     let long = "x".repeat(1 << 20);
     for (body, wanted) in [
@@ -79,33 +79,33 @@ async fn texts_that_cannot_be_are_refused_by_field() {
         (json!({"titel": "a"}), (422, "invalid", "titel: unknown field", "/api/openapi.json")),
         (json!({"title": "a", "depends_on": ["TASK-099"]}), (404, "not-found", "task TASK-099 does not exist", "like TASK-001")),
     ] {
-        refused(&relay, Method::POST, &new, body, wanted).await;
+        refused(&server, Method::POST, &new, body, wanted).await;
     }
     let comment = format!("/api/tasks/{task}/comments");
-    refused(&relay, Method::POST, &comment, json!({"content": "a\0b"}), (422, "invalid", "content: it holds a NUL", "U+0000")).await;
-    refused(&relay, Method::POST, "/api/projects", json!({"title": ""}), (422, "invalid", "title: it is empty", "in a few words")).await;
+    refused(&server, Method::POST, &comment, json!({"content": "a\0b"}), (422, "invalid", "content: it holds a NUL", "U+0000")).await;
+    refused(&server, Method::POST, "/api/projects", json!({"title": ""}), (422, "invalid", "title: it is empty", "in a few words")).await;
 
-    let plain = relay.request(Method::POST, &new).header("content-type", "text/plain").body(r#"{"title": "a"}"#);
-    let problem = relay.refusal(plain).await.unwrap();
+    let plain = server.request(Method::POST, &new).header("content-type", "text/plain").body(r#"{"title": "a"}"#);
+    let problem = server.refusal(plain).await.unwrap();
     assert_eq!((problem.status, problem.code.as_str()), (415, "not-json"));
     assert!(problem.detail.contains("text/plain") && problem.hint.contains("application/json"), "{problem:?}");
-    let broken = relay.request(Method::POST, &new).header("content-type", "application/json").body(r#"{"title": "#);
-    let problem = relay.refusal(broken).await.unwrap();
+    let broken = server.request(Method::POST, &new).header("content-type", "application/json").body(r#"{"title": "#);
+    let problem = server.refusal(broken).await.unwrap();
     assert_eq!((problem.status, problem.code.as_str()), (400, "bad-json"));
 
-    let board = relay.board(&project).await.unwrap();
+    let board = server.board(&project).await.unwrap();
     assert_eq!((board.cards.len(), board.cards[0].comments), (1, 0), "nothing was made");
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_repository_is_refused_by_name() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let place = relay.place();
-    std::fs::create_dir(place.join("plain")).unwrap();
-    std::fs::create_dir(place.join("empty")).unwrap();
-    git(&place.join("empty"), &["init", "-q"]).unwrap();
-    git(&place, &["clone", "-q", "--bare", "repo", "bare"]).unwrap();
-    let path = |name: &str| place.join(name).display().to_string();
+async fn path_without_repository_is_refused_with_its_reason() {
+    let server = support::scripted(NO_AGENTS).await;
+    let root = server.root();
+    std::fs::create_dir(root.join("plain")).unwrap();
+    std::fs::create_dir(root.join("empty")).unwrap();
+    git(&root.join("empty"), &["init", "-q"]).unwrap();
+    git(&root, &["clone", "-q", "--bare", "repo", "bare"]).unwrap();
+    let path = |name: &str| root.join(name).display().to_string();
     for (repo_path, base, code, detail, hint) in [
         (path("missing"), None, "path-missing", "does not exist", "Check the path"),
         (path("plain"), None, "not-a-repository", "is not inside a git repository", "git init"),
@@ -116,12 +116,12 @@ async fn a_path_that_is_no_repository_is_refused_by_name() {
         ("/a\0b".to_owned(), None, "invalid", "repo_path", "from the root"),
     ] {
         let body = json!({"title": "A project", "repo_path": repo_path, "base_branch": base});
-        refused(&relay, Method::POST, "/api/projects", body, (422, code, detail, hint)).await;
+        refused(&server, Method::POST, "/api/projects", body, (422, code, detail, hint)).await;
     }
-    assert_eq!(relay.get::<List<Project>>("/api/projects").await.unwrap().items, [], "no project was made");
+    assert_eq!(server.get::<List<Project>>("/api/projects").await.unwrap().items, [], "no project was made");
 }
 
-/// Makes a repository and something about it that is not served.
+/// Creates a repository with a property that the product does not support.
 fn unserved(folder: &Path, make: impl FnOnce(&dyn Fn(&[&str]))) {
     repository(folder, &[("README.md", "A test.\n")]).unwrap();
     make(&|arguments| {
@@ -130,26 +130,26 @@ fn unserved(folder: &Path, make: impl FnOnce(&dyn Fn(&[&str]))) {
 }
 
 #[tokio::test]
-async fn a_repository_that_is_not_served_is_refused_by_name() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let place = relay.place();
-    unserved(&place.join("lfs"), |git| {
-        std::fs::write(place.join("lfs/.gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n").unwrap();
+async fn unsupported_repository_is_refused_with_its_reason() {
+    let server = support::scripted(NO_AGENTS).await;
+    let root = server.root();
+    unserved(&root.join("lfs"), |git| {
+        std::fs::write(root.join("lfs/.gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n").unwrap();
         git(&["add", "-A"]);
         git(&["commit", "-q", "-m", "Large files"]);
     });
-    unserved(&place.join("partial"), |git| {
+    unserved(&root.join("partial"), |git| {
         git(&["config", "remote.origin.url", "https://example.org/x.git"]);
         git(&["config", "remote.origin.promisor", "true"]);
         git(&["config", "remote.origin.partialclonefilter", "blob:none"]);
     });
-    unserved(&place.join("vr"), |git| git(&["branch", "vr"]));
-    unserved(&place.join("own"), |git| git(&["branch", "vibe-relay"]));
-    unserved(&place.join("detached"), |git| git(&["checkout", "-q", "--detach"]));
+    unserved(&root.join("vr"), |git| git(&["branch", "vr"]));
+    unserved(&root.join("own"), |git| git(&["branch", "vibe-relay"]));
+    unserved(&root.join("detached"), |git| git(&["checkout", "-q", "--detach"]));
     for (name, format) in [("sha256", "--object-format=sha256"), ("reftable", "--ref-format=reftable")] {
-        let folder = place.join(name);
+        let folder = root.join(name);
         std::fs::create_dir(&folder).unwrap();
-        // Older versions of git cannot make a reftable; nobody who has one has such a repository either.
+        // Older versions of git cannot create reftable repositories.
         if let Err(error) = git(&folder, &["init", "-q", format]) {
             eprintln!("not shown: {error}");
             std::fs::remove_dir(&folder).unwrap();
@@ -166,28 +166,28 @@ async fn a_repository_that_is_not_served_is_refused_by_name() {
         ("sha256", "sha256-objects", "sha256", "--object-format=sha1"),
         ("reftable", "reftable", "reftable", "git refs migrate"),
     ] {
-        let folder = place.join(name);
+        let folder = root.join(name);
         if folder.exists() {
             let body = json!({"title": "A project", "repo_path": folder});
-            refused(&relay, Method::POST, "/api/projects", body, (422, code, detail, hint)).await;
+            refused(&server, Method::POST, "/api/projects", body, (422, code, detail, hint)).await;
         }
     }
-    assert_eq!(relay.get::<List<Project>>("/api/projects").await.unwrap().items, []);
+    assert_eq!(server.get::<List<Project>>("/api/projects").await.unwrap().items, []);
 }
 
 #[tokio::test]
-async fn a_dirty_repository_is_normal_and_stays_as_it_is() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let folder = relay.repository();
+async fn dirty_repository_is_accepted_and_unchanged() {
+    let server = support::scripted(NO_AGENTS).await;
+    let folder = server.repository();
     std::fs::write(folder.join("README.md"), "Being written.\n").unwrap();
     std::fs::write(folder.join("new.txt"), "New.\n").unwrap();
     std::fs::write(folder.join("staged.txt"), "Staged.\n").unwrap();
     git(&folder, &["add", "staged.txt"]).unwrap();
     let before = git(&folder, &["status", "--porcelain"]).unwrap();
-    let found: RepositoryInfo = relay.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
+    let found: RepositoryInfo = server.get(&format!("/api/repository?path={}", folder.display())).await.unwrap();
     assert_eq!((found.uncommitted, found.base_branch.as_str()), (3, "main"));
     assert_eq!(found.base_sha, git(&folder, &["rev-parse", "main"]).unwrap());
-    relay.project("Beside it", None).await.unwrap();
+    server.project("Beside it", None).await.unwrap();
     assert_eq!(git(&folder, &["status", "--porcelain"]).unwrap(), before);
     assert_eq!(std::fs::read_to_string(folder.join("README.md")).unwrap(), "Being written.\n");
 }

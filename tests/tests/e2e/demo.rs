@@ -1,4 +1,4 @@
-//! The demonstration as a person starts it: it plays to its end in time, survives its pulled plug, and leaves nothing behind.
+//! The demo as a person starts it: it completes in time, survives a killed server and leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,16 +19,16 @@ use tests::socket::Socket;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::scene::{PROGRAM, processes_of};
+use crate::support::{PROGRAM, processes_of};
 
-/// What a whole demonstration may take on a machine that is busy with other tests.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// The time limit for a whole demo on a machine that runs other tests.
+const DEMO_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A started demonstration; dropping it kills it.
+/// A running demo. Dropping it kills the process.
 struct Demo {
     child: Child,
     output: Lines<BufReader<ChildStdout>>,
-    /// Stands in for the folder of temporary files.
+    /// Used as the folder for temporary files.
     folder: TempDir,
     client: Client,
     project: ProjectId,
@@ -54,14 +54,14 @@ impl Demo {
         Self { child, output, folder, client, project: "PROJ-001".parse().unwrap() }
     }
 
-    /// Everything that happens in the project until it is complete, and what the first review said.
+    /// Returns all events until the project is complete, and the text of the first review.
     async fn watch(&self) -> (Vec<Envelope>, String) {
         let board = self.client.until(&self.project, "the project is made", |_| true).await;
         let mut log = Socket::open(&self.client, &self.project, Some((0, &board.epoch))).await.unwrap();
         let (mut events, mut review) = (Vec::<Envelope>::new(), String::new());
         while events.last().is_none_or(|last| last.event != Event::ProjectCompleted {}) {
             let envelope = log.event().await.unwrap().unwrap();
-            // Asked at once: the demonstration ends as soon as it is complete.
+            // Read the review immediately, because the demo exits when the project is complete.
             if review.is_empty() && matches!(envelope.event, Event::CommentAdded { author_role: AuthorRole::Reviewer, .. }) {
                 let comments = self.client.comments(envelope.task_id.as_ref().unwrap()).await.unwrap();
                 review = comments.into_iter().last().unwrap().comment.content;
@@ -71,7 +71,7 @@ impl Demo {
         (events, review)
     }
 
-    /// Waits for its end, and says how it ended and what it said from now on.
+    /// Waits for the exit and returns the status and the remaining output.
     async fn end(mut self) -> (ExitStatus, Vec<String>) {
         let mut said = Vec::new();
         let ending = async {
@@ -80,7 +80,7 @@ impl Demo {
             }
             self.child.wait().await.unwrap()
         };
-        let status = tokio::time::timeout(PATIENCE, ending).await.unwrap();
+        let status = tokio::time::timeout(DEMO_TIMEOUT, ending).await.unwrap();
         let left: Vec<_> = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(left, Vec::<PathBuf>::new(), "no file is left");
         assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "no process is left");
@@ -93,7 +93,7 @@ fn moment(events: &[Envelope], what: impl Fn(&Envelope) -> bool) -> Duration {
     found.at.since(events.iter().find(|envelope| envelope.event == Event::ProjectCreated {}).unwrap().at)
 }
 
-/// When two coders were at work at once for the first time.
+/// The time until two coders first worked in parallel.
 fn two_coders(events: &[Envelope]) -> Duration {
     let mut working = BTreeSet::new();
     let place = events.iter().position(|envelope| {
@@ -114,7 +114,7 @@ fn summary(said: &[String]) -> &str {
 }
 
 #[tokio::test]
-async fn the_demonstration_plays_to_its_end_and_leaves_nothing() {
+async fn demo_completes_in_time_and_cleans_up() {
     let demo = Demo::start().await;
     let (events, review) = demo.watch().await;
     let (status, said) = demo.end().await;
@@ -123,7 +123,7 @@ async fn the_demonstration_plays_to_its_end_and_leaves_nothing() {
     let coders = two_coders(&events);
     let complete = moment(&events, |envelope| envelope.event == Event::ProjectCompleted {});
     eprintln!("first planned card after {card:?}, two coders at once after {coders:?}, complete after {complete:?}; {}", summary(&said));
-    // On a machine of its own it has 3 s, 8 s and 75 s; here other tests run meanwhile.
+    // The limits are 3 s, 8 s and 75 s on an idle machine, and twice that here because other tests run at the same time.
     assert!(card < Duration::from_secs(6) && coders < Duration::from_secs(16) && complete < Duration::from_secs(150));
     assert!(moment(&events, |envelope| matches!(envelope.event, Event::QuestionAnswered { .. })) < complete, "a question was asked and answered");
     let wrote = |one: &str, other: &str| {
@@ -137,18 +137,18 @@ async fn the_demonstration_plays_to_its_end_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn the_demonstration_survives_its_pulled_plug() {
+async fn demo_survives_a_killed_server() {
     let demo = Demo::start().await;
     let two_work = |board: &Board| board.cards.iter().filter(|card| card.run.is_some()).count() == 2;
     let before = demo.client.until(&demo.project, "two agents work", two_work).await;
     let pulled = demo.client.request(Method::POST, "/api/demo/pull-the-plug").send().await.unwrap();
     assert_eq!(pulled.status(), StatusCode::ACCEPTED);
-    // The client asks at the address that it had, with the token that it had.
+    // The client uses the same address and token as before.
     let went_on = |board: &Board| board.seq > before.seq + 2 && board.cards.iter().any(|card| card.status == Status::InReview);
     let after = demo.client.until(&demo.project, "the project goes on", went_on).await;
     assert_eq!(after.epoch, before.epoch);
     let (status, said) = demo.end().await;
     assert!(status.success(), "{said:?}");
-    assert_eq!(said[0], "The plug was pulled. Starting again.");
+    assert_eq!(said[0], "The plug was pulled. Restarting.");
     summary(&said);
 }

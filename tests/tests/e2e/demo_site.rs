@@ -1,18 +1,18 @@
-//! The demo's scenario on the demo's page, played by scripted agents without the board: every branch merges, the page's own check passes,
-//! and the review names the line that is wrong.
+//! The demo's scenario, played by scripted agents without the board: every branch merges, the page's own check passes, and the review names
+//! the wrong line.
 
 use std::path::Path;
 
 use cli::scripted::demo;
 use serde_json::{Value, json};
-use tests::bench::{Bench, Session};
+use tests::agent_bench::{AgentBench, Session};
 use tests::git::git;
 use uuid::Uuid;
 
 const RECORDER: &str = env!("CARGO_BIN_EXE_recording_mcp");
 const SCRIPTED: &str = env!("CARGO_BIN_EXE_scripted_agent");
 
-/// The demo's scenario without its pauses, which are for people.
+/// The demo's scenario without the pauses for human readers.
 fn scenario() -> Value {
     let mut scenario: Value = serde_json::from_str(demo::SCENARIO).unwrap();
     for part in scenario["parts"].as_array_mut().unwrap() {
@@ -23,19 +23,19 @@ fn scenario() -> Value {
     scenario
 }
 
-fn bench() -> Bench {
-    Bench::new(&scenario().to_string(), &demo::FILES, Path::new(RECORDER)).unwrap()
+fn bench() -> AgentBench {
+    AgentBench::new(&scenario().to_string(), &demo::FILES, Path::new(RECORDER)).unwrap()
 }
 
-/// What an agent did: the status that it asked for last, and the tool calls that failed.
+/// The status that an agent requested last, and its failed tool calls.
 #[derive(Debug, PartialEq)]
 struct Played {
     status: Value,
     failures: Vec<String>,
 }
 
-/// One agent from its prompts to its end.
-async fn play(bench: &Bench, phase: &str, title: &str, prompts: &[&str]) -> Played {
+/// Runs one agent on all prompts until it exits.
+async fn play(bench: &AgentBench, phase: &str, title: &str, prompts: &[&str]) -> Played {
     let mut agent = bench.scripted(Session::New(&Uuid::new_v4().to_string()), Path::new(SCRIPTED)).unwrap();
     for rest in prompts {
         agent.send(&bench.prompt(phase, title, rest)).await.unwrap();
@@ -50,17 +50,17 @@ async fn play(bench: &Bench, phase: &str, title: &str, prompts: &[&str]) -> Play
     Played { status, failures }
 }
 
-/// What an agent did whose tool calls all succeeded.
+/// The result of an agent without failed tool calls.
 fn asked_for(status: &str) -> Played {
     Played { status: json!(status), failures: Vec::new() }
 }
 
-fn merge(centre: &Bench, branch: &Bench) {
+fn merge(centre: &AgentBench, branch: &AgentBench) {
     git(&centre.worktree(), &["pull", "-q", "--no-rebase", "--no-edit", branch.worktree().to_str().unwrap(), "main"]).unwrap();
 }
 
 #[tokio::test]
-async fn the_review_names_the_line_that_is_wrong() {
+async fn review_names_the_wrong_line() {
     let cards = bench();
     assert_eq!(play(&cards, "coder", "Add three cards", &[""]).await, asked_for("in_review"));
     let review = play(&cards, "reviewer", "Add three cards", &[""]).await;
@@ -86,7 +86,7 @@ async fn every_task_changes_the_page_and_merges() {
     assert_eq!(play(&cards, "coder", "Add three cards", &["", sent_back]).await, asked_for("in_review"));
     assert_eq!(play(&cards, "reviewer", "Add three cards", &[sent_back]).await, asked_for("done"));
 
-    // The footer waits for headline and cards; the colours merge beside it.
+    // The footer depends on headline and cards. The colours merge in parallel.
     merge(&centre, &headline);
     merge(&centre, &cards);
     merge(&footer, &centre);
@@ -104,7 +104,7 @@ async fn every_task_changes_the_page_and_merges() {
 }
 
 #[tokio::test]
-async fn the_plan_lets_three_tasks_run_at_once() {
+async fn plan_allows_three_parallel_tasks() {
     let bench = bench();
     play(&bench, "planner", "Finish the page", &[""]).await;
     let calls = bench.calls().unwrap();
@@ -113,7 +113,7 @@ async fn the_plan_lets_three_tasks_run_at_once() {
     assert_eq!(tasks.iter().map(|task| task.get("depends_on")).collect::<Vec<_>>(), [None, None, None, Some(&json!([0, 2]))]);
 }
 
-/// Milliseconds of a part's pauses: the time that its agent takes at least.
+/// The pauses of a part in milliseconds, which are the minimum duration of its agent.
 fn pauses(phase: &str, title: &str, attempt: u64) -> u64 {
     let scenario: Value = serde_json::from_str(demo::SCENARIO).unwrap();
     let fits = |part: &&Value| {
@@ -127,9 +127,9 @@ fn pauses(phase: &str, title: &str, attempt: u64) -> u64 {
 }
 
 #[test]
-fn the_pauses_leave_time_for_slow_machines() {
+fn pauses_fit_the_time_limit() {
     assert!(pauses("planner", "", 1) < 2_000, "cards appear within three seconds");
-    // The longest chain: plan, cards, review, cards again, review, footer, review, the whole.
+    // The longest chain: plan, cards, review, cards again, review, footer, review, orchestration.
     let review = pauses("reviewer", "", 1);
     let cards = pauses("coder", "cards", 1) + pauses("coder", "cards", 2);
     let chain = pauses("planner", "", 1) + cards + 2 * review + pauses("coder", "footer", 1) + review + pauses("orchestrator", "", 1);

@@ -1,4 +1,4 @@
-//! Two browsers look at one board: what is changed in one is seen in the other, and one that was away misses nothing.
+//! Live updates: several clients follow one board, and a client that reconnects misses nothing.
 
 use domain::board::reducer::{Board, BoardChange};
 use domain::board::status::Status;
@@ -8,35 +8,35 @@ use domain::wire::TaskView;
 use futures_util::StreamExt;
 use futures_util::stream::{self, FuturesUnordered};
 use serde_json::json;
-use tests::relay::{Relay, card};
+use tests::server::{TestServer, card};
 use tests::socket::Socket;
 
-use crate::scene;
+use crate::support;
 
-/// No agent works: every card is held by the person.
+/// No agent works, because every card is held.
 const NO_AGENTS: &str = r#"{"parts": []}"#;
 const WRITES: usize = 1_000;
-/// As many requests are under way at once.
+/// The number of concurrent requests.
 const AT_ONCE: usize = 16;
 const TASKS: usize = 20;
 
-/// A page that shows the board and follows the log, as the interface does.
+/// A client that applies events to its board, as the UI does.
 struct Browser {
     board: Board,
-    /// Every event it was sent, in order.
+    /// The sequence numbers of all received events, in order.
     seen: Vec<Seq>,
 }
 
 impl Browser {
-    async fn open(relay: &Relay, project: &ProjectId) -> Self {
-        Self { board: relay.board(project).await.unwrap(), seen: Vec::new() }
+    async fn open(server: &TestServer, project: &ProjectId) -> Self {
+        Self { board: server.board(project).await.unwrap(), seen: Vec::new() }
     }
 
-    async fn connect(&self, relay: &Relay) -> Socket {
-        Socket::open(relay, &self.board.project.id, Some((self.board.seq, &self.board.epoch))).await.unwrap()
+    async fn connect(&self, server: &TestServer) -> Socket {
+        Socket::open(server, &self.board.project.id, Some((self.board.seq, &self.board.epoch))).await.unwrap()
     }
 
-    /// Follows until an event; says what it touched.
+    /// Applies events up to `to` and returns the last change.
     async fn follow(&mut self, socket: &mut Socket, to: Seq) -> BoardChange {
         let mut touched = BoardChange::None;
         while self.board.seq < to {
@@ -48,50 +48,50 @@ impl Browser {
     }
 }
 
-/// The board when the runner has said of every card why nobody works on it, and has nothing more to say.
-async fn settled(relay: &Relay, project: &ProjectId) -> Board {
-    relay.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.wait_reason.is_some())).await
+/// Waits until every card has a wait reason, because the runner then records no further events.
+async fn settled(server: &TestServer, project: &ProjectId) -> Board {
+    server.until(project, "the runner has judged every card", |board| board.cards.iter().all(|card| card.wait_reason.is_some())).await
 }
 
 #[tokio::test]
-async fn a_card_moved_in_one_browser_moves_in_the_other() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let project = relay.project("Errands", None).await.unwrap().id;
-    let view: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "An errand"})).await.unwrap();
+async fn move_in_one_client_reaches_the_other() {
+    let server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Errands", None).await.unwrap().id;
+    let view: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &json!({"title": "An errand"})).await.unwrap();
     let task = view.task.card.id;
-    settled(&relay, &project).await;
-    let mut other = Browser::open(&relay, &project).await;
-    let mut socket = other.connect(&relay).await;
+    settled(&server, &project).await;
+    let mut other = Browser::open(&server, &project).await;
+    let mut socket = other.connect(&server).await;
     let cancel = json!({"status": "cancelled", "reason": "obsolete"});
-    let _: TaskView = relay.patch(&format!("/api/tasks/{task}"), &cancel).await.unwrap();
+    let _: TaskView = server.patch(&format!("/api/tasks/{task}"), &cancel).await.unwrap();
     let next = other.board.seq + 1;
     assert_eq!(other.follow(&mut socket, next).await, BoardChange::Card(task));
     assert_eq!(card(&other.board, "An errand").status, Status::Cancelled);
 }
 
 #[tokio::test]
-async fn a_browser_that_comes_and_goes_misses_nothing_of_a_thousand_writes() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let project = relay.project("Errands", None).await.unwrap().id;
+async fn reconnecting_client_misses_no_event() {
+    let server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Errands", None).await.unwrap().id;
     for number in 0..TASKS {
         let new = json!({"title": format!("Errand {number}")});
-        let _: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &new).await.unwrap();
+        let _: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &new).await.unwrap();
     }
-    let first = settled(&relay, &project).await;
+    let first = settled(&server, &project).await;
     let last = first.seq + Seq::try_from(WRITES).unwrap();
-    let mut steady = Browser::open(&relay, &project).await;
-    let mut restless = Browser::open(&relay, &project).await;
+    let mut steady = Browser::open(&server, &project).await;
+    let mut restless = Browser::open(&server, &project).await;
 
-    let writes = stream::iter(0..WRITES).for_each_concurrent(AT_ONCE, |number| write(&relay, &first, number));
+    let writes = stream::iter(0..WRITES).for_each_concurrent(AT_ONCE, |number| write(&server, &first, number));
     let stays = async {
-        let mut socket = steady.connect(&relay).await;
+        let mut socket = steady.connect(&server).await;
         steady.follow(&mut socket, last).await;
     };
     let comes_and_goes = async {
         let mut left = 0;
         while restless.board.seq < last {
-            let mut socket = restless.connect(&relay).await;
-            // Gone after 1, 2, 4, … events, in the middle of what was sent.
+            let mut socket = restless.connect(&server).await;
+            // Disconnects after 1, 2, 4, … events, in the middle of the stream.
             let until = (restless.board.seq + (1 << left)).min(last);
             restless.follow(&mut socket, until).await;
             left += 1;
@@ -104,39 +104,46 @@ async fn a_browser_that_comes_and_goes_misses_nothing_of_a_thousand_writes() {
     let all: Vec<Seq> = (first.seq + 1..=last).collect();
     assert_eq!(steady.seen, all, "each event once and in order");
     assert_eq!(restless.seen, all, "each event once and in order, over {left} connections");
-    let board = relay.board(&project).await.unwrap();
+    let board = server.board(&project).await.unwrap();
     assert_eq!(steady.board, board, "the board made of events is the board that the server has");
     assert_eq!(restless.board, board);
     assert_eq!(board.cards.iter().map(|card| card.comments).sum::<u32>(), u32::try_from(WRITES / 2).unwrap());
 }
 
-/// One of many different writes, each of which is one event.
-async fn write(relay: &Relay, board: &Board, number: usize) {
+/// Sends one write that records exactly one event.
+async fn write(server: &TestServer, board: &Board, number: usize) {
     let task = &board.cards[number % TASKS].id;
-    // Half of the tasks get comments, half get new titles.
+    // Half of the writes are comments, half are new titles.
     if number.is_multiple_of(2) {
         let comment = json!({"content": format!("Comment {number}")});
-        relay.request(reqwest::Method::POST, &format!("/api/tasks/{task}/comments")).json(&comment).send().await.unwrap().error_for_status().unwrap();
+        server
+            .request(reqwest::Method::POST, &format!("/api/tasks/{task}/comments"))
+            .json(&comment)
+            .send()
+            .await
+            .unwrap()
+            .error_for_status()
+            .unwrap();
     } else {
         let title = json!({"title": format!("Renamed {number}")});
-        relay.request(reqwest::Method::PATCH, &format!("/api/tasks/{task}")).json(&title).send().await.unwrap().error_for_status().unwrap();
+        server.request(reqwest::Method::PATCH, &format!("/api/tasks/{task}")).json(&title).send().await.unwrap().error_for_status().unwrap();
     }
 }
 
 #[tokio::test]
-async fn many_browsers_at_once_are_told_the_same() {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let project = relay.project("Errands", None).await.unwrap().id;
+async fn twenty_clients_see_the_same_board() {
+    let server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Errands", None).await.unwrap().id;
     let mut browsers = Vec::new();
     for _ in 0..20 {
-        let browser = Browser::open(&relay, &project).await;
-        let socket = browser.connect(&relay).await;
+        let browser = Browser::open(&server, &project).await;
+        let socket = browser.connect(&server).await;
         browsers.push((browser, socket));
     }
     for number in 0..10 {
-        let _: TaskView = relay.post(&format!("/api/projects/{project}/tasks"), &json!({"title": format!("Errand {number}")})).await.unwrap();
+        let _: TaskView = server.post(&format!("/api/projects/{project}/tasks"), &json!({"title": format!("Errand {number}")})).await.unwrap();
     }
-    let board = relay.board(&project).await.unwrap();
+    let board = server.board(&project).await.unwrap();
     let mut followed: FuturesUnordered<_> = browsers
         .iter_mut()
         .map(|(browser, socket)| {

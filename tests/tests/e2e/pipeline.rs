@@ -1,4 +1,4 @@
-//! The main job from goal to landed work, played by the real `claude` program against a scripted model and by the scripted agent.
+//! The main flow from a goal to landed work, with the real `claude` program on a scripted model and with the scripted agent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,32 +13,32 @@ use domain::runs::run::Run;
 use domain::wire::LandingResult;
 use serde_json::json;
 use tests::git::git;
-use tests::relay::{Relay, all_done, card};
+use tests::server::{TestServer, all_done, card};
 
-use crate::scene::{self, agents_of, nothing_left};
+use crate::support::{self, agents_of, nothing_left};
 
 pub(crate) const SCENARIO: &str = include_str!("../../scenarios/pipeline.json");
 
 #[tokio::test]
-async fn the_real_program_takes_a_goal_to_landed_work() {
-    let (relay, model) = scene::real_with(SCENARIO, |_, place| hostile_settings(&place.join("repo"), &place.join("fired"))).await;
+async fn real_agent_takes_a_goal_to_landed_work() {
+    let (server, model) = support::real_with(SCENARIO, |_, root| hostile_settings(&root.join("repo"), &root.join("fired"))).await;
 
-    story(&relay).await;
+    story(&server).await;
 
     let coders = model.requests_of("coder");
     assert!(coders.iter().any(|request| request.text().contains("heliotrope")), "the repository's CLAUDE.md reached no coder");
-    assert!(!relay.place().join("fired").exists(), "a hook of the repository ran");
+    assert!(!server.root().join("fired").exists(), "a hook of the repository ran");
     let resumed = coders.iter().filter(|request| request.text().contains("beta.txt:1: say that it was mended."));
     assert!(resumed.count() > 0, "the coder did not see the review");
 }
 
 #[tokio::test]
-async fn the_scripted_agent_takes_a_goal_to_landed_work() {
-    let relay = scene::scripted(SCENARIO).await;
-    story(&relay).await;
+async fn scripted_agent_takes_a_goal_to_landed_work() {
+    let server = support::scripted(SCENARIO).await;
+    story(&server).await;
 }
 
-/// A hook and a server that a repository brings along; each would leave a mark.
+/// Commits a hook and an MCP server to the repository. Each would create the file `mark` if it ran.
 fn hostile_settings(repository: &Path, mark: &Path) {
     let command = format!("touch {}", mark.display());
     let hook = json!([{ "matcher": "*", "hooks": [{ "type": "command", "command": command }] }]);
@@ -51,21 +51,21 @@ fn hostile_settings(repository: &Path, mark: &Path) {
     git(repository, &["commit", "-q", "-m", "Settings"]).unwrap();
 }
 
-async fn story(relay: &Relay) {
-    let repository = relay.repository();
+async fn story(server: &TestServer) {
+    let repository = server.repository();
     let before = git(&repository, &["rev-parse", "main"]).unwrap();
-    let project = relay.project("Letters", Some("Write alpha, beta, gamma and whatever else is missing.")).await.unwrap();
+    let project = server.project("Letters", Some("Write alpha, beta, gamma and whatever else is missing.")).await.unwrap();
 
     let both = |board: &Board| board.cards.iter().filter(|card| card.run.as_ref().is_some_and(|run| run.phase == AgentKind::Coder)).count() == 2;
-    let board = relay.until(&project.id, "two coders work at once", both).await;
+    let board = server.until(&project.id, "two coders work at once", both).await;
     let waiting = card(&board, "gamma").wait_reason.clone();
     assert_eq!(waiting, Some(WaitReason::BlockedBy { tasks: vec![card(&board, "alpha").id.clone()] }), "gamma says why it waits");
 
     let complete = |board: &Board| board.project.status == ProjectStatus::Complete && all_done(board);
-    let board = relay.until(&project.id, "the project is complete", complete).await;
+    let board = server.until(&project.id, "the project is complete", complete).await;
 
     let beta = card(&board, "beta").id.clone();
-    let runs = relay.runs(&beta).await.unwrap();
+    let runs = server.runs(&beta).await.unwrap();
     let phases: Vec<AgentKind> = runs.iter().map(|run| run.phase).collect();
     assert_eq!(
         phases,
@@ -78,7 +78,7 @@ async fn story(relay: &Relay) {
     assert_eq!(runs[0].worktree_path, runs[2].worktree_path, "in the same worktree");
     let sessions: BTreeSet<String> = runs.iter().map(session).collect();
     assert_eq!(sessions.len(), 3, "each reviewer has a session of its own");
-    let roles: Vec<AuthorRole> = relay.comments(&beta).await.unwrap().iter().map(|view| view.comment.author_role).collect();
+    let roles: Vec<AuthorRole> = server.comments(&beta).await.unwrap().iter().map(|view| view.comment.author_role).collect();
     assert_eq!(roles, [AuthorRole::Reviewer, AuthorRole::Coder]);
 
     let branch = &board.project.integration_branch;
@@ -92,13 +92,13 @@ async fn story(relay: &Relay) {
     }
     assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), before, "the base is untouched until land");
 
-    relay.until(&project.id, "the checkouts are gone", |_| nothing_left(relay)).await;
+    server.until(&project.id, "the checkouts are gone", |_| nothing_left(server)).await;
     let worktrees = git(&repository, &["worktree", "list"]).unwrap();
     assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
     assert_eq!(git(&repository, &["branch", "--list", "vr/*"]).unwrap(), "");
-    assert!(agents_of(relay).is_empty(), "processes are left: {:?}", agents_of(relay));
+    assert!(agents_of(server).is_empty(), "processes are left: {:?}", agents_of(server));
 
-    let landed: LandingResult = relay.post(&format!("/api/projects/{}/land", project.id), &json!({})).await.unwrap();
+    let landed: LandingResult = server.post(&format!("/api/projects/{}/land", project.id), &json!({})).await.unwrap();
     assert_eq!(git(&repository, &["rev-parse", "main"]).unwrap(), landed.sha);
     assert_eq!(std::fs::read_to_string(repository.join("delta.txt")).unwrap(), "delta\n");
     assert_eq!(git(&repository, &["status", "--porcelain"]).unwrap(), "");

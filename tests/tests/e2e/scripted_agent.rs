@@ -1,27 +1,27 @@
-//! How the scripted agent begins and ends, where a runner depends on it: sessions that are unknown or taken, SIGTERM, repeated failures,
-//! a dead MCP server.
+//! Start and exit of the scripted agent, as far as the runner depends on them: unknown and existing sessions, SIGTERM, repeated failures and
+//! a failed MCP server.
 
 use std::path::Path;
 
 use serde_json::json;
 use tests::agent::Agent;
-use tests::bench::{Bench, Session};
+use tests::agent_bench::{AgentBench, Session};
 use uuid::Uuid;
 
 const RECORDER: &str = env!("CARGO_BIN_EXE_recording_mcp");
 const SCRIPTED: &str = env!("CARGO_BIN_EXE_scripted_agent");
 
-fn bench(turns: &str) -> Bench {
+fn bench(turns: &str) -> AgentBench {
     let scenario = format!(r#"{{"parts": [{{"phase": "coder", "turns": [{turns}]}}]}}"#);
-    Bench::new(&scenario, &[("a.txt", "a\n")], Path::new(RECORDER)).unwrap()
+    AgentBench::new(&scenario, &[("a.txt", "a\n")], Path::new(RECORDER)).unwrap()
 }
 
-fn start(bench: &Bench, session: Session<'_>) -> Agent {
+fn start(bench: &AgentBench, session: Session<'_>) -> Agent {
     bench.scripted(session, Path::new(SCRIPTED)).unwrap()
 }
 
 #[tokio::test]
-async fn a_session_that_is_not_there_cannot_be_resumed() {
+async fn unknown_session_cannot_be_resumed() {
     let bench = bench("");
     let id = Uuid::new_v4().to_string();
     let ended = start(&bench, Session::Resume(&id)).end().await.unwrap();
@@ -33,7 +33,7 @@ async fn a_session_that_is_not_there_cannot_be_resumed() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_there_cannot_be_made_again() {
+async fn existing_session_cannot_be_created_again() {
     let bench = bench(r#"{"text": "Hello."}"#);
     let id = Uuid::new_v4().to_string();
     let mut agent = start(&bench, Session::New(&id));
@@ -43,7 +43,7 @@ async fn a_session_that_is_there_cannot_be_made_again() {
     assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0));
     assert_eq!(ended.stderr, format!("Error: Session ID {id} is already in use.\n"));
 
-    // The first one is still there for its next prompt.
+    // The first agent still accepts its next prompt.
     agent.send(&bench.prompt("coder", "Greet", "")).await.unwrap();
     let second = agent.result().await.unwrap().unwrap();
     assert_eq!((&second["result"], &second["result_index"]), (&json!("Hello."), &json!(1)));
@@ -51,7 +51,7 @@ async fn a_session_that_is_there_cannot_be_made_again() {
 }
 
 #[tokio::test]
-async fn sigterm_ends_it_without_a_result() {
+async fn sigterm_ends_the_agent_without_a_result() {
     let bench = bench(r#"{"calls": [{"tool": "Bash", "input": {"command": "touch working; until [ -f never ]; do :; done"}}]}"#);
     let id = Uuid::new_v4().to_string();
     let mut agent = start(&bench, Session::New(&id));
@@ -64,11 +64,11 @@ async fn sigterm_ends_it_without_a_result() {
 }
 
 #[tokio::test]
-async fn a_limit_that_lasts_ends_the_attempt_and_the_next_one_goes_on() {
+async fn lasting_rate_limit_fails_only_the_current_attempt() {
     let scenario = r#"{"parts": [{"phase": "reviewer", "fail": {"status": 429, "retry_after": 3600, "times": 1}, "turns": [{"text": "Fine."}]}]}"#;
-    let bench = Bench::new(scenario, &[("a.txt", "a\n")], Path::new(RECORDER)).unwrap();
+    let bench = AgentBench::new(scenario, &[("a.txt", "a\n")], Path::new(RECORDER)).unwrap();
     let mut seen = Vec::new();
-    // A reviewer's second attempt is a new session: the failure is counted for the task.
+    // A reviewer's second attempt is a new session, so failures are counted per task.
     for _ in 0..2 {
         let mut agent = start(&bench, Session::New(&Uuid::new_v4().to_string()));
         agent.send(&bench.prompt("reviewer", "Look", "")).await.unwrap();
@@ -81,8 +81,8 @@ async fn a_limit_that_lasts_ends_the_attempt_and_the_next_one_goes_on() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_start_is_said_in_init() {
-    let bench = Bench::new(
+async fn init_reports_a_failed_mcp_server() {
+    let bench = AgentBench::new(
         r#"{"parts": [{"phase": "coder", "turns": [{"calls": [{"tool": "mcp__vibe-relay__get_board", "input": {}}]}]}]}"#,
         &[("a.txt", "a\n")],
         Path::new("/nonexistent/server"),

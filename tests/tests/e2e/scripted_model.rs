@@ -1,12 +1,12 @@
-//! The real `claude` program with the scripted model, beside the scripted agent: the same scenario leads to the same commits and the same
-//! MCP calls. This is what allows the other tests and the demo to use the faster of the two.
+//! Compares the real `claude` program on the scripted model with the scripted agent. One scenario must lead to the same commits and MCP
+//! calls, because the other tests and the demo use the faster scripted agent.
 
 use std::path::Path;
 
 use cli::scripted::scenario::Scenario;
 use serde_json::{Value, json};
 use tests::agent::{Agent, Ended};
-use tests::bench::{Bench, Session};
+use tests::agent_bench::{AgentBench, Session};
 use tests::git::git;
 use tests::model::ScriptedModel;
 use uuid::Uuid;
@@ -31,15 +31,15 @@ const SCENARIO: &str = r#"{"parts": [
 ]}"#;
 const FILES: [(&str, &str); 2] = [("page.txt", "one\ntwo\nthree\n"), ("CLAUDE.md", "Count in digits.\n")];
 
-fn bench(scenario: &str) -> Bench {
-    Bench::new(scenario, &FILES, Path::new(RECORDER)).unwrap()
+fn bench(scenario: &str) -> AgentBench {
+    AgentBench::new(scenario, &FILES, Path::new(RECORDER)).unwrap()
 }
 
 async fn model(scenario: &str) -> ScriptedModel {
     ScriptedModel::start(Scenario::parse(scenario).unwrap()).await.unwrap()
 }
 
-/// One prompt in one process, to its end.
+/// Runs one prompt in one process until it exits.
 async fn one_prompt(mut agent: Agent, prompt: &str) -> Ended {
     agent.send(prompt).await.unwrap();
     let result = agent.result().await.unwrap();
@@ -49,12 +49,12 @@ async fn one_prompt(mut agent: Agent, prompt: &str) -> Ended {
     ended
 }
 
-/// What a bench shows of the work: commit ids with subjects, and the calls.
-fn work(bench: &Bench) -> (String, Vec<Value>) {
+/// The commits with ids and subjects, and the recorded calls.
+fn work(bench: &AgentBench) -> (String, Vec<Value>) {
     (git(&bench.worktree(), &["log", "--format=%H %s"]).unwrap(), bench.calls().unwrap())
 }
 
-/// The kinds of lines that both players print, without what only the real program adds.
+/// The kinds of output lines, without those that only the real program prints.
 fn shape(lines: &[Value]) -> Vec<String> {
     let kind = |line: &Value| {
         let block = line["message"]["content"][0]["type"].as_str().unwrap_or_default();
@@ -71,7 +71,7 @@ fn shape(lines: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn both_players_do_the_same_work() {
+async fn real_and_scripted_agent_do_the_same_work() {
     let session = Uuid::new_v4().to_string();
     let (real, scripted) = (bench(SCENARIO), bench(SCENARIO));
     let model = model(SCENARIO).await;
@@ -83,7 +83,7 @@ async fn both_players_do_the_same_work() {
     assert_eq!(work(&real), work(&scripted));
     assert_eq!(shape(&real_lines), shape(&scripted_lines));
 
-    // The same sessions, resumed by new processes after a review.
+    // New processes resume the sessions after a review.
     let comments = "<comments>\n[reviewer] now: page.txt:3 still has a word\n</comments>";
     let second = real.prompt("coder", "Count", comments);
     let real_lines = one_prompt(real.real(Session::Resume(&session), &model.base_url()).unwrap(), &second).await.lines;
@@ -104,7 +104,7 @@ async fn both_players_do_the_same_work() {
     assert_eq!(git(&real.worktree(), &["show", "HEAD:page.txt"]).unwrap(), "one\n2\n3");
     assert_eq!(git(&real.worktree(), &["show", "HEAD:new.txt"]).unwrap(), "42");
 
-    // What a model would have seen.
+    // Checks what a model would have seen.
     let requests = model.requests_of("coder");
     assert_eq!(requests.len(), 7 + 3, "one request for each turn, and the closing one");
     let last = requests.last().unwrap();
@@ -114,7 +114,7 @@ async fn both_players_do_the_same_work() {
 }
 
 #[tokio::test]
-async fn both_players_survive_a_failing_service() {
+async fn both_agents_retry_a_failing_service() {
     let scenario = r#"{"parts": [{"phase": "coder", "fail": {"status": 529, "times": 2}, "turns": [{"text": "At last."}]}]}"#;
     let (real, scripted) = (bench(scenario), bench(scenario));
     let model = model(scenario).await;
@@ -131,7 +131,7 @@ async fn both_players_survive_a_failing_service() {
 }
 
 #[tokio::test]
-async fn both_players_end_when_the_scenario_does_not_fit() {
+async fn both_agents_fail_when_no_part_matches() {
     let (real, scripted) = (bench(SCENARIO), bench(SCENARIO));
     let model = model(SCENARIO).await;
     let session = Uuid::new_v4().to_string();
@@ -151,7 +151,7 @@ async fn both_players_end_when_the_scenario_does_not_fit() {
 }
 
 #[tokio::test]
-async fn a_message_to_a_working_agent_is_read_and_begins_nothing() {
+async fn message_to_a_working_agent_starts_no_turn() {
     let scenario = r#"{"parts": [{"phase": "coder", "attempt": 1, "turns": [
         {"calls": [{"tool": "Bash", "input": {"command": "touch working; until [ -f go ]; do :; done"}}]},
         {"text": "Read."}
@@ -178,7 +178,7 @@ async fn a_message_to_a_working_agent_is_read_and_begins_nothing() {
 }
 
 #[tokio::test]
-async fn a_killed_agent_goes_on_in_its_session() {
+async fn killed_agent_resumes_its_session() {
     let scenario = r#"{"parts": [
         {"phase": "coder", "attempt": 1, "turns": [
             {"calls": [{"tool": "Bash", "input": {"command": "touch working; until [ -f go ]; do :; done"}}]},
@@ -189,7 +189,7 @@ async fn a_killed_agent_goes_on_in_its_session() {
     let (real, scripted) = (bench(scenario), bench(scenario));
     let model = model(scenario).await;
     let session = Uuid::new_v4().to_string();
-    let start = |bench: &Bench, session: Session<'_>, is_real: bool| match is_real {
+    let start = |bench: &AgentBench, session: Session<'_>, is_real: bool| match is_real {
         true => bench.real(session, &model.base_url()).unwrap(),
         false => bench.scripted(session, Path::new(SCRIPTED)).unwrap(),
     };
@@ -198,7 +198,7 @@ async fn a_killed_agent_goes_on_in_its_session() {
         agent.send(&bench.prompt("coder", "Work", "")).await.unwrap();
         tests::wait_for("the command runs", || bench.worktree().join("working").exists()).await;
         agent.kill().await.unwrap();
-        // The command outlives its killed agent; this ends it.
+        // The command outlives its killed agent, so the test ends it.
         std::fs::write(bench.worktree().join("go"), "").unwrap();
         let resumed = one_prompt(start(bench, Session::Resume(&session), is_real), &bench.prompt("coder", "Work", "")).await;
         assert_eq!(resumed.lines.last().unwrap()["result"], "I saw working.");

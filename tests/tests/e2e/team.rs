@@ -1,62 +1,62 @@
-//! What a person sees of agents that talk, and says to them, in a real browser: the team, messages, goals, contracts, handshakes and the
-//! gates of a task. The agents are clients from outside whose part the test plays.
+//! Collaboration in a real browser: the team, messages, goals, contracts, handshakes and the review gates of a task. The test plays the
+//! external agents.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::message::Unread;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 use tests::browser::Browser;
-use tests::relay::Relay;
+use tests::server::TestServer;
 
 use crate::agents::{text, token};
-use crate::browser::{fits, open_board, same_page, signed_in};
-use crate::scene;
+use crate::browser::{assert_fits, open_board, same_page, signed_in};
+use crate::support;
 
-/// No agent is started from here.
+/// The runner starts no agent.
 const NO_AGENTS: &str = r#"{"parts": []}"#;
 
-/// An empty project, and a browser at its board.
-async fn at_board() -> (Relay, ProjectId, Browser) {
-    let relay = scene::scripted(NO_AGENTS).await;
-    let project = relay.project("Letters", None).await.unwrap().id;
-    let browser = signed_in(&relay).await;
-    open_board(&browser, &relay, &project).await;
-    (relay, project, browser)
+/// Opens a browser at the board of an empty project.
+async fn at_board() -> (TestServer, ProjectId, Browser) {
+    let server = support::scripted(NO_AGENTS).await;
+    let project = server.project("Letters", None).await.unwrap().id;
+    let browser = signed_in(&server).await;
+    open_board(&browser, &server, &project).await;
+    (server, project, browser)
 }
 
-/// Agents from outside that have called a tool, each with its token.
-async fn join<const N: usize>(relay: &Relay, project: &ProjectId, who: [(&str, &str); N]) -> [String; N] {
+/// Registers external agents, each with one call, and returns their tokens.
+async fn join<const N: usize>(server: &TestServer, project: &ProjectId, who: [(&str, &str); N]) -> [String; N] {
     let mut tokens = [const { String::new() }; N];
     for (place, (name, role)) in who.into_iter().enumerate() {
-        tokens[place] = token(relay, project, name, &[role]).await;
-        text(relay, &tokens[place], "who", json!({})).await;
+        tokens[place] = token(server, project, name, &[role]).await;
+        text(server, &tokens[place], "who", json!({})).await;
     }
     tokens
 }
 
-/// Waits until these tabs and no others lead to the parts of the project.
+/// Waits until the project shows exactly these tabs.
 async fn tabs_are(browser: &Browser, tabs: &str) {
     let shown = "[...document.querySelectorAll('.sections a')].map((tab) => tab.firstChild.data).join(' ')";
     browser.until(&format!("the tabs are {tabs}"), &format!("{shown} === '{tabs}'")).await;
 }
 
-/// What was said that an agent has not been given yet, oldest first.
-async fn inbox(relay: &Relay, token: &str) -> Vec<Value> {
-    serde_json::from_str(&text(relay, token, "check_inbox", json!({})).await).unwrap()
+/// The unread messages of an agent, oldest first.
+async fn inbox(server: &TestServer, token: &str) -> Vec<Value> {
+    serde_json::from_str(&text(server, token, "check_inbox", json!({})).await).unwrap()
 }
 
-/// An outside builder does a task and a lead approves it.
-async fn built(relay: &Relay, builder: &str, lead: &str, task: &TaskId) {
-    text(relay, builder, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
-    text(relay, builder, "submit_for_review", json!({"task_id": task, "summary": "It stands"})).await;
-    text(relay, lead, "approve_task", json!({"task_id": task})).await;
+/// Lets an external builder submit a task and a lead approve it.
+async fn build_and_approve(server: &TestServer, builder: &str, lead: &str, task: &TaskId) {
+    text(server, builder, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
+    text(server, builder, "submit_for_review", json!({"task_id": task, "summary": "It stands"})).await;
+    text(server, lead, "approve_task", json!({"task_id": task})).await;
 }
 
 #[tokio::test]
-async fn a_team_is_seen_as_it_comes() {
-    let (relay, project, browser) = at_board().await;
+async fn team_page_shows_agents_as_they_join() {
+    let (server, project, browser) = at_board().await;
     browser.lacks(".sections").await;
-    let [ben] = join(&relay, &project, [("ben", "builder")]).await;
+    let [ben] = join(&server, &project, [("ben", "builder")]).await;
     tabs_are(&browser, "Board Team").await;
 
     browser.press("Team").await;
@@ -67,37 +67,37 @@ async fn a_team_is_seen_as_it_comes() {
     browser.click(".pick:first-child input").await;
     browser.press("Create token").await;
     browser.shows("dialog", "it is shown only once").await;
-    let shown = browser.read("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
+    let shown = browser.evaluate("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
     let mara = shown[0].as_str().unwrap().to_owned();
-    let command = format!("claude mcp add --transport http vibe-relay {}/mcp --header \"Authorization: Bearer {mara}\"", relay.url);
+    let command = format!("claude mcp add --transport http vibe-relay {}/mcp --header \"Authorization: Bearer {mara}\"", server.url);
     assert_eq!(shown[1], command);
     browser.press("Done").await;
     browser.lacks("dialog").await;
-    assert_eq!(browser.read(&format!("document.documentElement.outerHTML.includes('{mara}')")).await, false, "the token is shown once");
+    assert_eq!(browser.evaluate(&format!("document.documentElement.outerHTML.includes('{mara}')")).await, false, "the token is shown once");
 
-    let who: Vec<Value> = serde_json::from_str(&text(&relay, &mara, "who", json!({})).await).unwrap();
-    assert!(who.iter().any(|agent| agent["name"] == "platform/mara"), "the token opens the door: {who:?}");
-    text(&relay, &mara, "set_status", json!({"status": "Reading the plan"})).await;
+    let who: Vec<Value> = serde_json::from_str(&text(&server, &mara, "who", json!({})).await).unwrap();
+    assert!(who.iter().any(|agent| agent["name"] == "platform/mara"), "the token is accepted: {who:?}");
+    text(&server, &mara, "set_status", json!({"status": "Reading the plan"})).await;
     browser.shows(".agent", "Reading the plan").await;
     let row = "[...document.querySelectorAll('.agent')].find((row) => row.innerText.includes('mara'))";
     for fact in ["platform/mara", "lead", "builder", "healthy", "verified"] {
         browser.until(&format!("mara's row says {fact}"), &format!("{row}.innerText.includes('{fact}')")).await;
     }
 
-    text(&relay, &ben, "send", json!({"to_agent": "mara", "message": "Shall I begin?"})).await;
+    text(&server, &ben, "send", json!({"to_agent": "mara", "message": "Shall I begin?"})).await;
     tabs_are(&browser, "Board Team Messages").await;
     browser.until("mara has something to read", &format!("{row}.innerText.includes('1 unread')")).await;
-    assert_eq!(inbox(&relay, &mara).await.len(), 1);
+    assert_eq!(inbox(&server, &mara).await.len(), 1);
     browser.until("mara has read", &format!("!{row}.innerText.includes('unread')")).await;
     same_page(&browser, &[]).await;
 }
 
 #[tokio::test]
-async fn a_person_writes_with_agents() {
-    let (relay, project, browser) = at_board().await;
-    let [_mara, ben, lea] = join(&relay, &project, [("mara", "lead"), ("ben", "builder"), ("lea", "tester")]).await;
+async fn person_exchanges_messages_with_agents() {
+    let (server, project, browser) = at_board().await;
+    let [_mara, ben, lea] = join(&server, &project, [("mara", "lead"), ("ben", "builder"), ("lea", "tester")]).await;
     tabs_are(&browser, "Board Team").await;
-    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which **colour**? <img src=x onerror=alert(1)>"})).await;
+    text(&server, &ben, "send", json!({"to_agent": "human", "message": "Which **colour**? <img src=x onerror=alert(1)>"})).await;
     tabs_are(&browser, "Board Team Messages").await;
     browser.shows(".sections .bubble", "1").await;
 
@@ -107,15 +107,15 @@ async fn a_person_writes_with_agents() {
     browser.lacks(".message img").await;
     browser.shows(".message", "cc: mara").await;
     browser.lacks(".sections .bubble").await;
-    let unread: Unread = relay.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
+    let unread: Unread = server.get(&format!("/api/projects/{project}/inbox")).await.unwrap();
     assert_eq!(unread.count, 0);
 
-    // What is being typed stays while others write.
+    // New messages do not clear the text that is being typed.
     browser.fill("#message-text", "Violet, ").await;
-    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "And which shape?"})).await;
+    text(&server, &ben, "send", json!({"to_agent": "human", "message": "And which shape?"})).await;
     browser.shows(".message", "And which shape?").await;
     browser.keys("and round.").await;
-    assert_eq!(browser.read("document.querySelector('#message-text').value").await, "Violet, and round.");
+    assert_eq!(browser.evaluate("document.querySelector('#message-text').value").await, "Violet, and round.");
 
     browser.click("select[aria-label=To] option[value=ben]").await;
     browser.click("select[aria-label='Add cc'] option[value=lea]").await;
@@ -130,7 +130,7 @@ async fn a_person_writes_with_agents() {
     browser.shows(".message[data-own]", "We begin.").await;
 
     for (agent, is_cc) in [(&ben, false), (&lea, true)] {
-        let said = inbox(&relay, agent).await;
+        let said = inbox(&server, agent).await;
         let said: Vec<_> =
             said.iter().map(|message| (message["from_agent"].as_str(), message["content"].as_str(), message["is_cc"] == true)).collect();
         assert_eq!(said, [(Some("human"), Some("Violet, and round."), is_cc), (Some("human"), Some("We begin."), false)]);
@@ -139,11 +139,11 @@ async fn a_person_writes_with_agents() {
 }
 
 #[tokio::test]
-async fn what_is_filtered_is_in_the_address() {
-    let (relay, project, browser) = at_board().await;
-    let [ben, lea] = join(&relay, &project, [("ben", "builder"), ("lea", "tester")]).await;
-    text(&relay, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
-    text(&relay, &lea, "send", json!({"to_agent": "human", "message": "Which shape?"})).await;
+async fn message_filter_is_in_the_url() {
+    let (server, project, browser) = at_board().await;
+    let [ben, lea] = join(&server, &project, [("ben", "builder"), ("lea", "tester")]).await;
+    text(&server, &ben, "send", json!({"to_agent": "human", "message": "Which colour?"})).await;
+    text(&server, &lea, "send", json!({"to_agent": "human", "message": "Which shape?"})).await;
     let chosen = |value: &str| format!("document.querySelector(\"select[aria-label='Filter by agent']\").value === '{value}'");
     let at = |address: &str| format!("location.pathname + location.search === '/projects/{project}/{address}'");
 
@@ -154,13 +154,13 @@ async fn what_is_filtered_is_in_the_address() {
     browser.until("the rest is left out", "!document.body.innerText.includes('Which shape?')").await;
     browser.click("select[aria-label='Filter by agent'] option[value=lea]").await;
     browser.shows(".message", "Which shape?").await;
-    browser.read("history.back()").await;
+    browser.evaluate("history.back()").await;
     browser.shows(".message", "Which colour?").await;
     browser.until("ben is chosen again", &chosen("ben")).await;
     same_page(&browser, &[]).await;
 
-    // A link that somebody was sent.
-    browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", relay.url)).await;
+    // Opens a shared link.
+    browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", server.url)).await;
     browser.shows(".empty", "No messages match these filters").await;
     browser.until("the person is chosen", &chosen("human")).await;
     browser.press("Show all messages").await;
@@ -169,12 +169,12 @@ async fn what_is_filtered_is_in_the_address() {
 }
 
 #[tokio::test]
-async fn a_dialog_has_every_key() {
+async fn open_dialog_captures_shortcuts() {
     let (_relay, _project, browser) = at_board().await;
     browser.keys("4").await;
     browser.shows("h1", "Goals").await;
     browser.press("New goal").await;
-    // A click on the text takes the focus out of the dialog.
+    // A click on text moves the focus out of the dialog.
     browser.click("dialog h1").await;
     browser.keys("6").await;
     browser.keys(&Key::Escape).await;
@@ -185,13 +185,13 @@ async fn a_dialog_has_every_key() {
 }
 
 #[tokio::test]
-async fn a_goal_fills_while_its_tasks_are_verified() {
-    let (relay, project, browser) = at_board().await;
-    let [mara, ben, vera] = join(&relay, &project, [("mara", "lead"), ("ben", "builder"), ("vera", "tester")]).await;
-    text(&relay, &mara, "create_goal", json!({"title": "Everybody can sign in"})).await;
+async fn goal_progress_follows_verified_tasks() {
+    let (server, project, browser) = at_board().await;
+    let [mara, ben, vera] = join(&server, &project, [("mara", "lead"), ("ben", "builder"), ("vera", "tester")]).await;
+    text(&server, &mara, "create_goal", json!({"title": "Everybody can sign in"})).await;
     for title in ["Build the form", "Build the door"] {
         let task = json!({"title": title, "assigned_to": "ben", "role_hat": "builder", "goal_id": "GOAL-001"});
-        text(&relay, &mara, "create_task", task).await;
+        text(&server, &mara, "create_task", task).await;
     }
     browser.shows(".goal-chip", "Everybody can sign in").await;
     tabs_are(&browser, "Board Team Messages Goals").await;
@@ -206,12 +206,12 @@ async fn a_goal_fills_while_its_tasks_are_verified() {
     browser.lacks("dialog").await;
 
     let (first, second) = (TaskId::new(1), TaskId::new(2));
-    built(&relay, &ben, &mara, &first).await;
+    build_and_approve(&server, &ben, &mara, &first).await;
     browser.shows(".entry", "0 of 2 verified, 1 more done").await;
-    text(&relay, &vera, "verify_task", json!({"task_id": first})).await;
+    text(&server, &vera, "verify_task", json!({"task_id": first})).await;
     browser.shows(".entry", "1 of 2 verified").await;
-    built(&relay, &ben, &mara, &second).await;
-    text(&relay, &vera, "verify_task", json!({"task_id": second})).await;
+    build_and_approve(&server, &ben, &mara, &second).await;
+    text(&server, &vera, "verify_task", json!({"task_id": second})).await;
     browser.shows(".entry", "2 of 2 verified").await;
     browser.shows(".entry > header .badge", "Awaiting sign-off").await;
 
@@ -224,16 +224,16 @@ async fn a_goal_fills_while_its_tasks_are_verified() {
 }
 
 #[tokio::test]
-async fn contracts_and_handshakes_say_what_is_agreed() {
-    let (relay, project, browser) = at_board().await;
-    let [ben, lea] = join(&relay, &project, [("ben", "builder"), ("lea", "builder")]).await;
+async fn contracts_show_changes_and_handshakes_show_answers() {
+    let (server, project, browser) = at_board().await;
+    let [ben, lea] = join(&server, &project, [("ben", "builder"), ("lea", "builder")]).await;
     let save = |spec: &str| json!({"name": "save", "type": "function", "spec": spec});
-    text(&relay, &ben, "declare_contract", save("fn save(text)\nIt is written at once.\n")).await;
+    text(&server, &ben, "declare_contract", save("fn save(text)\nIt is written at once.\n")).await;
     browser.click(".sections a[href$='/contracts']").await;
     browser.shows("summary", "version 1").await;
     browser.click("details.attempt summary").await;
     browser.shows("details[open] .spec", "fn save(text)").await;
-    text(&relay, &ben, "declare_contract", save("fn save(text) -> bool\nIt is written at once.\n")).await;
+    text(&server, &ben, "declare_contract", save("fn save(text) -> bool\nIt is written at once.\n")).await;
     browser.shows("summary", "version 2").await;
     browser.shows("details[open] h3", "Changes since version 1").await;
     browser.shows("[data-origin='-']", "- fn save(text)").await;
@@ -245,7 +245,7 @@ async fn contracts_and_handshakes_say_what_is_agreed() {
 
     browser.keys("6").await;
     browser.press("Initiate handshake").await;
-    join(&relay, &project, [("tom", "tester")]).await;
+    join(&server, &project, [("tom", "tester")]).await;
     browser.has(".pick:nth-child(3) input").await;
     browser.fill("#handshake-text", "Nobody writes to main.").await;
     for agent in [1, 2] {
@@ -255,27 +255,27 @@ async fn contracts_and_handshakes_say_what_is_agreed() {
     browser.shows(".entry", "Nobody writes to main.").await;
     browser.shows(".entry .badge", "Open").await;
     browser.shows(".entry", "Pending\nben and lea").await;
-    text(&relay, &ben, "ack_handshake", json!({"handshake_id": 1})).await;
+    text(&server, &ben, "ack_handshake", json!({"handshake_id": 1})).await;
     browser.shows(".entry", "Pending\nlea").await;
     browser.shows(".entry", "Acknowledged by\nben").await;
-    text(&relay, &lea, "ack_handshake", json!({"handshake_id": 1})).await;
+    text(&server, &lea, "ack_handshake", json!({"handshake_id": 1})).await;
     browser.shows(".entry .badge", "Completed").await;
     browser.shows(".entry", "Acknowledged by\nben and lea").await;
     same_page(&browser, &[]).await;
 }
 
 #[tokio::test]
-async fn a_task_shows_whose_hands_it_went_through() {
-    let (relay, project, browser) = at_board().await;
-    let [ben, vera] = join(&relay, &project, [("ben", "builder"), ("vera", "tester")]).await;
+async fn task_shows_its_contributors() {
+    let (server, project, browser) = at_board().await;
+    let [ben, vera] = join(&server, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
-    let _: Value = relay.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .why", "Assigned to ben").await;
+    let _: Value = server.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
+    browser.shows("[data-task=TASK-001] .wait_reason", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
-    text(&relay, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
+    text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;
     let submission = json!({"task_id": "TASK-001", "summary": "It opens and closes", "test_results": "12 passed"});
-    text(&relay, &ben, "submit_for_review", submission).await;
+    text(&server, &ben, "submit_for_review", submission).await;
     browser.shows(".sheet dl", "Submission\nIt opens and closes").await;
     browser.shows(".sheet dl", "Tests\n12 passed").await;
 
@@ -288,11 +288,11 @@ async fn a_task_shows_whose_hands_it_went_through() {
     browser.fill("#gate-text", "I tried it.").await;
     browser.click("dialog [type=submit]").await;
     browser.shows(".toast", "You approved TASK-001, so somebody else must verify it.").await;
-    assert_eq!(browser.read("document.querySelector('#gate-text').value").await, "I tried it.", "what was written stays");
+    assert_eq!(browser.evaluate("document.querySelector('#gate-text').value").await, "I tried it.", "what was written stays");
     browser.press("Back").await;
     browser.lacks("dialog").await;
 
-    text(&relay, &vera, "verify_task", json!({"task_id": "TASK-001", "notes": "It turns both ways"})).await;
+    text(&server, &vera, "verify_task", json!({"task_id": "TASK-001", "notes": "It turns both ways"})).await;
     browser.shows(".sheet dl", "Verified by\nvera").await;
     browser.click("#tab-Messages").await;
     for notice in ["REVIEW", "APPROVED", "VERIFIED"] {
@@ -302,17 +302,17 @@ async fn a_task_shows_whose_hands_it_went_through() {
 }
 
 #[tokio::test]
-async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
+async fn project_sections_are_labelled_and_fit_a_phone() {
     const LONG: &str = "averyveryverylongwordwithoutanyspaceatallthatgoesonforlongerthanaphoneiswide";
-    let (relay, project, browser) = at_board().await;
-    let [mara, ben] = join(&relay, &project, [("mara", "lead"), ("ben", "builder")]).await;
-    text(&relay, &mara, "create_goal", json!({"title": LONG})).await;
-    text(&relay, &mara, "create_task", json!({"title": LONG, "assigned_to": "ben", "goal_id": "GOAL-001"})).await;
-    text(&relay, &mara, "declare_contract", json!({"name": LONG, "type": "other", "spec": LONG})).await;
-    text(&relay, &mara, "initiate_handshake", json!({"message": LONG, "agents": "ben, human"})).await;
-    assert!(!inbox(&relay, &ben).await.is_empty());
-    text(&relay, &ben, "send", json!({"to_agent": "human", "message": LONG, "cc": "mara"})).await;
-    text(&relay, &ben, "set_status", json!({"status": LONG})).await;
+    let (server, project, browser) = at_board().await;
+    let [mara, ben] = join(&server, &project, [("mara", "lead"), ("ben", "builder")]).await;
+    text(&server, &mara, "create_goal", json!({"title": LONG})).await;
+    text(&server, &mara, "create_task", json!({"title": LONG, "assigned_to": "ben", "goal_id": "GOAL-001"})).await;
+    text(&server, &mara, "declare_contract", json!({"name": LONG, "type": "other", "spec": LONG})).await;
+    text(&server, &mara, "initiate_handshake", json!({"message": LONG, "agents": "ben, human"})).await;
+    assert!(!inbox(&server, &ben).await.is_empty());
+    text(&server, &ben, "send", json!({"to_agent": "human", "message": LONG, "cc": "mara"})).await;
+    text(&server, &ben, "set_status", json!({"status": LONG})).await;
 
     browser.resize(390, 844).await;
     let parts = [
@@ -324,10 +324,10 @@ async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
     for (key, shown, dialog) in parts {
         browser.keys(key).await;
         browser.has(shown).await;
-        fits(&browser, &format!("the page behind {key}")).await;
+        assert_fits(&browser, &format!("the page behind {key}")).await;
         browser.press(dialog).await;
         browser.has("dialog").await;
-        fits(&browser, &format!("the dialog {dialog}")).await;
+        assert_fits(&browser, &format!("the dialog {dialog}")).await;
         browser.press("Back").await;
         browser.lacks("dialog").await;
     }
@@ -336,6 +336,6 @@ async fn the_parts_of_a_project_have_names_and_fit_a_phone() {
     browser.click("select[aria-label=To] option[value=mara]").await;
     browser.click("select[aria-label='Add cc'] option[value=ben]").await;
     browser.has("button[aria-label='Remove cc ben']").await;
-    fits(&browser, "the messages").await;
+    assert_fits(&browser, "the messages").await;
     same_page(&browser, &[]).await;
 }

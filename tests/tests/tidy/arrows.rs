@@ -12,7 +12,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("mcp", &["domain", "db", "repo"]),
     ("runner", &["domain", "db", "repo"]),
     ("ui", &["domain"]),
-    ("ui/embed", &[]),
+    ("ui/embed", &["toolchain"]),
+    ("ui/toolchain", &[]),
     ("cli", &["domain", "db", "repo", "api", "mcp", "runner"]),
     ("tests", &["domain", "db", "repo", "cli"]),
 ];
@@ -26,6 +27,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("git2", &["repo"]),
     ("leptos", &["ui"]),
     ("nix", &["repo", "runner", "tests"]),
+    ("notify", &["cli"]),
     ("portpicker", &["runner"]),
     ("pulldown-cmark", &["api"]),
     ("rmcp", &["mcp", "tests"]),

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::source::{files, none, read, root};
 
 const PAPERS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
-const EXAMPLE: &str = "docs/vibe-relay.config.json";
 
 /// What stands between backticks on one line.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
@@ -79,11 +78,4 @@ fn the_readme_lists_every_key_of_the_configuration() {
     let known: BTreeSet<String> = known.into_iter().map(general).collect();
     assert!(known.contains("agents.PHASE.model"), "{known:?}");
     none("README.md lists every key", known.into_iter().filter(|key| !readme.contains(&format!("| `{key}` |"))).collect());
-}
-
-#[test]
-fn the_example_is_the_default_and_complete() {
-    let example: Value = serde_json::from_str(&read(EXAMPLE)).unwrap();
-    assert_eq!(example, serde_json::to_value(Config::default()).unwrap());
-    Config::parse(&example.to_string(), Path::new("/folder"), Path::new("/home/ann")).unwrap();
 }

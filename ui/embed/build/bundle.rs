@@ -1,6 +1,6 @@
-//! From a wasm file and the page's sources to named, compressed files and a Rust table of them.
+//! Turns a wasm file and the sources of the page into named, compressed files and a Rust table of them.
 //!
-//! Every file but the page carries a hash of its content in its name, so that browsers may keep it for ever. Must not
+//! The name of every file except the page contains a hash of its content, so browsers may cache it forever. Must not
 //! know how the wasm was built.
 
 use std::error::Error;
@@ -11,13 +11,14 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
-/// The style sheets in the order in which they are joined; the first one declares the order of the layers.
-const STYLES: [&str; 6] = ["style/tokens.css", "style/base.css", "style/components.css", "style/board.css", "style/panel.css", "style/collaboration.css"];
+/// The style sheets in their order of concatenation; the first one declares the order of the layers.
+const STYLES: [&str; 6] =
+    ["style/tokens.css", "style/base.css", "style/components.css", "style/board.css", "style/panel.css", "style/collaboration.css"];
 
 const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\
-    <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Build it again without that variable.</p>";
+    <p>This binary was built with <code>VIBE_RELAY_UI=skip</code> and has no board. Rebuild it without that variable.</p>";
 
-/// One file to be served.
+/// One file to serve.
 pub(crate) struct File {
     path: String,
     content_type: &'static str,
@@ -34,16 +35,16 @@ pub(crate) fn placeholder() -> File {
 /// The page, its style sheet, its scripts and the wasm module.
 ///
 /// # Errors
-/// When a source file is missing, the wasm cannot be read, or the page names a file that is not bundled.
+/// When a source file is missing, the wasm cannot be read, or the page names an unknown file.
 pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<File>, Box<dyn Error>> {
     let read = |name: &str| fs::read_to_string(sources.join(name)).map_err(|error| format!("reading ui/{name}: {error}"));
     let mut bindgen = Bindgen::new();
     bindgen.input_path(wasm).out_name("board").typescript(false).omit_default_module_path(true);
     bindgen.remove_name_section(release).remove_producers_section(release).web(true)?;
     let mut output = bindgen.generate_output()?;
-    // A crate that merely could bring snippets is listed with none.
+    // A crate that could bring snippets but has none is also listed.
     if !output.local_modules().is_empty() || output.snippets().values().any(|scripts| !scripts.is_empty()) {
-        return Err("a dependency of `ui` brings inline JavaScript, which is not bundled".into());
+        return Err("a dependency of `ui` contains inline JavaScript, which cannot be bundled".into());
     }
 
     let mut style = String::new();
@@ -72,7 +73,7 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
         files.push(File { path, content_type, bytes, brotli, immutable: true });
     }
     if html.contains("{{") {
-        return Err("ui/index.html names a file that is not bundled".into());
+        return Err("ui/index.html names an unknown file".into());
     }
     files.push(page(html));
     Ok(files)
@@ -81,7 +82,7 @@ pub(crate) fn board(sources: &Path, wasm: &Path, release: bool) -> Result<Vec<Fi
 /// Writes the files and `assets.rs`, the table that names them.
 ///
 /// # Errors
-/// When the output directory cannot be written.
+/// When the output folder cannot be written.
 pub(crate) fn write(out: &Path, files: &[File]) -> Result<(), Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for (index, file) in files.iter().enumerate() {

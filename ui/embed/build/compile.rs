@@ -1,17 +1,17 @@
-//! The nested cargo: `ui` for wasm32, in its own target directory. Must not know what becomes of the result.
+//! Runs a nested cargo that compiles `ui` for wasm32 in a separate target directory. Must not know what the result is for.
 
 use std::env;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+use toolchain::TARGET;
 
-/// How much of a failed build's output is repeated: cargo hides the output of a build script that reports errors.
+/// How many lines of a failed build's output are repeated, because cargo hides the output of a failing build script.
 const TAIL_LINES: usize = 60;
 
-/// Settings of the outer build that would change the nested one or make it wait for a lock that the outer one holds.
-/// The rest stays, in particular `CARGO_HOME` and `CARGO_MAKEFLAGS` (the job server).
+/// Settings of the outer build that would change the nested one or make it wait for the outer one's lock. The others are
+/// inherited, in particular `CARGO_HOME` and `CARGO_MAKEFLAGS` (the job server).
 const OUTER_SETTINGS: [&str; 8] = [
     "CARGO_BUILD_TARGET",
     "CARGO_BUILD_TARGET_DIR",
@@ -26,7 +26,7 @@ const OUTER_SETTINGS: [&str; 8] = [
 /// Builds the board and returns the path of its wasm file.
 ///
 /// # Errors
-/// When cargo cannot be started or the build fails; the message ends with the tail of cargo's output.
+/// When cargo cannot be started or the build fails; the message ends with the last lines of cargo's output.
 pub(crate) fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result<PathBuf, Box<dyn Error>> {
     let profile = if release { "wasm" } else { "wasm-dev" };
     #[expect(clippy::disallowed_methods, reason = "a build script starts cargo; the rule is about the running product")]
@@ -50,12 +50,6 @@ pub(crate) fn wasm(workspace: &Path, target_dir: &Path, release: bool) -> Result
 }
 
 fn explain(stderr: &str, profile: &str) -> String {
-    if stderr.contains("E0463") && stderr.contains(TARGET) {
-        return format!(
-            "the board is compiled for the browser, and this toolchain lacks the target. Run\n    \
-             rustup target add {TARGET}\nand build again (or set VIBE_RELAY_UI=skip to build without the board)."
-        );
-    }
     let lines: Vec<&str> = stderr.lines().collect();
     let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
     format!("building the board (package `ui`, {TARGET}, profile `{profile}`) failed:\n{tail}")

@@ -1,6 +1,6 @@
-//! The board as bytes: the page, its style sheet, its script and its wasm module, compiled into the binary.
+//! The board as bytes: the page, its style sheet, its scripts and its wasm module, compiled into the binary.
 //!
-//! `build.rs` makes them. Must not know HTTP: the server decides about headers from the facts given here.
+//! `build.rs` creates them. Must not know HTTP; the server derives headers from these fields.
 
 /// One file of the board.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,18 +13,18 @@ pub struct Asset {
     pub brotli: Option<&'static [u8]>,
     /// A strong entity tag, with its quotes.
     pub etag: &'static str,
-    /// Whether the name changes with the content, so that a browser may keep the file for ever.
+    /// Whether the name changes with the content, so that browsers may cache the file forever.
     pub immutable: bool,
 }
 
 static ASSETS: &[Asset] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// The file at an exact path.
+/// Finds the file at an exact path.
 pub fn asset(path: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.path == path)
 }
 
-/// The page. It is the answer for every address of the board, because the board reads the address itself.
+/// The page, which the server sends for every address of the board, because the board reads the address itself.
 pub fn index() -> Option<&'static Asset> {
     asset("/")
 }

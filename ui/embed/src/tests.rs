@@ -1,4 +1,4 @@
-//! The page and the files it names belong together.
+//! The page and the files that it names.
 
 use super::{ASSETS, asset, index};
 
@@ -9,7 +9,7 @@ fn named_by_the_page() -> Vec<&'static str> {
 }
 
 #[test]
-fn the_page_names_every_file_and_no_other() {
+fn page_names_exactly_the_bundled_files() {
     let mut named = named_by_the_page();
     named.sort_unstable();
     named.dedup();
@@ -19,7 +19,7 @@ fn the_page_names_every_file_and_no_other() {
 }
 
 #[test]
-fn only_the_page_may_change_under_its_name() {
+fn all_files_except_the_page_are_immutable() {
     for file in ASSETS {
         assert_eq!(file.immutable, file.path != "/", "{}", file.path);
         assert!(file.etag.starts_with('"') && file.etag.ends_with('"'), "{}", file.etag);
@@ -27,13 +27,13 @@ fn only_the_page_may_change_under_its_name() {
 }
 
 #[test]
-fn an_unknown_path_is_no_asset() {
+fn unknown_path_has_no_asset() {
     assert_eq!(asset("/assets/board.js"), None);
     assert_eq!(asset("/assets/../index.html"), None);
 }
 
 #[test]
-fn the_page_fits_a_policy_without_inline_code() {
+fn page_has_no_inline_code() {
     let page = std::str::from_utf8(index().unwrap().bytes).unwrap();
     assert!(!page.contains("style="), "inline style");
     assert!(!page.contains("<style"), "inline style sheet");

@@ -39,6 +39,7 @@ pub(crate) fn TopBar(
             </button>
         </header>
         <Parked />
+        <ConfigNotice />
     }
 }
 
@@ -86,6 +87,23 @@ fn Parked() -> impl IntoView {
             </div>
         </For>
     }
+}
+
+/// Why the configuration file is not in use as it is.
+#[component]
+fn ConfigNotice() -> impl IntoView {
+    let about = About::here();
+    let notice = move || {
+        let text = about.server.get()?.config_notice?;
+        Some(view! {
+            <div class="banner" data-tone="warn" role="status">
+                <Icon drawing=ALERT />
+                <strong>"Configuration"</strong>
+                <span>{text}</span>
+            </div>
+        })
+    };
+    view! { {notice} }
 }
 
 #[component]

@@ -1,5 +1,5 @@
-//! One user message of the scripted agent, from its prompt to its `result` line. What is said comes from the player alone; this file does
-//! it and writes it down. It must not decide what to do next.
+//! One user message of the scripted agent, from its prompt to its `result` line: executes and records the steps of the player. Must not
+//! decide what to do next.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use crate::scripted::session::{self, Session, SessionError};
 use crate::scripted::stream::{self, End, Stream, Turn};
 use crate::scripted::tool::{BuiltIn, Outcome};
 
-/// How often Claude Code asks again by itself when nothing else is configured.
+/// How often Claude Code retries a request by default.
 const DEFAULT_RETRIES: u32 = 10;
-/// From this `retry-after` on, in seconds, Claude Code gives up at once.
+/// The `retry-after` in seconds from which Claude Code does not retry.
 const LONG_RETRY_AFTER: u64 = 60;
 
-/// Everything that one agent process works with.
+/// The state of one agent process.
 pub(super) struct Player {
     pub(super) arguments: Arguments,
     pub(super) scenario: Scenario,
-    /// Where sessions and counted failures are kept.
+    /// The folder of sessions and failure counts.
     pub(super) sessions: PathBuf,
     pub(super) session: Session,
     pub(super) stream: Stream,
@@ -36,7 +36,7 @@ pub(super) struct Player {
     pub(super) input: Input,
 }
 
-/// The line that Claude Code prints when a session to resume is not there.
+/// The line that Claude Code prints when a session does not exist.
 pub(super) fn no_session(stream: &Stream, error: &SessionError) -> Value {
     let turn = Turn { started: Instant::now(), index: 0, answers: 0, characters: 0 };
     stream.result(&End::NoSession { message: error.to_string() }, &turn)
@@ -57,12 +57,12 @@ impl Player {
         Ok(0)
     }
 
-    /// A user message is handed on; every other line is answered or left alone.
+    /// Returns a user message. Answers a control request and ignores other lines.
     fn take(&self, line: Line) -> io::Result<Option<Message>> {
         match line {
             Line::User(message) => return Ok(Some(message)),
             Line::Control { request_id, subtype } => stream::print(&Stream::unsupported(&request_id, &subtype))?,
-            Line::Foreign(text) => io::Write::write_fmt(&mut io::stderr(), format_args!("line ignored: {text}\n"))?,
+            Line::Unparsed(text) => io::Write::write_fmt(&mut io::stderr(), format_args!("line ignored: {text}\n"))?,
         }
         Ok(None)
     }
@@ -83,10 +83,10 @@ impl Player {
                 break end;
             }
             tokio::time::sleep(step.pause).await;
-            self.take_steering()?;
+            self.read_interruptions()?;
             turn.characters = self.session.characters();
             turn.answers += 1;
-            let calls = self.say(&step.text, step.calls, &turn)?;
+            let calls = self.print_answer(&step.text, step.calls, &turn)?;
             if calls.is_empty() {
                 break End::Completed { text: step.text };
             }
@@ -107,8 +107,8 @@ impl Player {
         Ok(())
     }
 
-    /// What was sent while the agent worked joins the conversation before the next answer.
-    fn take_steering(&mut self) -> Result<(), AgentError> {
+    /// Adds messages that arrived meanwhile to the conversation, before the next answer.
+    fn read_interruptions(&mut self) -> Result<(), AgentError> {
         while let Some(line) = self.input.waiting() {
             if let Some(message) = self.take(line)? {
                 self.echo(&message)?;
@@ -118,8 +118,8 @@ impl Player {
         Ok(())
     }
 
-    /// Writes an answer down, then prints it block by block: a killed agent then never printed a call that its session does not know.
-    fn say(&mut self, text: &str, calls: Vec<Call>, turn: &Turn) -> Result<Vec<Called>, AgentError> {
+    /// Records an answer, then prints it block by block. In this order a killed agent never printed a call that its session lacks.
+    fn print_answer(&mut self, text: &str, calls: Vec<Call>, turn: &Turn) -> Result<Vec<Called>, AgentError> {
         let id = |prefix: &str| format!("{prefix}_{}", Uuid::new_v4().simple());
         let calls: Vec<Called> = calls.into_iter().map(|call| Called { id: id("toolu"), tool: call.tool, input: call.input }).collect();
         self.session.append(Entry::Assistant { text: text.to_owned(), calls: calls.clone() })?;
@@ -157,7 +157,7 @@ impl Player {
         built_in.chain(served.iter().cloned()).collect()
     }
 
-    /// Plays the failures that are left of a part. Short ones are retried inside the turn; a long or final one ends it.
+    /// Plays the remaining failures of a part. Short ones are retried inside the turn; a long or final one ends it.
     fn fail(&self, part: usize, failure: Failure) -> Result<Option<End>, AgentError> {
         let Failure { status, retry_after, times } = failure;
         let task = self.session.conversation().issue().and_then(|issue| issue.line("Task").map(str::to_owned)).unwrap_or_default();

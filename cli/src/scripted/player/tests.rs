@@ -1,4 +1,4 @@
-//! The player's tests: which part and which turn follow from a conversation.
+//! The part and the turn that follow from a conversation.
 
 use serde_json::json;
 
@@ -33,12 +33,12 @@ fn play(entries: &[Entry]) -> Result<Step, PlayError> {
 }
 
 #[test]
-fn the_turn_follows_from_the_answers_since_the_last_prompt() {
+fn turn_depends_on_answers_since_the_last_prompt() {
     let mut said = vec![prompt("coder", "Add cards", "")];
     let first = play(&said).unwrap();
     assert_eq!((first.part, first.calls.len(), first.failure.map(|failure| failure.times)), (3, 2, Some(2)));
 
-    // Results may arrive in another order than their calls; steering in between begins nothing.
+    // Results may arrive in another order than their calls, and messages in between start no new work.
     said.extend([assistant(&["a", "b"]), result("b", "/w/2"), Entry::Steering { text: "hurry".to_owned() }, result("a", "x.txt")]);
     let second = play(&said).unwrap();
     assert_eq!((second.text.as_str(), second.pause, second.failure), ("in /w/2", Duration::from_millis(40), None));
@@ -49,16 +49,15 @@ fn the_turn_follows_from_the_answers_since_the_last_prompt() {
 }
 
 #[test]
-fn a_second_prompt_of_the_session_is_its_second_attempt() {
+fn second_prompt_is_the_second_attempt() {
     let said = [prompt("coder", "Add cards", ""), assistant(&[]), prompt("coder", "Add cards", "[reviewer] now: line 3")];
     assert_eq!(play(&said).unwrap().text, "Fixed.");
     let nudged = [prompt("coder", "Add cards", ""), assistant(&[]), Entry::Human { text: "Your card has not moved.".to_owned() }];
     assert_eq!(play(&nudged).unwrap().text, "Fixed.", "a prompt without an issue belongs to the issue before it");
 }
 
-/// However late a message of others comes, no part is played for it.
 #[test]
-fn what_others_write_is_read_between_two_turns_too() {
+fn inbox_message_plays_no_part() {
     let inbox = "<inbox>\n[#1 mara → ben 2026-01-31T09:05:00.000Z] Hello\n</inbox>\n";
     let said = [prompt("coder", "Add cards", ""), assistant(&["a"]), assistant(&["b"]), Entry::user(inbox.to_owned())];
     assert_eq!(play(&said).unwrap(), Step { part: 3, ..Step::text("I have done my part.") });
@@ -66,13 +65,13 @@ fn what_others_write_is_read_between_two_turns_too() {
 }
 
 #[test]
-fn a_fresh_reviewer_sees_from_the_comments_that_it_is_the_second() {
+fn second_reviewer_is_recognised_by_comments() {
     assert_eq!(play(&[prompt("reviewer", "Add cards", "")]).unwrap().text, "Line 3 of Add cards.");
     assert_eq!(play(&[prompt("reviewer", "Add cards", "<comments>\n[reviewer] t: line 3\n</comments>")]).unwrap().text, "Better.");
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn mismatches_are_reported() {
     let unknown = play(&[prompt("planner", "Plan", "")]).unwrap_err();
     insta::assert_snapshot!(unknown, @r#"the scenario has no part for phase "planner", title "Plan", attempt 1: add one"#);
     let bare = play(&[Entry::Human { text: "hello".to_owned() }]).unwrap_err();

@@ -1,4 +1,4 @@
-//! The stream's tests: the shape of each line, with ids, times and durations left out.
+//! The shape of each line, without ids, times and durations.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn lines_have_the_fields_of_claude_code() {
 }
 
 #[test]
-fn a_result_says_how_the_turn_ended() {
+fn result_shows_how_the_turn_ended() {
     let ends = [
         End::Completed { text: "Done.".to_owned() },
         End::ApiError { status: 400, message: "no part".to_owned() },

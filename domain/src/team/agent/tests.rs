@@ -125,7 +125,7 @@ fn an_agent_is_written_like_this_and_leads_only_while_it_is_there_and_vouched_fo
     assert!(!Agent { roles: vec![Role::Pen], ..agent.clone() }.is_lead());
     let text = serde_json::to_string(&agent).unwrap();
     assert_eq!(serde_json::from_str::<Agent>(&text).unwrap(), agent);
-    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"description":null,"status":"Writes","verified":true,"run_id":null,"task_id":"TASK-002","health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
+    insta::assert_snapshot!(text, @r#"{"project_id":"PROJ-001","name":"platform/mara","team":"platform","roles":["lead","pen"],"description":null,"status":"Writes","trusted":true,"run_id":null,"task_id":"TASK-002","health":"stale","connected":false,"unread":2,"registered_at":"2026-01-31T09:05:00.000Z","last_seen":null,"last_inbox_check":null,"left_at":null}"#);
 }
 
 #[test]
@@ -143,6 +143,6 @@ fn the_roles_are_the_ten_and_the_four_older_ones() {
 fn registering_needs_a_name_alone_and_nothing_unknown() {
     let least: Registration = serde_json::from_str(r#"{"name": "mara"}"#).unwrap();
     assert_eq!(least, Registration { name: "mara".to_owned(), ..Registration::default() });
-    assert!(serde_json::from_str::<Registration>(r#"{"name": "mara", "verified": true}"#).is_err());
+    assert!(serde_json::from_str::<Registration>(r#"{"name": "mara", "trusted": true}"#).is_err());
     assert!(serde_json::from_str::<Registration>(r#"{"name": "mara", "roles": ["boss"]}"#).is_err());
 }

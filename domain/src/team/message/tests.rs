@@ -36,7 +36,7 @@ fn what_an_inbox_gives_is_written_like_this() {
     };
     let text = serde_json::to_string(&inbox).unwrap();
     assert_eq!(serde_json::from_str::<Inbox>(&text).unwrap(), inbox);
-    insta::assert_snapshot!(text, @r#"{"messages":[{"id":7,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ole","content":"Done","is_cc":false,"timestamp":"2026-01-31T09:05:00.000Z","read":false},{"id":8,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ann","content":"Done","is_cc":true,"cc_original_to":"ole","task_id":"TASK-002","reply_to":6,"timestamp":"2026-01-31T09:05:00.000Z","read":false,"again":true}],"more":3}"#);
+    insta::assert_snapshot!(text, @r#"{"messages":[{"id":7,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ole","content":"Done","is_cc":false,"timestamp":"2026-01-31T09:05:00.000Z","read":false},{"id":8,"project_id":"PROJ-001","from_agent":"platform/mara","to_agent":"ann","content":"Done","is_cc":true,"cc_original_to":"ole","task_id":"TASK-002","reply_to":6,"timestamp":"2026-01-31T09:05:00.000Z","read":false,"redelivered":true}],"remaining":3}"#);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn bodies_need_only_what_matters() {
 #[test]
 fn unknown_fields_and_words_are_refused() {
     let unknown = [
-        refused::<NewToken>(r#"{"agent": "mara", "roles": [], "verified": true}"#),
+        refused::<NewToken>(r#"{"agent": "mara", "roles": [], "trusted": true}"#),
         refused::<RemoveAgent>(r#"{"name": "mara", "force": true}"#),
         refused::<ReadInbox>(r#"{"upto": 1}"#),
         refused::<NewHandshake>(r#"{"message": "Begin", "to": []}"#),

@@ -69,7 +69,7 @@ fn a_message_is_one_line() {
 
 /// A way to end, as it was seen.
 struct Seen {
-    exit: Exit,
+    exit: ExitRecord,
     items: Vec<RunLine>,
     stderr: &'static str,
     limited_until: Option<i64>,
@@ -77,13 +77,13 @@ struct Seen {
 }
 
 fn seen(code: i32, output: &str, stderr: &'static str) -> Seen {
-    let exit = Exit { code: Some(code), signal: None, ended_at: Timestamp::from_milliseconds(0), swept: 0, error: None };
+    let exit = ExitRecord { code: Some(code), signal: None, ended_at: Timestamp::from_milliseconds(0), killed_leftovers: 0, error: None };
     Seen { exit, items: output.lines().flat_map(parse).collect(), stderr, limited_until: None, stopped: false }
 }
 
 fn seen_error(kind: ExitErrorKind, output: &str) -> Seen {
     let mut seen = seen(0, output, "");
-    seen.exit = Exit { code: None, error: Some(ExitError { kind, detail: "detail".to_owned() }), ..seen.exit };
+    seen.exit = ExitRecord { code: None, error: Some(ExitError { kind, detail: "detail".to_owned() }), ..seen.exit };
     seen
 }
 
@@ -115,7 +115,7 @@ fn line(sample: &'static str, words: &str) -> &'static str {
 fn a_turn_in_good_order_is_a_success_whatever_came_after_it() {
     let success = line(RESULTS, r#""is_error":false"#);
     assert_eq!(seen(0, success, "").end(), RunEnd::Success);
-    let killed = Exit { code: None, signal: Some(9), ..seen(0, "", "").exit };
+    let killed = ExitRecord { code: None, signal: Some(9), ..seen(0, "", "").exit };
     assert_eq!(Seen { exit: killed, ..seen(0, success, "") }.end(), RunEnd::Success);
     assert_eq!(seen_error(ExitErrorKind::Lost, success).end(), RunEnd::Success);
     assert_eq!(Seen { stopped: true, ..seen(0, success, "") }.end(), RunEnd::Stopped);

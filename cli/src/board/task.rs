@@ -1,0 +1,92 @@
+//! `vibe-relay task`: adds, shows, moves and controls tasks. Must not know the rules for them.
+
+use std::path::Path;
+
+use domain::board::status::Status;
+use domain::board::task::NewTask;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::runs::run::Run;
+use domain::wire::{CommentView, List, TaskPatch, TaskView, TextBody};
+use serde_json::json;
+
+use crate::args::Task;
+use crate::board::project;
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the board is not running, or refuses.
+pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliError> {
+    let client = Client::find(config)?;
+    let view: TaskView = match command {
+        Task::Add { project, title, description, start } => {
+            let new = NewTask {
+                title,
+                description,
+                phase: None,
+                parent_task_id: None,
+                depends_on: Vec::new(),
+                priority: None,
+                model: None,
+                start,
+                assigned_to: None,
+                role_hat: None,
+                goal_id: None,
+            };
+            client.post(&format!("/api/projects/{}/tasks", project.parse::<ProjectId>()?), &new).await?
+        }
+        Task::Show { task } => return show(&client, &task.parse()?).await,
+        Task::Move { task, status, reason } => {
+            let status: Status = status.parse().map_err(|error: domain::UnknownValue| {
+                CliError::Store(Refusal::invalid("status", error.to_string(), "Use one of these statuses.").into())
+            })?;
+            let patch = TaskPatch { status: Some(status), reason, ..TaskPatch::default() };
+            client.patch(&path(&task)?, &patch).await?
+        }
+        Task::Comment { task, text } => {
+            let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &TextBody { content: text }).await?;
+            output::line(format!("{} on {}", comment.comment.id, comment.comment.task_id));
+            return Ok(());
+        }
+        Task::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
+        Task::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
+        Task::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
+        Task::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
+    };
+    output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
+    if let Some(note) = view.note {
+        output::line(note);
+    }
+    Ok(())
+}
+
+fn path(task: &str) -> Result<String, CliError> {
+    Ok(format!("/api/tasks/{}", task.parse::<TaskId>()?))
+}
+
+async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
+    let view: TaskView = client.get(&format!("/api/tasks/{id}")).await?;
+    let card = &view.task.card;
+    output::line(format!("{} ({})", project::line(card).trim(), card.status));
+    if let Some(description) = &view.task.description {
+        output::line(format!("\n{description}"));
+    }
+    let comments: List<CommentView> = client.get(&format!("/api/tasks/{id}/comments")).await?;
+    for comment in comments.items {
+        output::line(format!("\n[{}] {}\n{}", comment.comment.author_role, comment.comment.created_at, comment.comment.content));
+    }
+    let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
+    for run in runs.items {
+        let end = run.end_class.map_or("running", |end| end.as_str());
+        let error = run.error.map(|error| format!(": {error}")).unwrap_or_default();
+        output::line(format!("\n{} {} attempt {}: {end}{error}", run.id, run.phase, run.attempt));
+    }
+    if let Some(question) = view.question {
+        output::line(format!("\nQuestion: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Real files in a temporary folder, watched with inotify.
+
+use tempfile::TempDir;
+
+use super::*;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+struct Files {
+    folder: TempDir,
+    live: watch::Receiver<LiveConfig>,
+    _task: tokio::task::JoinHandle<()>,
+}
+
+impl Files {
+    /// A configuration that is watched.
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let reload = Reload::load(Some(&folder.path().join("config.json"))).unwrap();
+        let live = reload.subscribe();
+        Self { folder, live, _task: tokio::spawn(reload.run()) }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    async fn wait(&mut self, matches: impl FnMut(&LiveConfig) -> bool) -> LiveConfig {
+        tokio::time::timeout(DEADLINE, self.live.wait_for(matches)).await.expect("no such configuration in time").unwrap().clone()
+    }
+}
+
+#[tokio::test]
+async fn changed_file_is_applied_without_restart() {
+    let mut files = Files::new(&[("config.json", r#"{"max_attempts": 2}"#)]);
+    assert_eq!(files.live.borrow().config.max_attempts, 2);
+    files.write("config.json", r#"{"max_attempts": 5}"#);
+    assert_eq!(files.wait(|live| live.config.max_attempts == 5).await.notice, None);
+    // Editors replace the file instead of writing into it.
+    files.write("new.json", r#"{"max_attempts": 6}"#);
+    std::fs::rename(files.folder.path().join("new.json"), files.folder.path().join("config.json")).unwrap();
+    files.wait(|live| live.config.max_attempts == 6).await;
+}
+
+#[tokio::test]
+async fn invalid_file_keeps_last_configuration_and_sets_notice() {
+    let mut files = Files::new(&[("config.json", r#"{"max_attempts": 2}"#)]);
+    files.write("config.json", r#"{"max_atempts": 5}"#);
+    let live = files.wait(|live| live.notice.is_some()).await;
+    assert_eq!(live.config.max_attempts, 2);
+    let notice = live.notice.unwrap();
+    assert!(notice.contains("did you mean \"max_attempts\"?") && notice.ends_with("The last valid configuration stays in use."), "{notice}");
+    std::fs::remove_file(files.folder.path().join("config.json")).unwrap();
+    let notice = files.wait(|live| live.notice.as_deref().is_some_and(|notice| notice.contains("read "))).await.notice.unwrap();
+    assert!(notice.contains("No such file"), "{notice}");
+    files.write("config.json", r#"{"max_attempts": 5}"#);
+    assert_eq!(files.wait(|live| live.config.max_attempts == 5).await.notice, None);
+}
+
+#[tokio::test]
+async fn changed_prompt_is_read_again() {
+    let config = r#"{"agents": {"coder": {"system_prompt_file": "coder.md"}}}"#;
+    let mut files = Files::new(&[("config.json", config), ("coder.md", "Write tests.")]);
+    let prompt = |live: &LiveConfig| live.config.agents.coder.system_prompt.clone().unwrap();
+    assert_eq!(prompt(&files.live.borrow()), "Write tests.");
+    files.write("coder.md", "Write more tests.");
+    files.wait(|live| prompt(live) == "Write more tests.").await;
+    std::fs::remove_file(files.folder.path().join("coder.md")).unwrap();
+    let live = files.wait(|live| live.notice.is_some()).await;
+    assert_eq!(prompt(&live), "Write more tests.");
+}
+
+#[tokio::test]
+async fn restart_keys_are_named_and_not_applied() {
+    let mut files = Files::new(&[("config.json", r#"{"db_path": "one.db"}"#)]);
+    files.write("config.json", r#"{"db_path": "two.db", "max_parallel_agents": 7}"#);
+    let live = files.wait(|live| live.config.max_parallel_agents == 7).await;
+    assert_eq!(live.config.db_path, files.folder.path().join("one.db"));
+    assert_eq!(live.notice.as_deref(), Some("Restart vibe-relay to apply the new db_path."));
+}
+
+#[test]
+fn missing_prompt_is_an_error_at_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.json");
+    std::fs::write(&file, r#"{"agents": {"planner": {"system_prompt_file": "planner.md"}}}"#).unwrap();
+    let Err(error) = Reload::load(Some(&file)) else { panic!("the prompt does not exist") };
+    assert!(full_text(&error).contains("planner.md"), "{error}");
+}

@@ -1,0 +1,3 @@
+//! Commands for the results of runs.
+
+pub(crate) mod land;

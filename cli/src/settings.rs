@@ -1,0 +1,126 @@
+//! Finds the configuration file, the folders and the human's token.
+//!
+//! Must not know what the settings are for. `reload` watches the files that are read here.
+
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use domain::config::Config;
+
+use crate::dead_drop;
+use crate::error::CliError;
+
+/// The name of the configuration file.
+pub(crate) const CONFIG_FILE: &str = "vibe-relay.config.json";
+
+/// Reads the configuration: the named file, or the one in the current folder or in `~/.vibe-relay`, or the defaults.
+///
+/// # Errors
+/// When the named file does not exist, or the file is not valid.
+pub(crate) fn config(named: Option<&Path>) -> Result<Config, CliError> {
+    parse(file(named)?.as_deref())
+}
+
+/// Reads the configuration that a server needs, with the text of every prompt file.
+///
+/// # Errors
+/// When the configuration or a prompt file cannot be read.
+pub(crate) fn with_prompts(file: Option<&Path>) -> Result<Config, CliError> {
+    let mut config = parse(file)?;
+    if config.repo_path.is_none() {
+        config.repo_path = repository_here();
+    }
+    for agent in config.agents.each_mut() {
+        if let Some(path) = &agent.system_prompt_file {
+            agent.system_prompt = Some(std::fs::read_to_string(path).map_err(CliError::io(format!("read the prompt {}", path.display())))?);
+        }
+    }
+    Ok(config)
+}
+
+/// The configuration file in use, if there is one.
+///
+/// # Errors
+/// When the named file does not exist.
+pub(crate) fn file(named: Option<&Path>) -> Result<Option<PathBuf>, CliError> {
+    match named {
+        Some(named) if named.is_file() => Ok(Some(current_folder()?.join(named))),
+        Some(named) => Err(CliError::ConfigMissing { path: named.to_owned() }),
+        None => Ok(candidates()?.into_iter().find(|path| path.is_file())),
+    }
+}
+
+/// The places to look for a configuration file that is not named, in order.
+///
+/// # Errors
+/// When the current folder or the home folder is unknown.
+pub(crate) fn candidates() -> Result<[PathBuf; 2], CliError> {
+    Ok([current_folder()?.join(CONFIG_FILE), home()?.join(".vibe-relay").join(CONFIG_FILE)])
+}
+
+fn parse(file: Option<&Path>) -> Result<Config, CliError> {
+    let (folder, home) = (current_folder()?, home()?);
+    let Some(path) = file else {
+        let mut config = Config::default();
+        if let Some(path) = dead_drop::variable(dead_drop::DB_PATH) {
+            config.db_path = path.into();
+        }
+        config.resolve_paths(&folder, &home);
+        return Ok(config);
+    };
+    let text = std::fs::read_to_string(path).map_err(CliError::io(format!("read {}", path.display())))?;
+    Config::parse(&text, path.parent().unwrap_or(&folder), &home).map_err(|source| CliError::Config { path: path.to_owned(), source })
+}
+
+/// The repository of the current folder, which new projects use if the configuration names none.
+fn repository_here() -> Option<PathBuf> {
+    let probe = repo::probe(&std::env::current_dir().ok()?, None).ok()?;
+    Some(probe.repo_path.into())
+}
+
+fn current_folder() -> Result<PathBuf, CliError> {
+    std::env::current_dir().map_err(CliError::io("find the current folder"))
+}
+
+fn home() -> Result<PathBuf, CliError> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).ok_or(CliError::NoHome)
+}
+
+/// The file of the human's token: beside the database, and readable only by its owner.
+pub(crate) fn token_file(config: &Config) -> PathBuf {
+    config.db_path.with_file_name("token")
+}
+
+/// The human's token, which is created if there is none.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub(crate) fn token(config: &Config) -> Result<String, CliError> {
+    let path = token_file(config);
+    if let Some(token) = existing_token(config)? {
+        return Ok(token);
+    }
+    let token = db::new_token();
+    let write = || -> io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        writeln!(file, "{token}")?;
+        file.sync_all()
+    };
+    write().map_err(CliError::io(format!("write {}", path.display())))?;
+    Ok(token)
+}
+
+/// The human's token, if a server has created one.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn existing_token(config: &Config) -> Result<Option<String>, CliError> {
+    let path = token_file(config);
+    match std::fs::read_to_string(&path) {
+        Ok(token) if token.trim().len() == 64 => Ok(Some(token.trim().to_owned())),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CliError::io(format!("read {}", path.display()))(error)),
+    }
+}

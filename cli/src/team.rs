@@ -1,0 +1,3 @@
+//! Commands for the participants of a project.
+
+pub(crate) mod token;

@@ -1,0 +1,68 @@
+//! `vibe-relay token`: creates tokens for external agents. Must not know what a token permits; the store decides that.
+
+use std::path::Path;
+
+use domain::board::project::Project;
+use domain::id::ProjectId;
+use domain::wire::{CreatedToken, List, NewToken};
+use serde_json::json;
+
+use crate::args::Token;
+use crate::client::Client;
+use crate::error::CliError;
+use crate::{output, settings};
+
+/// Prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
+///
+/// # Errors
+/// When the board is not running or refuses, or several projects match.
+pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
+    let config = settings::config(config)?;
+    let client = Client::new(&config)?;
+    let (project, created) = create(&client, command, git_dir_here().as_deref()).await?;
+    output::line(&created.token);
+    output::hint(format!(
+        "The token opens {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
+    ));
+    output::hint(created.connect);
+    Ok(())
+}
+
+/// Creates the token. `here` is the common `.git` folder of the current folder's repository.
+async fn create(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
+    let (Token::New { project, .. } | Token::Invite { project }) = &command;
+    let project = match project {
+        Some(id) => id.parse()?,
+        None => {
+            let projects: List<Project> = client.get("/api/projects").await?;
+            sole_project(&projects.items, here)?.clone()
+        }
+    };
+    let created: CreatedToken = match command {
+        Token::New { agent, roles, team, .. } => {
+            let new = NewToken { agent, roles, team, description: None };
+            client.post(&format!("/api/projects/{project}/tokens"), &new).await?
+        }
+        Token::Invite { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
+    };
+    Ok((project, created))
+}
+
+/// The only project, or the only project on the current folder's repository.
+fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a ProjectId, CliError> {
+    let of_here: Vec<&Project> = projects.iter().filter(|project| here == Some(project.git_dir.as_str())).collect();
+    match (projects, of_here.as_slice()) {
+        ([], _) => Err(CliError::NoProject),
+        ([only], _) => Ok(&only.id),
+        (_, [of_here]) => Ok(&of_here.id),
+        _ => Err(CliError::WhichProject { projects: projects.iter().map(|project| format!("{} ({})", project.id, project.title)).collect() }),
+    }
+}
+
+fn git_dir_here() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    repo::git_dir(&here).ok()?.into_os_string().into_string().ok()
+}
+
+#[cfg(test)]
+mod tests;

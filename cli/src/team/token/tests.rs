@@ -1,0 +1,105 @@
+//! Tokens are created on a running board, for the named or the only matching project.
+
+use api::{AppState, SignIn};
+use db::{Caller, Db, InviteCaller};
+use domain::config::live::LiveConfig;
+use domain::config::{Config, Durability};
+use domain::team::role::Role;
+use domain::wire::NewProject;
+use mcp::server_file::{self, ServerFile};
+use repo::testing::TestRepository;
+use tokio::net::TcpListener;
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::*;
+use crate::settings;
+
+/// A board that runs until this value is dropped.
+struct Board {
+    db: Db,
+    client: Client,
+    _folder: tempfile::TempDir,
+    _end: DropGuard,
+}
+
+impl Board {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
+        let db = Db::open(&config).await.unwrap();
+        let token = settings::token(&config).unwrap();
+        db.set_human_token(&token).await.unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let shutdown = CancellationToken::new();
+        let state = AppState {
+            db: db.clone(),
+            config: watch::Sender::new(LiveConfig { config: config.clone(), notice: None }).subscribe(),
+            port,
+            sign_in: SignIn::new(&token),
+            activity: broadcast::Sender::new(1),
+            shutdown: shutdown.clone(),
+            demo: None,
+        };
+        tokio::spawn(api::serve(listener, api::router(state, axum::Router::new()), shutdown.clone()));
+        let server = ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id() };
+        server_file::write(&config.db_path, &server).unwrap();
+        Self { db, client: Client::new(&config).unwrap(), _folder: folder, _end: shutdown.drop_guard() }
+    }
+
+    /// Creates a project on a repository and returns its common `.git` folder.
+    async fn project(&self, sample: &TestRepository, title: &str) -> String {
+        let probe = repo::probe(sample.top(), None).unwrap();
+        let new = NewProject { title: title.to_owned(), ..NewProject::default() };
+        self.db.create_project(&Caller::Human, new, probe).await.unwrap().git_dir
+    }
+}
+
+fn mara(project: Option<&str>) -> Token {
+    let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
+    Token::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
+}
+
+#[tokio::test]
+async fn token_opens_the_project_under_the_agents_name() {
+    let (board, sample) = (Board::new().await, TestRepository::new());
+    board.project(&sample, "One").await;
+    let (project, created) = create(&board.client, mara(None), None).await.unwrap();
+    assert!(created.connect.contains("--transport http") && created.connect.contains("$TOKEN") && !created.connect.contains(&created.token));
+    let Some(Caller::Agent(caller)) = board.db.caller(&created.token).await.unwrap() else { panic!("the token is not an agent's") };
+    assert_eq!((caller.project_id, caller.name.as_str()), (project.clone(), "platform/mara"));
+    let agent = board.db.agent(&project, "platform/mara").await.unwrap();
+    assert_eq!((agent.roles, agent.trusted), (vec![Role::Builder, Role::Pen], true));
+
+    let (_, invite) = create(&board.client, Token::Invite { project: None }, None).await.unwrap();
+    assert!(invite.connect.contains("VIBE_RELAY_DB=") && invite.connect.ends_with("board.db -- vibe-relay mcp"));
+    assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
+}
+
+#[tokio::test]
+async fn project_is_the_named_or_the_only_matching_one() {
+    let (board, here, there) = (Board::new().await, TestRepository::new(), TestRepository::new());
+    assert!(matches!(create(&board.client, mara(None), None).await, Err(CliError::NoProject)));
+    let git_dir = board.project(&here, "Here").await;
+    let elsewhere = board.project(&there, "There").await;
+    let project_of = |project: Option<&'static str>, here: Option<String>| {
+        let client = board.client.clone();
+        async move { create(&client, mara(project), here.as_deref()).await.map(|(project, _)| project) }
+    };
+    assert_eq!(project_of(None, Some(git_dir.clone())).await.unwrap(), ProjectId::new(1));
+    assert_eq!(project_of(None, Some(elsewhere)).await.unwrap(), ProjectId::new(2));
+    assert_eq!(project_of(Some("PROJ-002"), Some(git_dir.clone())).await.unwrap(), ProjectId::new(2));
+
+    let unclear = project_of(None, None).await.unwrap_err();
+    let Err(refused) = project_of(Some("PROJ-009"), None).await else { panic!("the project does not exist") };
+    let Err(no_id) = project_of(Some("mine"), None).await else { panic!("the id is not valid") };
+    board.project(&here, "Here again").await;
+    let several = project_of(None, Some(git_dir)).await.unwrap_err();
+    insta::assert_snapshot!([unclear, several, refused, no_id].map(|error| error.to_string()).join("\n"), @r#"
+    more than one project matches; choose one with --project: PROJ-002 (There), PROJ-001 (Here)
+    more than one project matches; choose one with --project: PROJ-003 (Here again), PROJ-002 (There), PROJ-001 (Here)
+    project PROJ-009 does not exist. Look up the project on the board; ids are written like PROJ-001.
+    "mine" is not a project id: expected something like PROJ-001
+    "#);
+}

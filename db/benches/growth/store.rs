@@ -1,0 +1,220 @@
+//! All database calls of the growth benchmarks, because a changed interface must change only this file. It must not measure.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use db::{Caller, Db, Error, MoveRequest, NewRun, RunEnd};
+use domain::board::project::ProjectStatus;
+use domain::board::status::Status;
+use domain::board::task::NewTask;
+use domain::config::{Config, Durability};
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
+use domain::runs::failure::EndClass;
+use domain::runs::run::Usage;
+use domain::wire::NewProject;
+use serde_json::{Value, json};
+
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The size of one finished plan: a planner, its parts, and one round of orchestration.
+pub(crate) const PLAN_SIZE: usize = 50;
+const PARTS: usize = PLAN_SIZE - 2;
+/// One part in this many is sent back once, and another one is cancelled.
+const IRREGULAR: usize = 12;
+
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
+
+const DESCRIPTION: &str = "The page lists every entry of the journal with its date, title and first paragraph, newest first, twenty to a page. \
+    A reader pages back with a link at the end and sees the number of the page in the title.\n\n\
+    - The list reads from the store, not from the files.\n- A draft is shown to its author only.\n- An empty journal says how to write the first entry.\n\n\
+    Tests cover an empty journal, one page, two pages and a draft. The styles follow the tokens of the site; nothing is loaded from elsewhere.";
+const COMMENT: &str = "I added the list with its two pages and the test for drafts. `cargo test` passes with 214 tests. The first paragraph \
+    is cut at the end of a word after 240 characters, because longer ones push the second entry below the fold.";
+
+/// A database with one project.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    db: Db,
+    project: ProjectId,
+}
+
+struct Agent {
+    caller: Caller,
+    run: RunId,
+}
+
+impl Store {
+    /// Opens a database file, with the project that it holds or a new one.
+    pub(crate) async fn open(file: &Path, durable: bool) -> Outcome<Self> {
+        let durability = if durable { Durability::Full } else { Durability::Normal };
+        let config = Config { db_path: file.to_owned(), durability, ..Config::default() };
+        // A store that was dropped right before may still be closing the file.
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
+        let db = loop {
+            match Db::open(&config).await {
+                Err(Error::Locked { .. }) if Instant::now() < deadline => {}
+                opened => break opened?,
+            }
+        };
+        let project = match db.projects().await?.into_iter().next() {
+            Some(project) => project.id,
+            None => db.create_project(&Caller::Human, NewProject { title: "Growth".to_owned(), ..NewProject::default() }, probe()).await?.id,
+        };
+        Ok(Self { db, project })
+    }
+
+    /// Completes a plan: planner, coders, reviewers, merges and one round of orchestration.
+    pub(crate) async fn finish_plan(&self) -> Outcome {
+        let planner = self.create(&json!({"title": "Plan the journal", "phase": "planner", "description": DESCRIPTION, "start": true})).await?;
+        let agent = self.agent(&planner, AgentKind::Planner, Status::Backlog).await?;
+        // Every third part begins a chain of three.
+        let after = |number: usize| if number.is_multiple_of(3) { json!([]) } else { json!([number - 1]) };
+        let parts = (0..PARTS)
+            .map(|number| json!({"title": format!("Part {number} of the journal"), "description": DESCRIPTION, "depends_on": after(number)}));
+        let parts = serde_json::from_value(Value::Array(parts.collect()))?;
+        let parts = self.db.create_subtasks(&agent.caller, &planner, parts).await?;
+        self.change(&agent.caller, &planner, Status::Done, None, EvidenceResult::Nothing).await?;
+        self.end(agent).await?;
+        for (number, part) in parts.iter().map(|part| &part.card.id).enumerate() {
+            match number % IRREGULAR {
+                // The last part of a chain, so no other part depends on it.
+                8 => self.change(&Caller::Human, part, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await?,
+                3 => self.finish_part(part, true).await?,
+                _ => self.finish_part(part, false).await?,
+            }
+        }
+        let round = self.db.board(&self.project).await?.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
+        let round = round.ok_or("no round of orchestration began")?.id;
+        let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress).await?;
+        self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), EvidenceResult::Nothing).await?;
+        self.end(agent).await?;
+        let complete = self.db.project(&self.project).await?.status == ProjectStatus::Complete;
+        if complete { Ok(()) } else { Err("the plan was not finished".into()) }
+    }
+
+    /// Builds, reviews and merges a part. With `sent_back`, the first review rejects it.
+    async fn finish_part(&self, task: &TaskId, sent_back: bool) -> Outcome {
+        let clean =
+            Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
+        for last in if sent_back { [false, true].as_slice() } else { [true].as_slice() } {
+            let status = self.db.card(task).await?.status;
+            let coder = self.agent(task, AgentKind::Coder, status).await?;
+            self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await?;
+            for _ in 0..2 {
+                self.db.add_comment(&coder.caller, task, COMMENT, None).await?;
+            }
+            self.change(&coder.caller, task, Status::InReview, None, EvidenceResult::Evidence(clean.clone())).await?;
+            self.end(coder).await?;
+            let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview).await?;
+            self.db.add_comment(&reviewer.caller, task, COMMENT, None).await?;
+            let to = if *last { Status::Done } else { Status::InProgress };
+            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::Head("head".to_owned())).await?;
+            self.end(reviewer).await?;
+        }
+        let branch = self.db.project(&self.project).await?.integration_branch;
+        self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await?;
+        Ok(())
+    }
+
+    async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status) -> Outcome<Agent> {
+        let sha = Some("head".to_owned());
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root: PathBuf::from("runs"), port: None };
+        let reserved = self.db.reserve_run(new).await?;
+        self.db.run_session(&reserved.run.id, &format!("session of {}", reserved.run.id)).await?;
+        let caller = self.db.caller(&reserved.token).await?.ok_or("the run has no caller")?;
+        Ok(Agent { caller, run: reserved.run.id })
+    }
+
+    async fn end(&self, agent: Agent) -> Outcome {
+        let usage = Usage { cost_micro_usd: 120_000, input_tokens: 40_000, output_tokens: 3_000, turns: 12, ..Usage::default() };
+        let end = RunEnd {
+            class: EndClass::Finished,
+            failure: None,
+            error: None,
+            exit_code: Some(0),
+            usage: Some(usage),
+            turn_ended: true,
+            max_attempts: 3,
+        };
+        self.db.end_run(&agent.run, end).await?;
+        Ok(())
+    }
+
+    async fn change(&self, caller: &Caller, task: &TaskId, to: Status, reason: Option<&str>, found: EvidenceResult) -> Outcome {
+        self.db.move_task(caller, task, MoveRequest { to, reason: reason.map(str::to_owned), merge: true }, found).await?;
+        Ok(())
+    }
+
+    async fn create(&self, task: &Value) -> Outcome<TaskId> {
+        let new: NewTask = serde_json::from_value(task.clone())?;
+        Ok(self.db.create_task(&Caller::Human, &self.project, new).await?.card.id)
+    }
+
+    /// Creates a card that is held until a person presses Start.
+    pub(crate) async fn create_held(&self) -> Outcome<TaskId> {
+        self.create(&json!({"title": "An imported card", "description": DESCRIPTION})).await
+    }
+
+    /// Creates open cards that depend on a finished one. Every fifth card is not held but depends on the card before it.
+    pub(crate) async fn create_open(&self, count: usize, finished: &TaskId) -> Outcome<Vec<TaskId>> {
+        let mut tasks: Vec<TaskId> = Vec::new();
+        for number in 0..count {
+            let before = tasks.last().filter(|_| number % 5 == 4).unwrap_or(finished);
+            let new = json!({"title": format!("Open {number}"), "description": DESCRIPTION, "depends_on": [before], "start": number % 5 == 4});
+            tasks.push(self.create(&new).await?);
+        }
+        Ok(tasks)
+    }
+
+    /// The finished part that was created last.
+    pub(crate) async fn last_finished(&self) -> Outcome<TaskId> {
+        let cards = self.db.board(&self.project).await?.cards;
+        Ok(cards.into_iter().rev().find(|card| card.status == Status::Done && card.phase == AgentKind::Coder).ok_or("nothing is finished")?.id)
+    }
+
+    pub(crate) async fn comment(&self, task: &TaskId) -> Outcome {
+        self.db.add_comment(&Caller::Human, task, COMMENT, None).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn cancel(&self, task: &TaskId) -> Outcome {
+        self.change(&Caller::Human, task, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await
+    }
+
+    pub(crate) async fn reopen(&self, task: &TaskId) -> Outcome {
+        self.change(&Caller::Human, task, Status::Backlog, None, EvidenceResult::Nothing).await
+    }
+
+    /// Reads the state that the runner reads on each tick.
+    pub(crate) async fn plan_tick(&self) -> Outcome<usize> {
+        Ok(self.db.snapshot().await?.tasks.len())
+    }
+
+    /// Reads the first answer of the board.
+    pub(crate) async fn board(&self) -> Outcome<usize> {
+        Ok(self.db.board(&self.project).await?.cards.len())
+    }
+
+    pub(crate) async fn agents(&self) -> Outcome<usize> {
+        Ok(self.db.agents(&self.project).await?.len())
+    }
+
+    /// Reads the last hundred events, as a client does that reconnects.
+    pub(crate) async fn last_events(&self) -> Outcome<usize> {
+        Ok(self.db.events_after(self.db.latest() - 100, Some(&self.project), 1000).await?.len())
+    }
+}
+
+fn probe() -> RepositoryInfo {
+    RepositoryInfo {
+        repo_path: String::new(),
+        git_dir: String::new(),
+        base_branch: "main".to_owned(),
+        base_sha: String::new(),
+        branches: Vec::new(),
+        uncommitted: 0,
+        identity: None,
+    }
+}

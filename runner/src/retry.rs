@@ -1,0 +1,91 @@
+//! Retries a merge or a cleanup after transient errors, such as another program's lock, before it asks the human.
+//!
+//! Nothing is stored: a restart begins to count again.
+
+use std::time::Duration;
+
+use db::Db;
+use domain::board::attention::AttentionKind;
+use domain::id::TaskId;
+use domain::runs::failure::FailureClass;
+use repo::RepoError;
+use tokio::time::sleep;
+
+use crate::disk;
+use crate::runs::checkout::{self, CheckoutError};
+use crate::runs::{merge, parking};
+
+/// The delays between attempts.
+const RETRY_DELAYS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(25)];
+
+/// Merges an approved task, or tells the human why that failed.
+///
+/// # Errors
+/// When the job is to be scheduled again later.
+pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || merge::merge(db, id)).await;
+    report_failure(db, id, outcome, |error| format!("It could not be merged: {error}")).await
+}
+
+/// Removes the checkout of a finished task, or tells the human why that failed.
+///
+/// # Errors
+/// As [`merge()`].
+pub(crate) async fn clean(db: &Db, id: &TaskId) -> Result<(), String> {
+    let outcome = with_retries(RETRY_DELAYS, || try_clean(db, id)).await;
+    report_failure(db, id, outcome, |error| format!("Its checkout could not be removed: {error}. Fix this and press Retry.")).await
+}
+
+async fn try_clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
+    let task = db.task(id).await?;
+    let project = db.project(&task.card.project_id).await?;
+    let rescue = checkout::clean(db, &project, &task).await?;
+    Ok(db.checkout_removed(id, rescue).await?)
+}
+
+/// Repeats `work` after each delay as long as its error is transient.
+async fn with_retries<Work: Future<Output = Result<(), CheckoutError>>>(
+    delays: impl IntoIterator<Item = Duration>,
+    mut work: impl FnMut() -> Work,
+) -> Result<(), CheckoutError> {
+    for delay in delays {
+        match work().await {
+            Err(error) if is_transient(&error) => {
+                tracing::info!(%error, "retrying in {} s", delay.as_secs());
+                sleep(delay).await;
+            }
+            outcome => return outcome,
+        }
+    }
+    work().await
+}
+
+/// Whether the error may pass without anyone doing something about it.
+fn is_transient(error: &CheckoutError) -> bool {
+    let is_transient = match error {
+        CheckoutError::Repository { error } => {
+            matches!(error, RepoError::Locked { .. } | RepoError::Moved { .. } | RepoError::Git { .. } | RepoError::Io { .. })
+        }
+        CheckoutError::Interrupted(_) => true,
+        _ => false,
+    };
+    is_transient && !disk::is_full(error)
+}
+
+async fn report_failure(db: &Db, id: &TaskId, outcome: Result<(), CheckoutError>, text: impl FnOnce(&CheckoutError) -> String) -> Result<(), String> {
+    let error = match outcome {
+        Ok(()) => return Ok(()),
+        Err(CheckoutError::Store(error)) => return Err(error.to_string()),
+        Err(error) => error,
+    };
+    let reported = if disk::is_full(&error) {
+        // The disk is everyone's, so park instead of flagging this task. Its work stays due.
+        parking::park(db, FailureClass::DiskFull, None, Some(&error.to_string())).await.map(|_| Err(error.to_string()))
+    } else {
+        db.request_attention(id, AttentionKind::Repository, &text(&error)).await.map(Ok)
+    };
+    reported.unwrap_or_else(|report_error| Err(format!("{error}; {report_error}")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,10 @@
+//! Nouns of a run: its start, checkout, branch, port, parking and merge.
+//!
+//! Nothing here decides what happens next; `schedule` does.
+
+pub(crate) mod branch;
+pub(crate) mod checkout;
+pub(crate) mod merge;
+pub(crate) mod parking;
+pub(crate) mod port;
+pub(crate) mod run;

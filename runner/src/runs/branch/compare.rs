@@ -1,0 +1,68 @@
+//! Compares the project branch in the repository with the store's record of it.
+//!
+//! It must not write to the store; it restores or creates the branch in the repository only.
+
+use db::BranchRecord;
+use domain::runs::evidence::Sha;
+use repo::{MergeOutcome, RepoError, Repository};
+
+use super::unapproved::MAX_LISTED;
+use super::{BranchState, UnapprovedCommits};
+
+/// Compares the branch with the record. A branch that does not exist is created: from the base, or with everything that was merged.
+pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord, name: &str) -> Result<BranchState, RepoError> {
+    let project = &record.project;
+    let approved = |tip: Sha| Ok(BranchState { name: name.to_owned(), ours: tip, unapproved: None });
+    let tip = match (repository.ref_sha(name)?, &project.integration_head) {
+        (Some(tip), _) => tip,
+        // Somebody deleted the branch, but not what was merged.
+        (None, Some(recorded)) => {
+            return repository.move_ref(name, None, recorded, "vibe-relay: restored").and_then(|()| approved(recorded.clone()));
+        }
+        (None, None) => return repository.ensure_project_branch(name, &project.base_branch).and_then(approved),
+    };
+    if record.accepted_tip.as_ref() == Some(&tip) {
+        return approved(tip);
+    }
+    let base = || {
+        repository.ref_sha(&project.base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: project.base_branch.clone(), near: Vec::new() })
+    };
+    let recorded_tip = match &project.integration_head {
+        Some(recorded) => recorded.clone(),
+        None => base()?,
+    };
+    // A branch without a recorded tip was just created, and the base may have moved on since.
+    let is_new = project.integration_head.is_none() && repository.log(&recorded_tip, &tip, 1)?.is_empty();
+    if tip == recorded_tip || is_new || is_unrecorded_merge(repository, record, &recorded_tip, &tip)? {
+        return approved(tip);
+    }
+    let unapproved = UnapprovedCommits { branch: name.to_owned(), tip, recorded_tip: None, added: Vec::new(), lost: Vec::new() };
+    if repository.tree_of(&recorded_tip).is_err() {
+        // Somebody removed it from the branch, and `git gc` deleted it long after.
+        let added = repository.log(&base()?, &unapproved.tip, MAX_LISTED + 1)?;
+        let ours = unapproved.tip.clone();
+        return Ok(BranchState { name: name.to_owned(), ours, unapproved: Some(UnapprovedCommits { added, ..unapproved }) });
+    }
+    let added = repository.log(&recorded_tip, &unapproved.tip, MAX_LISTED + 1)?;
+    let lost = repository.log(&unapproved.tip, &recorded_tip, MAX_LISTED + 1)?;
+    let unapproved = UnapprovedCommits { recorded_tip: Some(recorded_tip.clone()), added, lost, ..unapproved };
+    Ok(BranchState { name: name.to_owned(), ours: recorded_tip, unapproved: Some(unapproved) })
+}
+
+/// Whether `tip` is what merging an approved commit into `recorded_tip` makes: a server was killed before it recorded the merge.
+fn is_unrecorded_merge(repository: &Repository, record: &BranchRecord, recorded_tip: &Sha, tip: &Sha) -> Result<bool, RepoError> {
+    // A fast-forward to the approved commit, provided that it holds everything that was there.
+    if record.approved.contains(tip) {
+        return Ok(repository.log(tip, recorded_tip, 1)?.is_empty());
+    }
+    let [first, second] = repository.parents_of(tip)?.try_into().unwrap_or_default();
+    if first != *recorded_tip || !record.approved.contains(&second) {
+        return Ok(false);
+    }
+    // Anyone can commit any tree with these parents, so compare it with the tree of a real merge.
+    let merged = repository.merge_commit(recorded_tip, &second, "Merged again to compare", &repository.identity("runner")?)?;
+    Ok(match merged {
+        MergeOutcome::Merged { sha, .. } => repository.tree_of(&sha)? == repository.tree_of(tip)?,
+        MergeOutcome::Conflict { .. } => false,
+    })
+}

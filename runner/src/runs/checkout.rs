@@ -1,0 +1,183 @@
+//! Where agents work: plans, creates and removes checkouts and the branches of tasks, each step idempotent.
+//!
+//! The store's rows own every name. A name that exists and is not ours stays untouched, and ours gets a number. This module must not
+//! decide whether a run starts.
+
+mod clean;
+mod unlock;
+
+pub(crate) use clean::clean;
+pub(crate) use unlock::unlock;
+
+use std::path::{Path, PathBuf};
+
+use db::Db;
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::Sha;
+use domain::runs::run::Run;
+use repo::{RepoError, Repository};
+
+use super::branch::{UnapprovedCommits, project_branch};
+use crate::blocking::{Interrupted, off_thread};
+
+/// WaitReason a checkout, a branch or a merge failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckoutError {
+    #[error("{error} {}", error.hint())]
+    Repository { error: RepoError },
+    #[error("the branch {branch} does not exist; send the card back with a comment to start the work again")]
+    BranchGone { branch: String },
+    #[error("{} holds files that git cannot keep: {}; move them elsewhere", path.display(), names.join(", "))]
+    NotKept { path: PathBuf, names: Vec<String> },
+    #[error("{0}")]
+    UnapprovedCommits(Box<UnapprovedCommits>),
+    #[error(transparent)]
+    Store(#[from] db::Error),
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl From<RepoError> for CheckoutError {
+    fn from(error: RepoError) -> Self {
+        Self::Repository { error }
+    }
+}
+
+/// Where one run works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CheckoutPlan {
+    pub(crate) git_dir: PathBuf,
+    pub(crate) path: PathBuf,
+    /// The task's own branch for a coder. Other agents work on a detached commit, and nothing of their checkout is kept.
+    pub(crate) branch: Option<String>,
+    /// The branch that the prompt names.
+    pub(crate) shown_branch: String,
+    /// The commit that the work starts from, or that is reviewed.
+    pub(crate) sha: Sha,
+    /// The commit that the work is compared with: the tip of the project branch, or of the base branch for an orchestrator.
+    pub(crate) base: Sha,
+}
+
+/// Works on a repository beside the async threads.
+pub(crate) async fn with_repository<T: Send + 'static>(
+    git_dir: &Path,
+    work: impl FnOnce(&Repository) -> Result<T, RepoError> + Send + 'static,
+) -> Result<T, CheckoutError> {
+    let git_dir = git_dir.to_owned();
+    Ok(off_thread(move || work(&Repository::open(&git_dir)?)).await??)
+}
+
+pub(super) async fn free_branch_name(git_dir: &Path, wanted: String) -> Result<String, CheckoutError> {
+    with_repository(git_dir, move |repository| repository.free_branch_name(&wanted)).await
+}
+
+/// Plans where a run of `phase` works. It creates and records branches, but no checkout yet.
+///
+/// # Errors
+/// When the repository is unusable, or the branch to review does not exist.
+pub(crate) async fn plan_checkout(
+    db: &Db,
+    worktrees: &Path,
+    project: &Project,
+    task: &Task,
+    phase: AgentKind,
+) -> Result<CheckoutPlan, CheckoutError> {
+    let (project_branch, tip) = project_branch(db, project).await?;
+    let git_dir = PathBuf::from(&project.git_dir);
+    let folder = worktrees.join(project.id.as_str());
+    let id = &task.card.id;
+    if phase == AgentKind::Coder {
+        let branch = task_branch(db, project, task).await?;
+        let path = match &task.worktree_path {
+            Some(path) => PathBuf::from(path),
+            None => free_path(&git_dir, folder, id.to_string()).await?,
+        };
+        db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
+        return Ok(CheckoutPlan { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip });
+    }
+    let path = free_path(&git_dir, folder, format!("{id}-{phase}")).await?;
+    let (shown_branch, sha, base) = match (phase, &task.branch) {
+        (AgentKind::Reviewer, Some(branch)) => {
+            let found = branch_tip(&git_dir, branch).await?;
+            (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip)
+        }
+        (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
+        // An orchestrator compares the whole with what the project started from.
+        (AgentKind::Orchestrator, _) => {
+            let base = branch_tip(&git_dir, &project.base_branch).await?;
+            (project_branch, tip.clone(), base.unwrap_or(tip))
+        }
+        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch, tip.clone(), tip),
+    };
+    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base })
+}
+
+async fn branch_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
+    let branch = branch.to_owned();
+    with_repository(git_dir, move |repository| repository.ref_sha(&branch)).await
+}
+
+async fn task_branch(db: &Db, project: &Project, task: &Task) -> Result<String, CheckoutError> {
+    if let Some(branch) = &task.branch {
+        return Ok(branch.clone());
+    }
+    let wanted = format!("vr/{}/work", task.card.id);
+    let is_ours = db.owns_reference(&project.git_dir, &wanted).await?;
+    let name = if is_ours { wanted } else { free_branch_name(Path::new(&project.git_dir), wanted).await? };
+    db.claim_reference(&project.git_dir, &name, Some(&task.card.id)).await?;
+    Ok(name)
+}
+
+/// Picks a folder for a new checkout: `stem` in `folder`, or with the first number for which neither folder nor checkout exists. Existing
+/// ones may belong to another database on the same repository.
+async fn free_path(git_dir: &Path, folder: PathBuf, stem: String) -> Result<PathBuf, CheckoutError> {
+    with_repository(git_dir, move |repository| {
+        let mut path = folder.join(&stem);
+        let mut number = 1;
+        while path.symlink_metadata().is_ok() || repository.worktree_head(&checkout_name(&path))?.is_some() {
+            number += 1;
+            path = folder.join(format!("{stem}-{number}"));
+        }
+        Ok(path)
+    })
+    .await
+}
+
+/// The name of the checkout at `path` in the repository.
+fn checkout_name(path: &Path) -> String {
+    format!("vibe-relay-{}", path.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Creates the checkout of a plan.
+///
+/// # Errors
+/// When the folder holds something that is not ours, or cannot be written.
+pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
+    let CheckoutPlan { path, branch, sha, .. } = plan.clone();
+    with_repository(&plan.git_dir, move |repository| {
+        let name = checkout_name(&path);
+        match &branch {
+            Some(branch) => {
+                // No process of an earlier run is left to remove its locks.
+                repository.clear_locks(&name, branch)?;
+                repository.add_worktree(&name, &path, branch, &sha)
+            }
+            None => repository.add_detached(&name, &path, &sha),
+        }
+    })
+    .await
+}
+
+/// Removes the temporary checkout of a run that ended. A coder's checkout belongs to its task and stays.
+///
+/// # Errors
+/// When it cannot be removed.
+pub(crate) async fn remove_temporary(project: &Project, run: &Run) -> Result<(), CheckoutError> {
+    let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
+    with_repository(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Removes a finished task's checkout and branch, after keeping what exists nowhere else.
+//!
+//! Kept work lies below the rescue prefix, under names with the task and the commit.
+
+use std::path::{Path, PathBuf};
+
+use db::Db;
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::runs::evidence::Sha;
+use repo::{RESCUE_PREFIX, RepoError, Repository};
+
+use super::{CheckoutError, checkout_name, with_repository};
+use crate::runs::branch::branch_state;
+
+/// Work that a removal would lose.
+#[derive(Debug)]
+struct Leftovers {
+    /// The commit that uncommitted work is based on.
+    start: Sha,
+    /// Commits that only the task's branch or its checkout hold.
+    unmerged: Vec<Sha>,
+}
+
+/// Removes a finished task's checkout and branch. Unmerged work goes to a rescue reference, whose name is returned.
+///
+/// # Errors
+/// When unmerged work cannot be kept; nothing is removed then.
+pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
+    let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(None) };
+    // Unapproved commits do not count as a home for the work: the human may remove them, and the work with them.
+    let state = branch_state(db, &project.id).await?;
+    let (kept_by, base) = (state.name, state.ours);
+    let git_dir = Path::new(&project.git_dir);
+    let leftovers = {
+        let (branch, path) = (branch.clone(), path.clone());
+        with_repository(git_dir, move |repository| find_leftovers(repository, &branch, &path, &base)).await?
+    };
+    let id = &task.card.id;
+    let uncommitted = format!("{RESCUE_PREFIX}{id}/uncommitted");
+    // Named by the commit, because a reopened task may leave other work later.
+    let commits: Vec<(String, Sha)> =
+        leftovers.unmerged.into_iter().map(|sha| (format!("{RESCUE_PREFIX}{id}/{}", sha.get(..12).unwrap_or(&sha)), sha)).collect();
+    for name in commits.iter().map(|(name, _)| name).chain([&uncommitted]) {
+        db.claim_reference(&project.git_dir, name, Some(id)).await?;
+    }
+    with_repository(git_dir, move |repository| {
+        let mut rescued = None;
+        if path.is_dir()
+            && let Some(rescue) = repository.rescue(&uncommitted, &path, &leftovers.start)?
+        {
+            if !rescue.skipped.is_empty() {
+                return Ok(Err(CheckoutError::NotKept { path, names: rescue.skipped }));
+            }
+            rescued = Some(uncommitted);
+        }
+        for (name, sha) in commits {
+            repository.rescue_tip(&name, &sha)?;
+            rescued.get_or_insert(name);
+        }
+        let name = checkout_name(&path);
+        repository.clear_locks(&name, &branch)?;
+        repository.remove_worktree(&name, &path)?;
+        match repository.delete_branch(&branch, &kept_by) {
+            // The human has it in a checkout, so it stays.
+            Err(RepoError::CheckedOut { .. }) => Ok(Ok(rescued)),
+            deleted => deleted.map(|_| Ok(rescued)),
+        }
+    })
+    .await?
+}
+
+fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha) -> Result<Leftovers, RepoError> {
+    let tip = repository.ref_sha(branch)?;
+    // The agent may have left its branch, and may have written anything into HEAD.
+    let head = repository.worktree_head(&checkout_name(path))?.filter(|head| repository.tree_of(head).is_ok());
+    let mut unmerged = Vec::new();
+    for sha in [&tip, &head].into_iter().flatten() {
+        if !unmerged.contains(sha) && !repository.log(base, sha, 1)?.is_empty() {
+            unmerged.push(sha.clone());
+        }
+    }
+    Ok(Leftovers { start: head.or(tip).unwrap_or_else(|| base.clone()), unmerged })
+}

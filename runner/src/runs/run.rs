@@ -1,0 +1,100 @@
+//! Starts a run: reserves it in the store, prepares it, and hands it to its watcher.
+//!
+//! It must not decide which task runs; the schedule did.
+
+mod prepare;
+
+use std::path::PathBuf;
+
+use db::{Db, NewRun};
+use domain::board::status::Status;
+use domain::board::task::Task;
+use domain::config::Config;
+use domain::config::live::LiveConfig;
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::Run;
+use domain::wire::Frame;
+use tokio::sync::{broadcast, watch};
+
+use super::checkout::{self, CheckoutError, CheckoutPlan};
+use super::{branch, port};
+use crate::blocking::off_thread;
+use crate::supervisor::WakeHandle;
+use crate::watch::{not_started, watch};
+
+use prepare::{checkout_failed, prepare};
+
+/// Everything that any run needs.
+#[derive(Debug, Clone)]
+pub(crate) struct RunContext {
+    pub(crate) db: Db,
+    /// Changes while the server runs, when the configuration file does.
+    pub(crate) config: watch::Receiver<LiveConfig>,
+    /// The path of this program, which also serves as the shim and as the agents' bridge to the board.
+    pub(crate) program: PathBuf,
+    pub(crate) activity: broadcast::Sender<Frame>,
+}
+
+impl RunContext {
+    /// The current configuration.
+    pub(crate) fn config(&self) -> Config {
+        self.config.borrow().config.clone()
+    }
+
+    pub(crate) fn runs_root(&self) -> PathBuf {
+        self.db.folder().join("runs")
+    }
+}
+
+/// Starts an agent for a task and watches it to its end. A run that cannot start ends as failed, so that it is visible and counted.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind, status: Status, wake: WakeHandle) -> db::Result<()> {
+    let db = &context.db;
+    let task = db.task(task).await?;
+    let project = db.project(&task.card.project_id).await?;
+    let plan = match checkout::plan_checkout(db, &context.config().worktrees_path, &project, &task, phase).await {
+        // The task did nothing wrong, so this is not an attempt.
+        Err(CheckoutError::UnapprovedCommits(found)) => return branch::request_decision(db, &task.card.id, &found).await,
+        plan => plan,
+    };
+    let new = new_run(context, &task, phase, status, plan.as_ref().ok()).await?;
+    let reserved = match db.reserve_run(new).await {
+        Ok(reserved) => reserved,
+        // The human, or another start with the same port, was faster; the next schedule takes that into account.
+        Err(db::Error::Refused(refusal)) => {
+            tracing::debug!(%refusal, task = %task.card.id, "not started");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let prepared = match plan {
+        Ok(plan) => prepare(context, &project, &task, &plan, &reserved).await,
+        Err(error) => Err(checkout_failed(error)),
+    };
+    match prepared {
+        Ok(run_dir) => watch(context, reserved.run, run_dir, wake).await,
+        Err((failure, error)) => not_started(context, &reserved.run, failure, error).await,
+    }
+}
+
+async fn new_run(context: &RunContext, task: &Task, phase: AgentKind, status: Status, plan: Option<&CheckoutPlan>) -> db::Result<NewRun> {
+    let port = if phase == AgentKind::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
+    Ok(NewRun {
+        task: task.card.id.clone(),
+        phase,
+        status,
+        sha: plan.map(|plan| plan.sha.clone()),
+        worktree_path: plan.map(|plan| plan.path.to_string_lossy().into_owned()),
+        runs_root: context.runs_root(),
+        port,
+    })
+}
+
+async fn lease_port(context: &RunContext, live: Vec<Run>) -> Option<u16> {
+    let range = context.config().port_range;
+    // A run works without a port too, so an interruption is not its failure.
+    off_thread(move || port::lease_port(range, &live)).await.unwrap_or_default()
+}

@@ -1,0 +1,188 @@
+//! Prepares a reserved run: its checkout, session, prompt and folder, up to the start of its shim.
+//!
+//! It must not touch the disk on an async thread; [`RunFiles`] is written on a blocking one.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use db::{Db, ReservedRun};
+use domain::board::project::Project;
+use domain::board::task::Task;
+use domain::config::Config;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::FailureClass;
+use domain::runs::run::Run;
+use domain::team::message::Inbox;
+use uuid::Uuid;
+
+use super::RunContext;
+use crate::backend::claude::{self, ClaudeSpec, Session, hook};
+use crate::blocking::off_thread;
+use crate::preflight;
+use crate::process::start_shim;
+use crate::prompt::{self, Material};
+use crate::run_dir::{RunDir, RunSpec};
+use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
+use crate::{disk, env};
+
+/// WaitReason a run could not start: the class to record, and the text for the human.
+type StartFailure = (FailureClass, String);
+
+fn spawn_failed(error: impl Error + 'static) -> StartFailure {
+    (disk::failure(&error, FailureClass::Spawn), error.to_string())
+}
+
+pub(super) fn checkout_failed(error: CheckoutError) -> StartFailure {
+    (disk::failure(&error, FailureClass::Checkout), error.to_string())
+}
+
+/// Does everything between the reservation and the living process.
+pub(super) async fn prepare(
+    context: &RunContext,
+    project: &Project,
+    task: &Task,
+    plan: &CheckoutPlan,
+    reserved: &ReservedRun,
+) -> Result<RunDir, StartFailure> {
+    let (db, run) = (&context.db, &reserved.run);
+    checkout::create(plan).await.map_err(checkout_failed)?;
+    let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
+    let (Session::New(id) | Session::Resume(id)) = session;
+    // Stored before the program starts, so that a later attempt can resume it however this one ends.
+    db.run_session(&run.id, &id.to_string()).await.map_err(spawn_failed)?;
+    let inbox = db.run_inbox(&run.id).await.map_err(spawn_failed)?;
+    let resumes = matches!(session, Session::Resume(_));
+    let prompt = build_prompt(db, project, task, plan, run, &inbox, resumes).await.map_err(spawn_failed)?;
+    let prompt_id = Uuid::new_v4();
+    let files = RunFiles {
+        context: context.clone(),
+        reserved: reserved.clone(),
+        model: task.model.clone(),
+        checkout: plan.path.clone(),
+        session,
+        identity: git_identity_env(plan, run.phase).await,
+        first_line: claude::user_line(&prompt, prompt_id),
+    };
+    let run_dir = off_thread(move || files.write()).await.map_err(spawn_failed)??;
+    // Recorded before the agent can echo its prompt. If it never does, the next attempt receives the same messages.
+    if !inbox.messages.is_empty() {
+        db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
+    }
+    let (program, started) = (context.program.clone(), run_dir.clone());
+    off_thread(move || start_shim(&program, &started)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
+    Ok(run_dir)
+}
+
+/// Coders and planners resume their session; reviewers and orchestrators start a new one.
+async fn session(db: &Db, task: &Task, phase: AgentKind) -> db::Result<Session> {
+    let last = match phase {
+        AgentKind::Coder | AgentKind::Planner => db.last_session(&task.card.id, phase).await?,
+        AgentKind::Reviewer | AgentKind::Orchestrator => None,
+    };
+    Ok(match last.and_then(|last| Uuid::parse_str(&last).ok()) {
+        Some(id) => Session::Resume(id),
+        None => Session::New(Uuid::new_v4()),
+    })
+}
+
+async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPlan, run: &Run, inbox: &Inbox, resumes: bool) -> db::Result<String> {
+    let comments = db.comments(&task.card.id).await?;
+    let mut attempts = db.runs(&task.card.id).await?;
+    attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
+    Ok(prompt::prompt(&Material {
+        project,
+        task,
+        phase: run.phase,
+        branch: &plan.shown_branch,
+        worktree: &plan.path.to_string_lossy(),
+        base: &plan.base,
+        comments: &comments,
+        attempts: &attempts,
+        inbox,
+        resumes,
+    }))
+}
+
+/// Names the committer where the repository's configuration does not, because git would refuse to commit.
+async fn git_identity_env(plan: &CheckoutPlan, phase: AgentKind) -> Vec<(&'static str, String)> {
+    match with_repository(&plan.git_dir, move |repository| repository.identity(phase.as_str())).await {
+        Ok(identity) if !identity.configured => vec![
+            ("GIT_AUTHOR_NAME", identity.name.clone()),
+            ("GIT_AUTHOR_EMAIL", identity.email.clone()),
+            ("GIT_COMMITTER_NAME", identity.name),
+            ("GIT_COMMITTER_EMAIL", identity.email),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// The contents of a run's folder.
+struct RunFiles {
+    context: RunContext,
+    reserved: ReservedRun,
+    model: Option<String>,
+    checkout: PathBuf,
+    session: Session,
+    identity: Vec<(&'static str, String)>,
+    first_line: String,
+}
+
+impl RunFiles {
+    /// Writes the folder and everything in it. Blocks.
+    fn write(&self) -> Result<RunDir, StartFailure> {
+        let (run, folder) = (&self.reserved.run, &self.reserved.run_dir);
+        let [role_file, mcp_file, settings_file] = ["role.md", "mcp.json", "settings.json"].map(|name| folder.join(name));
+        let current = self.context.config();
+        let command = command(&current)?;
+        let agent = current.agent(run.phase);
+        let argv = claude::argv(&ClaudeSpec {
+            command: &command,
+            phase: run.phase,
+            session: self.session,
+            model: self.model.as_deref().or(agent.model.as_deref()),
+            system_prompt_file: &role_file,
+            mcp_config_file: &mcp_file,
+            settings_file: &settings_file,
+            checkout: &self.checkout,
+        });
+        let role = agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase));
+        let config = claude::mcp_config(&self.context.program, &run.task_id, &self.reserved.token, self.context.db.path());
+        let settings = hook::settings(&self.context.program, &mcp_file);
+        let run_dir = RunDir::create(folder, &self.spec(argv, &agent.env)).map_err(spawn_failed)?;
+        write_private(&role_file, role.as_bytes()).map_err(spawn_failed)?;
+        write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
+        write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
+        Ok(run_dir)
+    }
+
+    fn spec(&self, argv: Vec<String>, configured: &BTreeMap<String, String>) -> RunSpec {
+        let run = &self.reserved.run;
+        let marker = env::marker(&run.id, Uuid::new_v4());
+        let mut backend: Vec<(&str, &str)> = claude::ENVIRONMENT.to_vec();
+        backend.extend(self.identity.iter().map(|(name, value)| (*name, value.as_str())));
+        RunSpec {
+            run_id: run.id.clone(),
+            env: env::RunEnv { marker: &marker, port: run.port, backend: &backend, configured }.variables(),
+            marker,
+            argv,
+            cwd: self.checkout.clone(),
+            first_line: Some(self.first_line.clone()),
+            output_limit: RunSpec::OUTPUT_LIMIT,
+        }
+    }
+}
+
+/// The agent program's absolute path and its configured arguments.
+fn command(config: &Config) -> Result<Vec<String>, StartFailure> {
+    let program = preflight::program(config).map_err(|failure| (FailureClass::ProgramMissing, failure.detail))?;
+    let arguments = config.agent_command.iter().skip(1).cloned();
+    Ok(std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect())
+}
+
+fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(content)
+}

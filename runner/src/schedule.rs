@@ -1,0 +1,165 @@
+//! Decides what the runner does next from the tasks and runs on record. Pure, so that table tests cover every rule.
+//!
+//! It must not know what happened before: the first schedule after a start is also the recovery from whatever ended the last server.
+
+mod liveness;
+mod open_tasks;
+mod parking;
+mod slots;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use db::{ReferencedTask, Snapshot};
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
+use domain::config::Config;
+use domain::id::{ProjectId, RunId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::ParkReason;
+use domain::time::Timestamp;
+
+use parking::{BreakerState, breaker_state};
+
+/// One step of the runner. Every action is idempotent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Start an agent of kind `phase` for the task.
+    Start { task: TaskId, phase: AgentKind, status: Status },
+    /// Take over a live run that no watcher of this process follows, or find out how it ended.
+    Adopt { task: TaskId, run: RunId },
+    /// Merge an approved branch into the project branch.
+    Merge { task: TaskId },
+    /// Remove the checkout of a finished task and keep unmerged work.
+    Clean { task: TaskId },
+    /// Flag a task that only the human can bring forward.
+    RequestAttention { task: TaskId, kind: AttentionKind, detail: String },
+    /// Flag a task whose external assignee stopped responding.
+    FlagUnresponsiveAssignee { task: TaskId, name: String, detail: String },
+    /// Clear that flag: the assignee responds again, or the task no longer waits for it.
+    ClearUnresponsiveAssignee { task: TaskId },
+    /// Check whether the human restored a project branch that needs a decision.
+    RecheckBranch { task: TaskId },
+    /// Complete a handshake whose remaining targets are all unresponsive.
+    CompleteHandshake { id: i64 },
+    /// Lift a parking that has expired.
+    Resume { reason: ParkReason },
+}
+
+/// The next actions, the changed wait reasons, and when to schedule again if nothing happens before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    pub actions: Vec<Action>,
+    pub wait_reasons: Vec<(TaskId, Option<WaitReason>)>,
+    pub next_tick_at: Option<Timestamp>,
+}
+
+/// Makes the schedule. `busy` holds the tasks that a job of this process works on.
+pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Schedule {
+    let mut scheduler = Scheduler::new(state, config, busy, now);
+    scheduler.resume_expired_parkings();
+    scheduler.adopt_runs();
+    scheduler.clean_finished_tasks();
+    scheduler.complete_handshakes();
+    scheduler.recheck_branches();
+    let mut candidates = scheduler.classify_open_tasks();
+    candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
+    scheduler.fill_slots(candidates);
+    scheduler.schedule
+}
+
+struct Scheduler<'a> {
+    state: &'a Snapshot,
+    config: &'a Config,
+    busy: &'a BTreeSet<TaskId>,
+    now: Timestamp,
+    /// Cards of the active tasks.
+    cards: BTreeMap<&'a TaskId, &'a Card>,
+    /// For each project whose branch needs a decision, the task that asks for it.
+    branch_decisions: BTreeMap<&'a ProjectId, &'a TaskId>,
+    schedule: Schedule,
+}
+
+/// A task that can start now.
+struct Candidate<'a> {
+    card: &'a Card,
+    /// Review, rework, orchestrator, planner, new coder: started work comes before new work.
+    rank: u8,
+    phase: AgentKind,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(state: &'a Snapshot, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
+        let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
+        let deciding = state.tasks.iter().map(|known| &known.task.card).filter(|card| awaits_branch_decision(card));
+        let branch_decisions = deciding.map(|card| (&card.project_id, &card.id)).collect();
+        Self { state, config, busy, now, cards, branch_decisions, schedule: Schedule::default() }
+    }
+
+    fn tick_at(&mut self, at: Timestamp) {
+        self.schedule.next_tick_at = Some(self.schedule.next_tick_at.map_or(at, |known| known.min(at)));
+    }
+
+    fn set_wait_reason(&mut self, card: &Card, reason: Option<WaitReason>) {
+        if card.wait_reason != reason {
+            self.schedule.wait_reasons.push((card.id.clone(), reason));
+        }
+    }
+
+    /// Reads the facts about a task that an open task refers to; none when no such task is on record.
+    fn referenced(&self, id: &TaskId) -> Option<ReferencedTask> {
+        let active = |card: &&Card| ReferencedTask { phase: card.phase, status: card.status, satisfies_dependents: card.satisfies_dependents() };
+        self.cards.get(id).map(active).or_else(|| self.state.referenced.get(id).copied())
+    }
+
+    fn resume_expired_parkings(&mut self) {
+        for parking in &self.state.parkings {
+            match breaker_state(parking, self.now) {
+                BreakerState::Open => self.tick_at(parking.until),
+                BreakerState::Expired => self.schedule.actions.push(Action::Resume { reason: parking.reason }),
+                BreakerState::HalfOpen => {}
+            }
+        }
+    }
+
+    fn adopt_runs(&mut self) {
+        for run in self.state.live.iter().filter(|run| !self.busy.contains(&run.task_id)) {
+            self.schedule.actions.push(Action::Adopt { task: run.task_id.clone(), run: run.id.clone() });
+        }
+    }
+
+    fn clean_finished_tasks(&mut self) {
+        for known in &self.state.tasks {
+            let card = &known.task.card;
+            let has_leftover = !card.status.is_open() && known.task.worktree_path.is_some();
+            let is_idle = card.run.is_none() && card.attention.is_none();
+            if has_leftover && is_idle && !self.busy.contains(&card.id) {
+                self.schedule.actions.push(Action::Clean { task: card.id.clone() });
+            }
+        }
+    }
+
+    fn complete_handshakes(&mut self) {
+        for (id, unresponsive_at) in &self.state.unanswered {
+            if *unresponsive_at <= self.now {
+                self.schedule.actions.push(Action::CompleteHandshake { id: *id });
+            } else {
+                self.tick_at(*unresponsive_at);
+            }
+        }
+    }
+
+    fn recheck_branches(&mut self) {
+        let tasks = self.branch_decisions.values().filter(|task| !self.busy.contains(**task));
+        self.schedule.actions.extend(tasks.map(|task| Action::RecheckBranch { task: (*task).clone() }));
+    }
+}
+
+fn awaits_branch_decision(card: &Card) -> bool {
+    card.run.is_none() && card.attention.as_ref().is_some_and(|attention| attention.tip.is_some())
+}
+
+#[cfg(test)]
+mod tests;

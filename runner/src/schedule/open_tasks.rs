@@ -1,0 +1,150 @@
+//! Sorts open tasks: those that wait, with the reason, those to merge, and those that can start.
+//!
+//! It must not know how many agents may work at once; `slots` decides that.
+
+use std::collections::BTreeSet;
+
+use db::TaskSnapshot;
+use domain::board::attention::AttentionKind;
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{FailureClass, MAX_BACKOFF};
+
+use super::liveness::{AssigneeLiveness, assignee_liveness};
+use super::{Action, Candidate, Scheduler};
+
+impl<'a> Scheduler<'a> {
+    /// Sets the wait reason of every open task without a run, or makes it a candidate.
+    pub(super) fn classify_open_tasks(&mut self) -> Vec<Candidate<'a>> {
+        let mut candidates = Vec::new();
+        let mut merging: BTreeSet<&str> = self.merging_repositories();
+        let state = self.state;
+        for known in state.tasks.iter().filter(|known| known.task.card.status.is_open()) {
+            let card = &known.task.card;
+            if card.run.is_some() || self.busy.contains(&card.id) {
+                let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
+                let merging = card.run.is_none() && card.is_approved();
+                self.set_wait_reason(card, if stopping { Some(WaitReason::Stopping) } else { merging.then_some(WaitReason::MergeQueued) });
+                continue;
+            }
+            let wait_reason = self.wait_reason(card);
+            if self.check_assignee(known, wait_reason.is_some()) || card.attention.is_some() {
+                self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
+                continue;
+            }
+            if wait_reason.is_some() {
+                self.set_wait_reason(card, wait_reason);
+                continue;
+            }
+            let undecided = self.branch_decisions.get(&card.project_id).map(|task| WaitReason::UnapprovedCommits { task: (*task).clone() });
+            if card.is_approved() && undecided.is_some() {
+                self.set_wait_reason(card, undecided);
+                continue;
+            }
+            if card.is_approved() {
+                if merging.insert(self.repository(card)) {
+                    self.schedule.actions.push(Action::Merge { task: card.id.clone() });
+                }
+                self.set_wait_reason(card, Some(WaitReason::MergeQueued));
+                continue;
+            }
+            // An external agent works on it and a lead reviews it, so the runner starts no managed agent.
+            if let Some(name) = card.contributors.assigned_to.clone() {
+                let reason = if card.status == Status::InReview { WaitReason::AwaitingLead { name } } else { WaitReason::Assigned { name } };
+                self.set_wait_reason(card, Some(reason));
+                continue;
+            }
+            if self.review_limit_reached(known) {
+                self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
+                continue;
+            }
+            if let Some(until) = known.retry_at.filter(|until| !until.is_due(self.now, MAX_BACKOFF)) {
+                self.tick_at(until);
+                let after = known.last_failure.unwrap_or(FailureClass::Crashed);
+                self.set_wait_reason(card, Some(WaitReason::Backoff { until, after }));
+                continue;
+            }
+            if undecided.is_some() {
+                self.set_wait_reason(card, undecided);
+                continue;
+            }
+            candidates.push(candidate(card));
+        }
+        candidates
+    }
+
+    /// Repositories with a merge in progress.
+    fn merging_repositories(&self) -> BTreeSet<&'a str> {
+        let cards = self.state.tasks.iter().map(|known| &known.task.card);
+        cards.filter(|card| card.is_approved() && self.busy.contains(&card.id)).map(|card| self.repository(card)).collect()
+    }
+
+    fn repository(&self, card: &Card) -> &'a str {
+        self.state.projects.get(&card.project_id).map_or("", |project| project.git_dir.as_str())
+    }
+
+    /// Flags a task whose assignee is unresponsive, or clears the flag. Returns whether it flagged the task.
+    fn check_assignee(&mut self, known: &TaskSnapshot, waits: bool) -> bool {
+        let card = &known.task.card;
+        let attention = card.attention.as_ref().map(|attention| attention.kind);
+        let liveness = assignee_liveness(known, self.state, waits, self.now);
+        if let AssigneeLiveness::Responsive { recheck_at: Some(at) } | AssigneeLiveness::Unknown { recheck_at: at } = liveness {
+            self.tick_at(at);
+        }
+        match (liveness, attention) {
+            (AssigneeLiveness::Unresponsive { name, detail }, None) => {
+                self.schedule.actions.push(Action::FlagUnresponsiveAssignee { task: card.id.clone(), name, detail });
+                true
+            }
+            (AssigneeLiveness::Responsive { .. }, Some(AttentionKind::AssigneeUnresponsive)) => {
+                self.schedule.actions.push(Action::ClearUnresponsiveAssignee { task: card.id.clone() });
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns what a task waits for before anyone may work on it, regardless of free slots.
+    fn wait_reason(&self, card: &Card) -> Option<WaitReason> {
+        if let Some(by) = card.held_by {
+            return Some(WaitReason::Held { by });
+        }
+        if card.status != Status::Backlog {
+            return None;
+        }
+        // Only a done plan starts its tasks: a cancelled one may be half of a plan.
+        let parent = card.parent_task_id.as_ref().and_then(|id| Some((id, self.referenced(id)?)));
+        if let Some((id, _)) = parent.filter(|(_, parent)| parent.phase == AgentKind::Planner && parent.status != Status::Done) {
+            return Some(WaitReason::PlanUnfinished { task: id.clone() });
+        }
+        let is_unfinished = |id: &&TaskId| self.referenced(id).is_none_or(|dependency| !dependency.satisfies_dependents);
+        let tasks: Vec<TaskId> = card.depends_on.iter().filter(is_unfinished).cloned().collect();
+        (!tasks.is_empty()).then_some(WaitReason::BlockedBy { tasks })
+    }
+
+    fn review_limit_reached(&mut self, known: &TaskSnapshot) -> bool {
+        let card = &known.task.card;
+        let rounds = known.task.review_rounds;
+        let reached = card.status == Status::InProgress && rounds >= self.config.max_review_rounds;
+        if reached {
+            let detail = format!("A reviewer rejected it {rounds} times. Read the thread, comment on what you want, and press Retry.");
+            self.schedule.actions.push(Action::RequestAttention { task: card.id.clone(), kind: AttentionKind::ReviewLimit, detail });
+        }
+        reached
+    }
+}
+
+/// Picks the kind of agent that a task needs next.
+fn candidate(card: &Card) -> Candidate<'_> {
+    let (rank, phase) = match (card.status, card.phase) {
+        (Status::InReview, _) => (0, AgentKind::Reviewer),
+        (Status::InProgress, AgentKind::Coder) => (1, AgentKind::Coder),
+        (_, AgentKind::Orchestrator) => (2, AgentKind::Orchestrator),
+        (_, AgentKind::Planner) => (3, AgentKind::Planner),
+        (_, phase) => (4, phase),
+    };
+    Candidate { card, rank, phase }
+}

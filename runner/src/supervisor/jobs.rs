@@ -1,0 +1,103 @@
+//! Work beside the supervisor's loop: at most one job for each key, and a pause after one that failed.
+//!
+//! It must not know what a job does.
+
+use std::collections::{BTreeSet, HashMap};
+use std::future::pending;
+use std::time::Duration;
+
+use domain::id::TaskId;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::sleep;
+
+/// How long the key of a failed job stays taken.
+pub(super) const ERROR_PAUSE: Duration = Duration::from_secs(60);
+
+/// The subject of a job.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum JobKey {
+    /// A run, a merge or a cleanup. Nothing else is scheduled for the task meanwhile.
+    Task(TaskId),
+    /// A look at the project branch, asked for on this task. The task itself stays free.
+    BranchCheck(TaskId),
+    /// Whether agents can start at all.
+    StartCheck,
+    /// The removal of stale locks at the start.
+    Unlock,
+}
+
+/// The jobs in progress.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    set: JoinSet<()>,
+    keys: HashMap<Id, JobKey>,
+    running: BTreeSet<JobKey>,
+    /// The tasks among `running`.
+    busy_tasks: BTreeSet<TaskId>,
+}
+
+impl Jobs {
+    /// Starts a job, unless one with the same key is running. After an error the key stays taken for [`ERROR_PAUSE`].
+    pub(super) fn start(&mut self, key: JobKey, work: impl Future<Output = Result<(), String>> + Send + 'static) {
+        let name = key.clone();
+        self.track(key, async move {
+            if let Err(error) = work.await {
+                tracing::error!(job = ?name, %error, "a job of the runner failed");
+                sleep(ERROR_PAUSE).await;
+            }
+        });
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_running(&self, key: &JobKey) -> bool {
+        self.running.contains(key)
+    }
+
+    pub(super) fn busy_tasks(&self) -> &BTreeSet<TaskId> {
+        &self.busy_tasks
+    }
+
+    /// Waits for a job to end and returns its key, which is free again. A job that panicked ends after [`ERROR_PAUSE`].
+    pub(super) async fn join_next(&mut self) -> JobKey {
+        loop {
+            let Some(job) = self.set.join_next_with_id().await else { pending().await };
+            let id = job.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+            let Some(key) = self.keys.remove(&id) else { continue };
+            self.running.remove(&key);
+            if let JobKey::Task(task) = &key {
+                self.busy_tasks.remove(task);
+            }
+            match job {
+                Ok(_) => return key,
+                Err(error) => {
+                    tracing::error!(job = ?key, %error, "a job of the runner panicked");
+                    self.track(key, sleep(ERROR_PAUSE));
+                }
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Aborts all jobs and waits until they are gone.
+    pub(super) async fn shutdown(&mut self) {
+        self.set.shutdown().await;
+    }
+
+    fn track(&mut self, key: JobKey, work: impl Future<Output = ()> + Send + 'static) {
+        if !self.running.insert(key.clone()) {
+            return;
+        }
+        if let JobKey::Task(task) = &key {
+            self.busy_tasks.insert(task.clone());
+        }
+        let job = self.set.spawn(work);
+        self.keys.insert(job.id(), key);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Agents that fail: they are retried, reminded or refused a limited number of times, then the card needs attention.
+
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::reducer::Board;
+use domain::board::status::Status;
+use domain::board::wait_reason::WaitReason;
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::output::OutputKind;
+use domain::runs::run::Run;
+use domain::wire::TaskView;
+use serde_json::json;
+use tests::server::TestServer;
+
+use crate::support::{self, add, done};
+
+const SCENARIO: &str = include_str!("../../scenarios/failures.json");
+
+async fn standing_board(max_attempts: u32) -> (TestServer, ProjectId) {
+    let change = |options: &mut tests::server::ServerOptions| {
+        options.config.max_attempts = max_attempts;
+        options.config.max_review_rounds = 2;
+    };
+    let server = support::scripted_with(SCENARIO, change).await;
+    let project = server.project("Errands", None).await.unwrap().id;
+    (server, project)
+}
+
+async fn needs_the_person(server: &TestServer, project: &ProjectId, task: &TaskId) -> Attention {
+    let board = server.until(project, "the person is asked", |board: &Board| board.card(task).unwrap().attention.is_some()).await;
+    board.card(task).unwrap().attention.clone().unwrap()
+}
+
+fn ends(runs: &[Run]) -> Vec<(AgentKind, Option<EndClass>, Option<FailureClass>)> {
+    runs.iter().map(|run| (run.phase, run.end_class, run.failure)).collect()
+}
+
+const CODED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Finished), None);
+const REVIEWED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Reviewer, Some(EndClass::Finished), None);
+const CRASHED: (AgentKind, Option<EndClass>, Option<FailureClass>) = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::Crashed));
+
+#[tokio::test]
+async fn crashes_use_up_attempts_and_retry_resets_them() {
+    let (server, project) = standing_board(2).await;
+    let task = add(&server, &project, "Crash twice").await;
+    let waits = |board: &Board| matches!(board.card(&task).unwrap().wait_reason, Some(WaitReason::Backoff { after: FailureClass::Crashed, .. }));
+    server.until(&project, "it waits before the second attempt", waits).await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(attention.kind, AttentionKind::Failed);
+    assert!(attention.detail.starts_with("2 attempts failed") && attention.detail.contains("Retry"), "{}", attention.detail);
+    assert_eq!(ends(&server.runs(&task).await.unwrap()), [CRASHED, CRASHED]);
+
+    let _: TaskView = server.post(&format!("/api/tasks/{task}/retry"), &json!({})).await.unwrap();
+    done(&server, &project, &task).await;
+    let runs = server.runs(&task).await.unwrap();
+    assert_eq!(ends(&runs), [CRASHED, CRASHED, CODED, REVIEWED]);
+    assert!(runs[..3].windows(2).all(|pair| pair[0].session_id == pair[1].session_id), "the session goes on: {runs:#?}");
+}
+
+#[tokio::test]
+async fn agent_without_outcome_is_reminded_once() {
+    let (server, project) = standing_board(1).await;
+    let [once, always] = [add(&server, &project, "Forget once").await, add(&server, &project, "Forget always").await];
+    done(&server, &project, &once).await;
+    assert_eq!(ends(&server.runs(&once).await.unwrap()), [CODED, REVIEWED]);
+
+    let attention = needs_the_person(&server, &project, &always).await;
+    assert_eq!(attention.kind, AttentionKind::NoOutcome);
+    let forgot = (AgentKind::Coder, Some(EndClass::Failed), Some(FailureClass::NoOutcome));
+    assert_eq!(ends(&server.runs(&always).await.unwrap()), [forgot]);
+    let events = server.events(&project).await.unwrap();
+    for task in [&once, &always] {
+        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunReminded {});
+        assert_eq!(reminders.count(), 1, "{task} was reminded once");
+    }
+}
+
+#[tokio::test]
+async fn submission_is_checked_and_review_rounds_are_limited() {
+    let (server, project) = standing_board(1).await;
+    let task = add(&server, &project, "Cut corners").await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(attention.kind, AttentionKind::ReviewLimit);
+    assert!(attention.detail.contains("sent back 2 times"), "{}", attention.detail);
+    let view = server.task(&task).await.unwrap();
+    assert_eq!((view.task.card.status, view.task.review_rounds), (Status::InProgress, 2));
+    let runs = server.runs(&task).await.unwrap();
+    assert_eq!(ends(&runs), [CODED, REVIEWED, CODED, REVIEWED]);
+
+    let first = server.output(&runs[0].id).await.unwrap().lines;
+    let refused = first.iter().find(|line| line.kind == OutputKind::ToolError).unwrap();
+    assert!(format!("{refused:?}").contains("1 files that are not committed: draft.txt"), "{refused:?}");
+    assert!(first.iter().any(|line| line.text == "Refused: draft.txt."), "the agent was told which file");
+}
