@@ -19,11 +19,11 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::{janitor, retry};
 use crate::runs::run::{self, RunContext};
 use crate::runs::{branch, checkout};
 use crate::schedule::{Action, Schedule, schedule};
 use crate::watch::adopt;
+use crate::{janitor, retry};
 
 use jobs::{JobKey, Jobs};
 use start_check::StartCheck;

@@ -137,6 +137,22 @@ async fn a_client_of_another_life_or_too_far_behind_reads_the_board_again() {
 }
 
 #[tokio::test]
+async fn a_client_whose_events_were_removed_is_told_to_load_the_board_again() {
+    let live = Live::new().await;
+    for _ in 0..5 {
+        live.write("x").await;
+    }
+    let latest = live.bench.state.db.latest();
+    live.bench.state.db.prune(db::RetentionLimits { keep: Duration::from_secs(3600), max_events: 3 }).await.unwrap();
+    let mut too_old = live.connect(&format!("?after={}", latest - 4)).await;
+    let mut kept = live.connect(&format!("?after={}", latest - 3)).await;
+    frame(&mut too_old).await;
+    frame(&mut kept).await;
+    assert_eq!(frame(&mut too_old).await, Frame::Resync {});
+    assert_eq!(seq(&mut kept).await, latest - 2);
+}
+
+#[tokio::test]
 async fn what_belongs_to_another_project_is_left_out_and_activity_comes_through() {
     let live = Live::new().await;
     let other = live.bench.project().await;

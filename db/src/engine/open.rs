@@ -1,17 +1,16 @@
 //! Opens the database file: lock, version, schema, durability, the writer and the readers. Must not know any noun of the product.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use domain::config::{Config, Durability};
+use domain::config::Config;
 use domain::event::Seq;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
+use crate::engine::dialect;
 use crate::engine::lock::Lock;
 use crate::engine::tx::Tx;
 use crate::engine::writer::{UseCase, Writer};
@@ -20,17 +19,11 @@ use crate::team::presence::Presence;
 use crate::team::token::CallerCache;
 use crate::{new_uuid, now};
 
-/// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
-const MIN_SQLITE_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
-
-/// Tables that tell a database of ours from another program's.
+/// Tables that every database of this program has.
 const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
 
 /// Where sqlx records which migrations were run.
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
-
-/// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
-const NOT_A_DATABASE: &str = "26";
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -60,22 +53,9 @@ impl Db {
         let lock = Lock::take(path).await?;
         // SQLite gives the files next to the database the mode of the database, so the mode is set first.
         make_private(path)?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(match config.durability {
-                Durability::Full => SqliteSynchronous::Full,
-                Durability::Normal => SqliteSynchronous::Normal,
-            })
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(5))
-            .pragma("trusted_schema", "OFF")
-            .pragma("temp_store", "MEMORY")
-            .pragma("journal_size_limit", "67108864")
-            .disable_statement_logging();
+        let options = dialect::options(path, config.durability);
         let mut connection = options.connect().await?;
-        check_version(&mut connection).await?;
+        dialect::check_version(&mut connection).await?;
         migrate(&mut connection, path).await?;
         let epoch = epoch(&mut connection).await?;
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
@@ -126,13 +106,10 @@ async fn reject_foreign_database(path: &Path) -> Result<()> {
     if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }
-    // Recent commits may be in the write-ahead log only. Without that file nobody writes, and not even SQLite's own files are made.
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(!Path::new(&log).exists()).disable_statement_logging();
+    let options = dialect::inspection_options(path);
     let contents = async {
         let mut connection = options.connect().await?;
-        let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(&mut connection).await?;
+        let tables = dialect::tables(&mut connection).await?;
         let migrations: Vec<(i64, Vec<u8>)> = if tables.iter().any(|table| table == MIGRATIONS_TABLE) {
             sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations").fetch_all(&mut connection).await?
         } else {
@@ -153,7 +130,7 @@ async fn reject_foreign_database(path: &Path) -> Result<()> {
             }
         }
         Ok(_) => Err(foreign()),
-        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NOT_A_DATABASE) => Err(foreign()),
+        Err(error) if dialect::is_not_a_database(&error) => Err(foreign()),
         Err(error) => Err(error.into()),
     }
 }
@@ -163,20 +140,9 @@ fn is_known_or_newer(version: i64, checksum: &[u8]) -> bool {
     MIGRATIONS.iter().find(|known| known.version == version).is_none_or(|known| known.checksum.as_ref() == checksum)
 }
 
-async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
-    let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
-    let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
-    if numbers.as_slice() < MIN_SQLITE_VERSION.1.as_slice() {
-        return Err(Error::OldSqlite { found, needed: MIN_SQLITE_VERSION.0 });
-    }
-    Ok(())
-}
-
 async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-    let migrated: Option<i64> =
-        sqlx::query_scalar("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1").bind(MIGRATIONS_TABLE).fetch_optional(&mut *connection).await?;
-    if migrated.is_some() {
+    if dialect::tables(&mut *connection).await?.iter().any(|table| table == MIGRATIONS_TABLE) {
         let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *connection).await?;
         if let Some(found) = found.filter(|found| *found > known) {
             return Err(Error::NewerSchema { path: path.to_owned(), found, known });

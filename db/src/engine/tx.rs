@@ -63,17 +63,7 @@ struct PendingEvent {
 
 impl Tx {
     pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: CallerCache, now: Timestamp) -> Self {
-        Self {
-            connection,
-            now,
-            seq,
-            max_rounds,
-            presence,
-            caller_cache: known,
-            tokens_revoked: false,
-            pending: Vec::new(),
-            no_event: None,
-        }
+        Self { connection, now, seq, max_rounds, presence, caller_cache: known, tokens_revoked: false, pending: Vec::new(), no_event: None }
     }
 
     /// Clears the state of the last use-case.
@@ -160,12 +150,12 @@ impl Tx {
             "INSERT INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)
              ON CONFLICT (caller, call_id) DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at",
         )
-            .bind(owner)
-            .bind(call)
-            .bind(serde_json::to_string(answer)?)
-            .bind(self.now.to_string())
-            .execute(&mut self.connection)
-            .await?;
+        .bind(owner)
+        .bind(call)
+        .bind(serde_json::to_string(answer)?)
+        .bind(self.now.to_string())
+        .execute(&mut self.connection)
+        .await?;
         Ok(())
     }
 

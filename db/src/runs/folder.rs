@@ -36,7 +36,11 @@ impl Db {
         .fetch_all(&self.readers)
         .await?;
         let folder = |row| -> Result<RunFolder> {
-            Ok(RunFolder { run: parsed(row, "id")?, path: PathBuf::from(row.try_get::<String, _>("run_dir")?), ended_at: parsed(row, "completed_at")? })
+            Ok(RunFolder {
+                run: parsed(row, "id")?,
+                path: PathBuf::from(row.try_get::<String, _>("run_dir")?),
+                ended_at: parsed(row, "completed_at")?,
+            })
         };
         rows.iter().map(folder).collect()
     }

@@ -202,7 +202,7 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let run_dir = folder_name(&new.runs_root, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at)
-         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS NOT 'parked'), $4, $5, $6, $7, $8)",
+         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS DISTINCT FROM 'parked'), $4, $5, $6, $7, $8)",
     )
     .bind(id.as_str())
     .bind(new.task.as_str())
