@@ -1,4 +1,4 @@
-//! The log: every kind of event is recorded by some use-case, read by number, and wakes who waits.
+//! The event log: every kind of event is recorded by a use-case, read by number, and notifies its readers.
 
 use std::collections::BTreeSet;
 

@@ -199,7 +199,8 @@ async fn failures_wait_longer_each_time_and_then_need_the_person() {
 async fn what_is_not_the_tasks_fault_pays_no_attempt() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
+    let stored = || sqlx::query_scalar::<_, i64>("SELECT failures FROM tasks WHERE id = $1").bind(task.as_str());
+    let failures = async || stored().fetch_one(&store.db.readers).await.unwrap();
     for class in [EndClass::Parked, EndClass::Stopped, EndClass::AwaitingAnswer, EndClass::Finished] {
         let agent = store.agent(&task, AgentKind::Coder).await;
         store.end(&agent.run, class, Some(FailureClass::RateLimited)).await;
