@@ -1,26 +1,26 @@
-//! The only place that decides the HTTP status of a failure, and what its body says.
+//! The HTTP status and body of every failure; no other file decides them.
 //!
-//! Sentences and codes of refusals come from `domain`; here are only those of the transport itself.
+//! Refusals bring their category, code and sentences from `domain`; this file adds those of HTTP itself.
 
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::id::{InvalidId, TaskId};
-use domain::refusal::Refusal;
+use domain::refusal::{Category, Refusal};
 use domain::wire::Problem;
 use repo::RepoError;
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a request was not carried out.
+/// A reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
     Store(#[from] db::Error),
-    #[error("this server does not answer under the name \"{0}\"")]
-    ForeignHost(String),
-    #[error("pages of \"{0}\" may not use this server")]
-    ForeignOrigin(String),
+    #[error("this server does not accept the host \"{0}\"")]
+    WrongHost(String),
+    #[error("pages of \"{0}\" are not allowed to use this server")]
+    WrongOrigin(String),
     #[error("the request does not come from the board's own page")]
     CrossSite,
     #[error("the address {0}")]
@@ -29,24 +29,24 @@ pub(crate) enum Error {
     Query(String),
     #[error(transparent)]
     Id(#[from] InvalidId),
-    #[error("the body is sent as {0}, and only JSON is taken")]
+    #[error("content type {0} is not supported; send JSON")]
     ContentType(String),
-    #[error("the body is no JSON: {0}")]
+    #[error("the body is not valid JSON: {0}")]
     Syntax(String),
     #[error("{field}: {problem}")]
     Field { field: String, problem: String },
     #[error("the request is larger than {limit} bytes")]
     TooLarge { limit: usize },
-    #[error("there is nothing at {0}")]
+    #[error("{0} does not exist")]
     NoSuchPath(String),
-    #[error("{method} is not possible at {path}")]
+    #[error("{path} does not support {method}")]
     Method { method: Method, path: String },
-    #[error("{0} has no changes to show")]
+    #[error("{0} has no changes")]
     NoDiff(TaskId),
-    #[error("this address is for WebSockets")]
+    #[error("this address accepts only WebSockets")]
     NoUpgrade,
-    /// Work on another thread panicked or was cut off.
-    #[error("the work was not finished")]
+    /// A task on another thread panicked or was cancelled.
+    #[error("the request did not finish")]
     Unfinished(#[from] tokio::task::JoinError),
 }
 
@@ -63,10 +63,10 @@ impl From<RepoError> for Error {
 }
 
 impl Error {
-    /// Status and code. Codes of refusals are `domain`'s.
+    /// The status and the code.
     fn answer(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::Store(db::Error::Refused(refusal)) => (refused(refusal), refusal.code()),
+            Self::Store(db::Error::Refused(refusal)) => (status_of(refusal.category()), refusal.code()),
             Self::Store(db::Error::Closed) => (StatusCode::SERVICE_UNAVAILABLE, "closed"),
             Self::Store(
                 db::Error::Locked { .. }
@@ -79,8 +79,8 @@ impl Error {
                 | db::Error::Unreadable(_)
                 | db::Error::NoEvent,
             ) => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
-            Self::ForeignHost(_) => (StatusCode::FORBIDDEN, "foreign-host"),
-            Self::ForeignOrigin(_) => (StatusCode::FORBIDDEN, "foreign-origin"),
+            Self::WrongHost(_) => (StatusCode::FORBIDDEN, "foreign-host"),
+            Self::WrongOrigin(_) => (StatusCode::FORBIDDEN, "foreign-origin"),
             Self::CrossSite => (StatusCode::FORBIDDEN, "cross-site"),
             Self::Address(_) => (StatusCode::BAD_REQUEST, "bad-address"),
             Self::Query(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
@@ -101,31 +101,31 @@ impl Error {
     fn hint(&self) -> String {
         match self {
             Self::Store(db::Error::Refused(refusal)) => return refusal.hint(),
-            Self::Store(db::Error::Closed) => "The server is ending; repeat the request when it runs again.",
-            Self::Store(_) | Self::Unfinished(_) => "Look at the server's own output for the cause, then repeat the request.",
-            Self::ForeignHost(_) => "Use the address that `vibe-relay serve` printed.",
-            Self::ForeignOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
-            Self::Address(_) => "Write it as in /api/openapi.json.",
-            Self::Query(_) => "The parameters and their types are listed in /api/openapi.json.",
-            Self::Id(bad) => return format!("Look it up on the board; ids are written like {}.", bad.example),
+            Self::Store(db::Error::Closed) => "Repeat the request when the server runs again.",
+            Self::Store(_) | Self::Unfinished(_) => "See the server's output for the cause, then repeat the request.",
+            Self::WrongHost(_) => "Use the address that `vibe-relay serve` printed.",
+            Self::WrongOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
+            Self::Address(_) => "See /api/openapi.json for the address.",
+            Self::Query(_) => "See /api/openapi.json for the parameters and their types.",
+            Self::Id(bad) => return format!("Look up the id on the board; ids look like {}.", bad.example),
             Self::ContentType(_) => "Send it with `Content-Type: application/json`.",
             Self::Syntax(_) => "Send one JSON object in UTF-8.",
-            Self::Field { .. } => "The fields and their types are listed in /api/openapi.json.",
-            Self::TooLarge { .. } => "Shorten it, or put the long part into a file of the repository and name the file.",
-            Self::NoSuchPath(_) => "Every address is listed in /api/openapi.json.",
+            Self::Field { .. } => "See /api/openapi.json for the fields and their types.",
+            Self::TooLarge { .. } => "Shorten it, or put the long part into a file of the repository and name that file.",
+            Self::NoSuchPath(_) => "See /api/openapi.json for all addresses.",
             Self::Method { .. } => "Use one of the methods in the `Allow` header.",
-            Self::NoDiff(_) => "They appear with the first commit on its branch, and go when it is closed without a merge.",
+            Self::NoDiff(_) => "Changes appear with the first commit on its branch, and disappear when it is closed without a merge.",
             Self::NoUpgrade => "Connect with a WebSocket client, or read /api/events.",
         }
         .to_owned()
     }
 
-    /// The body. What only the operator should know goes to the log, not into it.
+    /// The body. Causes that only the operator may see go to the log instead.
     fn problem(&self) -> Problem {
         let (status, code) = self.answer();
         let detail = match self {
             Self::Store(db::Error::Refused(refusal)) => refusal.to_string(),
-            Self::Store(db::Error::Closed) => "the server is ending".to_owned(),
+            Self::Store(db::Error::Closed) => "the server is shutting down".to_owned(),
             Self::Store(_) => "the store failed, so the request was not carried out".to_owned(),
             other => other.to_string(),
         };
@@ -137,54 +137,13 @@ impl Error {
     }
 }
 
-fn refused(refusal: &Refusal) -> StatusCode {
-    match refusal {
-        Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-        Refusal::Unauthorized => StatusCode::UNAUTHORIZED,
-        // Somebody else might.
-        Refusal::HumanOnly { .. }
-        | Refusal::WrongAgentKind { .. }
-        | Refusal::WrongTask { .. }
-        | Refusal::WrongIdentity { .. }
-        | Refusal::NotRegistered
-        | Refusal::AgentLeft { .. }
-        | Refusal::LeadOnly { .. }
-        | Refusal::Untrusted { .. }
-        | Refusal::NotAssignee { .. }
-        | Refusal::NotIndependent { .. }
-        | Refusal::NotATarget { .. } => StatusCode::FORBIDDEN,
-        // It stands in the way of what is there already.
-        Refusal::StaleRun { .. }
-        | Refusal::AgentUnresponsive { .. }
-        | Refusal::NameTaken { .. }
-        | Refusal::UnreadMessages { .. }
-        | Refusal::HatConflict { .. }
-        | Refusal::AlreadyAcknowledged { .. }
-        | Refusal::GoalUnfinished { .. }
-        | Refusal::MinionLimit { .. } => StatusCode::CONFLICT,
-        Refusal::IllegalMove { .. }
-        | Refusal::Invalid { .. }
-        | Refusal::NotClean { .. }
-        | Refusal::NoCommits { .. }
-        | Refusal::EmptyDiff { .. }
-        | Refusal::CommentNeeded { .. }
-        | Refusal::ReasonNeeded { .. }
-        | Refusal::EmptyPlan { .. }
-        | Refusal::SelfReview { .. }
-        | Refusal::HeadMoved { .. }
-        | Refusal::NothingToApprove { .. }
-        | Refusal::DependenciesUnfinished { .. }
-        | Refusal::DependencyCycle { .. }
-        | Refusal::RunEnding { .. }
-        | Refusal::NoLiveRun(_)
-        | Refusal::WrongStatus { .. }
-        | Refusal::NoQuestion { .. }
-        | Refusal::NoPendingPlan
-        | Refusal::NothingToLand { .. }
-        | Refusal::UnknownAgent { .. }
-        | Refusal::AmbiguousAgent { .. }
-        | Refusal::IllegalStage { .. }
-        | Refusal::Repository { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+fn status_of(category: Category) -> StatusCode {
+    match category {
+        Category::NotFound => StatusCode::NOT_FOUND,
+        Category::Unauthorized => StatusCode::UNAUTHORIZED,
+        Category::Forbidden => StatusCode::FORBIDDEN,
+        Category::Conflict => StatusCode::CONFLICT,
+        Category::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

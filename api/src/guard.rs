@@ -1,14 +1,17 @@
-//! Who is let in: names, pages, sizes and tokens, checked before any handler runs.
+//! Checks host, origin, size and token before any handler runs.
 //!
-//! `door` stands before everything, `person` before everything but the open routes. Knows no route by name.
+//! `check_request` runs before everything, `require_human` before every route that is not open. Knows no route by name.
 
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum_extra::extract::CookieJar;
+use axum_extra::headers::authorization::Bearer;
+use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
 use db::Caller;
 use domain::refusal::Refusal;
 use http_body_util::{BodyExt, Limited};
@@ -19,32 +22,32 @@ use crate::error::{Error, Result};
 use crate::sign_in::cookie_name;
 use crate::state::AppState;
 
-/// The most bytes of a request's body.
+/// The largest body of a request, in bytes.
 pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
-/// The same for what is mounted beside the routes. Whoever calls there is a model, which reads only what is said within its protocol; so
-/// what is too long is let in that far and refused inside.
+/// The same for the mounted router. Its callers are models, which read only errors of their own protocol, so that router refuses most bodies
+/// that are too large itself.
 pub(crate) const MOUNTED_BODY_LIMIT: usize = 4 * BODY_LIMIT;
-/// As much of a body that is too large is taken in all the same, at most for so long, before it is refused: a client that is cut off while
-/// it sends does not get to read why.
-const REST_LIMIT: usize = 16 * BODY_LIMIT;
-const REST_PATIENCE: Duration = Duration::from_secs(5);
-/// The most bytes of a path with its parameters.
+/// The part of a too large body that is read before the refusal, and the time for it. A client that is cut off while it sends cannot read the
+/// response.
+const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest path with its parameters, in bytes.
 const ADDRESS_LIMIT: usize = 8 * 1024;
-/// The names that a loopback server goes by. A page that rebinds its own name to this address still says its own.
-const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+/// The names of a loopback server. A page that rebinds its own name to this address still sends that name.
+const HOST_NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; \
      style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-/// Lets through what is addressed to the server at `port` by its own page or by a program, with at most `limit` bytes, and makes every
-/// answer a safe one.
-pub(crate) async fn door(State((port, limit)): State<(u16, usize)>, request: Request, next: Next) -> Response {
-    let mut response = match admit(&request, port, limit) {
+/// Accepts requests that are addressed to the server at `port`, from its own page or from a program, with at most `limit` bytes. Adds the
+/// security headers to every response.
+pub(crate) async fn check_request(State((port, limit)): State<(u16, usize)>, request: Request, next: Next) -> Response {
+    let mut response = match validate(&request, port, limit) {
         Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, limit)))).await,
         Err(error) => {
             if matches!(error, Error::TooLarge { .. }) {
-                // Whoever sends more, or more slowly, is cut off.
-                drop(timeout(REST_PATIENCE, take_in(request.into_body())).await);
+                // A client that sends more, or more slowly, is cut off.
+                drop(timeout(DRAIN_TIMEOUT, drain(request.into_body())).await);
             }
             error.into_response()
         }
@@ -62,26 +65,27 @@ pub(crate) async fn door(State((port, limit)): State<(u16, usize)>, request: Req
     response
 }
 
-async fn take_in(body: Body) {
-    let mut rest = Limited::new(body, REST_LIMIT);
+async fn drain(body: Body) {
+    let mut rest = Limited::new(body, DRAIN_LIMIT);
     while let Some(Ok(_)) = rest.frame().await {}
 }
 
-fn admit(request: &Request, port: u16, limit: usize) -> Result<()> {
+fn validate(request: &Request, port: u16, limit: usize) -> Result<()> {
     let headers = request.headers();
     let uri = request.uri();
+    // Host and origin are compared as text: a parser that forgives a spelling would let it pass.
     let hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
     let hosts: Vec<&str> = hosts.chain(uri.authority().map(|authority| authority.as_str())).collect();
     if hosts.is_empty() {
-        return Err(Error::ForeignHost(String::new()));
+        return Err(Error::WrongHost(String::new()));
     }
-    if let Some(foreign) = hosts.into_iter().find(|host| !is_own(host, port)) {
-        return Err(Error::ForeignHost(foreign.chars().take(100).collect()));
+    if let Some(foreign) = hosts.into_iter().find(|host| !is_own_host(host, port)) {
+        return Err(Error::WrongHost(foreign.chars().take(100).collect()));
     }
     for origin in headers.get_all(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
-        if !origin.strip_prefix("http://").is_some_and(|host| is_own(host, port)) {
-            return Err(Error::ForeignOrigin(origin.chars().take(100).collect()));
+        if !origin.strip_prefix("http://").is_some_and(|host| is_own_host(host, port)) {
+            return Err(Error::WrongOrigin(origin.chars().take(100).collect()));
         }
     }
     if uri.path_and_query().is_some_and(|address| address.as_str().len() > ADDRESS_LIMIT) {
@@ -89,29 +93,31 @@ fn admit(request: &Request, port: u16, limit: usize) -> Result<()> {
     }
     for part in [uri.path(), uri.query().unwrap_or_default()] {
         match percent_decode_str(part).decode_utf8() {
-            Ok(text) if text.contains('\0') => return Err(Error::Address("holds a NUL character")),
+            Ok(text) if text.contains('\0') => return Err(Error::Address("contains a NUL character")),
             Ok(_) => {}
-            Err(_) => return Err(Error::Address("is not written in UTF-8")),
+            Err(_) => return Err(Error::Address("is not valid UTF-8")),
         }
     }
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|length| length.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > limit as u64) {
+    if headers.typed_get::<ContentLength>().is_some_and(|length| length.0 > limit as u64) {
         return Err(Error::TooLarge { limit });
     }
     Ok(())
 }
 
-/// Whether `host` is one of this server's names with its port. Browsers leave out the port that the scheme implies.
-fn is_own(host: &str, port: u16) -> bool {
-    NAMES.iter().filter_map(|name| host.strip_prefix(name)).any(|rest| rest == format!(":{port}") || (port == 80 && rest.is_empty()))
+/// Whether `host` is one of this server's names, in any case, with its port. Browsers omit the port that the scheme implies.
+fn is_own_host(host: &str, port: u16) -> bool {
+    HOST_NAMES.iter().any(|name| {
+        let (Some(given), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else { return false };
+        given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == 80 && rest.is_empty()))
+    })
 }
 
-/// Lets through the person, and their JSON only.
-pub(crate) async fn person(State(state): State<AppState>, request: Request, next: Next) -> Result<Response> {
+/// Accepts only the human, and only JSON from them.
+pub(crate) async fn require_human(State(state): State<AppState>, request: Request, next: Next) -> Result<Response> {
     let token = match credential(request.headers(), state.port) {
         Some(Credential::Bearer(token)) => token,
         Some(Credential::Cookie(token)) => {
-            from_own_page(&request)?;
+            require_own_page(&request)?;
             token
         }
         None => return Err(Refusal::Unauthorized.into()),
@@ -123,11 +129,11 @@ pub(crate) async fn person(State(state): State<AppState>, request: Request, next
         }
         None => return Err(Refusal::Unauthorized.into()),
     }
-    json_only(&request)?;
+    require_json(&request)?;
     Ok(next.run(request).await)
 }
 
-/// Whether the browser is signed in already.
+/// Whether the browser is already signed in.
 pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Result<bool> {
     let Some(Credential::Cookie(token)) = credential(headers, state.port) else { return Ok(false) };
     Ok(state.db.caller(&token).await? == Some(Caller::Human))
@@ -138,50 +144,77 @@ enum Credential {
     Cookie(String),
 }
 
-/// A bearer token goes before a cookie: whoever sends one means it.
+/// The token of a request. A bearer token takes precedence over a cookie, because browsers send cookies without being asked.
 fn credential(headers: &HeaderMap, port: u16) -> Option<Credential> {
-    if let Some(authorization) = headers.get(header::AUTHORIZATION) {
-        let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
-        return scheme.eq_ignore_ascii_case("bearer").then(|| Credential::Bearer(token.trim().to_owned()));
+    if headers.contains_key(header::AUTHORIZATION) {
+        let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
+        return Some(Credential::Bearer(bearer.token().to_owned()));
     }
-    let name = cookie_name(port);
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    cookies
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(given, _)| *given == name)
-        .map(|(_, token)| Credential::Cookie(token.to_owned()))
+    let cookies = CookieJar::from_headers(headers);
+    cookies.get(&cookie_name(port)).map(|cookie| Credential::Cookie(cookie.value().to_owned()))
 }
 
-/// A cookie comes along by itself, also from pages on other ports of this machine; so the browser must say that its own page asks.
-/// That an `Origin` is ours was checked at the door.
-fn from_own_page(request: &Request) -> Result<()> {
+/// The relation between the page that sends a request and this server.
+#[derive(PartialEq, Eq)]
+enum FetchSite {
+    SameOrigin,
+    /// The address was typed or opened from a bookmark.
+    NoPage,
+    Other,
+}
+
+impl Header for FetchSite {
+    fn name() -> &'static HeaderName {
+        static NAME: HeaderName = HeaderName::from_static("sec-fetch-site");
+        &NAME
+    }
+
+    fn decode<'i, I: Iterator<Item = &'i HeaderValue>>(values: &mut I) -> Result<Self, headers::Error> {
+        let value = values.next().ok_or_else(headers::Error::invalid)?;
+        Ok(match value.as_bytes() {
+            b"same-origin" => Self::SameOrigin,
+            b"none" => Self::NoPage,
+            _ => Self::Other,
+        })
+    }
+
+    fn encode<E: Extend<HeaderValue>>(&self, values: &mut E) {
+        let value = match self {
+            Self::SameOrigin => "same-origin",
+            Self::NoPage => "none",
+            Self::Other => "cross-site",
+        };
+        values.extend([HeaderValue::from_static(value)]);
+    }
+}
+
+/// Requires that the board's own page sent a request with a cookie, because browsers also send cookies from pages on other ports.
+/// `check_request` has compared the `Origin`.
+fn require_own_page(request: &Request) -> Result<()> {
     let headers = request.headers();
     let acts = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
-    let own = match headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
-        Some(b"same-origin") => true,
-        // Typed into the address bar.
-        Some(b"none") => !acts,
-        Some(_) => false,
-        // Browsers older than these headers, which send an `Origin` with everything that acts.
+    let own = match headers.typed_get::<FetchSite>() {
+        Some(FetchSite::SameOrigin) => true,
+        Some(FetchSite::NoPage) => !acts,
+        Some(FetchSite::Other) => false,
+        // Browsers without this header send an `Origin` with every request that acts.
         None => !acts || headers.contains_key(header::ORIGIN),
     };
     if own { Ok(()) } else { Err(Error::CrossSite) }
 }
 
-/// What acts carries JSON or nothing: no other body can be sent by a foreign page without asking first.
-fn json_only(request: &Request) -> Result<()> {
+/// Requires JSON or no body from requests that act, because a page of another site can send any other body without a preflight request.
+fn require_json(request: &Request) -> Result<()> {
     if request.method().is_safe() {
         return Ok(());
     }
     let headers = request.headers();
-    let given = match headers.get(header::CONTENT_TYPE) {
-        Some(given) => given.to_str().unwrap_or_default(),
-        None => {
-            let empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0") && !headers.contains_key(header::TRANSFER_ENCODING);
-            return if empty { Ok(()) } else { Err(Error::ContentType("nothing in particular".to_owned())) };
-        }
+    let Some(given) = headers.get(header::CONTENT_TYPE) else {
+        let length = headers.typed_get::<ContentLength>();
+        let empty = length.is_none_or(|length| length.0 == 0) && !headers.contains_key(header::TRANSFER_ENCODING);
+        return if empty { Ok(()) } else { Err(Error::ContentType("(none)".to_owned())) };
     };
-    let essence = given.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") { Ok(()) } else { Err(Error::ContentType(given.chars().take(100).collect())) }
+    let mime = headers.typed_get::<ContentType>().map(Mime::from);
+    let is_json = mime.is_some_and(|mime| mime.essence_str() == "application/json");
+    if is_json { Ok(()) } else { Err(Error::ContentType(given.to_str().unwrap_or_default().chars().take(100).collect())) }
 }

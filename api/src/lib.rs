@@ -1,10 +1,11 @@
-//! The board over HTTP: requests become use-cases of `db`, their answers JSON, the log a WebSocket, the browser's files bytes.
+//! The board over HTTP: maps requests to use cases of `db`, and serves the event log over a WebSocket and the board's files.
 //!
-//! Decides no rule of the board, starts no program, and does not know that agents have tools or how they are run.
+//! Decides no rule of the board, starts no program, and knows neither the agents' tools nor how agents are run.
 
 #![forbid(unsafe_code)]
 
 mod assets;
+mod connection;
 mod error;
 mod extract;
 mod guard;
@@ -16,10 +17,12 @@ mod sign_in;
 mod state;
 mod ws;
 
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use routes::{Access, ROUTES, Route, router};
+pub use routes::router;
 pub use serve::serve;
 pub use sign_in::SignIn;
 pub use state::{AppState, DemoHooks};

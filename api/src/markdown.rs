@@ -1,6 +1,6 @@
-//! Markdown of people and agents as HTML that can do nothing but be read.
+//! Renders the Markdown of people and agents as HTML without scripts, styles or requests to other servers.
 //!
-//! Two nets: HTML in the text is shown as text, and what is left goes through a list of allowed elements.
+//! Two safeguards: HTML in the text is shown as text, and the result passes a list of allowed elements.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     allowed
         .rm_tags(["img", "map", "area", "figure", "figcaption", "wbr"])
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        // There is nothing on this server that a text could sensibly point to.
+        // No address of this server is useful in a text.
         .url_relative(UrlRelative::Deny)
         .link_rel(Some("noopener noreferrer"))
         .add_tag_attribute_values("a", "target", ["_blank"])
@@ -21,8 +21,8 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     allowed
 });
 
-/// `text` as safe HTML. Pictures become links, so that reading a comment asks no other server for anything.
-pub(crate) fn html(text: &str) -> String {
+/// Renders `text` as safe HTML. Images become links, so that reading a comment sends no request to another server.
+pub(crate) fn render(text: &str) -> String {
     let events = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH).map(|event| match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
         Event::Start(Tag::Image { dest_url, title, id, .. }) => Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, title, id }),

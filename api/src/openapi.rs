@@ -1,61 +1,125 @@
-//! What every operation of the OpenAPI document has in common: the problem body, and who may ask.
+//! Completes the OpenAPI document: title, tags, security, and the failures that follow from the shape of an operation.
 //!
-//! Knows no route; they describe themselves where they are written.
+//! Knows no route; handlers describe their success, and the failures that only they can cause.
 
-use utoipa::Modify;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::OpenApi as _;
+use utoipa::openapi::path::{HttpMethod, Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 
-use crate::routes::{Access, ROUTES};
+/// The callers that a route is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Anyone who reaches the server under its own name.
+    Any,
+    /// The human, by token or cookie.
+    Human,
+}
 
-pub(crate) struct Common;
+const TAGS: [(&str, &str); 4] = [
+    ("server", "The server itself, its repository, the event log and signing in."),
+    ("board", "Projects, plans, tasks, their threads, review gates and goals."),
+    ("runs", "Processes of agents, their output, and landing."),
+    ("team", "Agents and their tokens, messages, handshakes, contracts, hats and minions."),
+];
 
-impl Modify for Common {
-    fn modify(&self, document: &mut OpenApi) {
-        let components = document.components.get_or_insert_default();
-        let token = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some("The person's token, from the file beside the database. Browsers send a cookie instead."))
-            .build();
-        components.add_security_scheme("token", SecurityScheme::Http(token));
-        for route in ROUTES {
-            let path = documented(route.path);
-            let Some(operation) = document.paths.paths.get_mut(&path).and_then(|item| operation(item, route.method)) else { continue };
-            // Functions are named within their file; operations need names of their own.
-            let noun = operation.tags.as_ref().and_then(|tags| tags.first()).cloned().unwrap_or_default();
-            operation.operation_id = operation.operation_id.take().map(|verb| format!("{noun}_{verb}"));
-            for response in operation.responses.responses.values_mut() {
-                if let RefOr::T(response) = response
-                    && response.description.is_empty()
-                {
-                    response.description = "Done".to_owned();
-                }
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(title = "vibe-relay", description = "The board as its page and scripts see it."),
+    components(schemas(domain::wire::Problem, domain::wire::Frame))
+)]
+struct Base;
+
+/// One document of the operations of all areas, each with its tag and access.
+pub(crate) fn document(areas: impl IntoIterator<Item = (&'static str, Access, OpenApi)>) -> OpenApi {
+    let mut document = Base::openapi();
+    document.tags = Some(TAGS.map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build()).to_vec());
+    let token = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The human's token, from the file beside the database. Browsers send a cookie instead."))
+        .build();
+    document.components.get_or_insert_default().add_security_scheme("token", SecurityScheme::Http(token));
+    for (tag, access, mut area) in areas {
+        let paths = std::mem::take(&mut area.paths.paths);
+        area.paths.paths = paths.into_iter().map(|(path, item)| (documented(&path), item)).collect();
+        for item in area.paths.paths.values_mut() {
+            for (method, operation) in operations(item) {
+                complete(operation, method, tag, access);
             }
-            operation.responses.responses.insert("default".to_owned(), RefOr::T(problem()));
-            if route.access == Access::Person {
-                operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
-            }
+        }
+        document.merge(area);
+    }
+    document
+}
+
+/// OpenAPI has no notation for "the rest of the path".
+fn documented(path: &str) -> String {
+    path.replace("{*", "{")
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+    let methods = [
+        (HttpMethod::Get, &mut item.get),
+        (HttpMethod::Post, &mut item.post),
+        (HttpMethod::Put, &mut item.put),
+        (HttpMethod::Patch, &mut item.patch),
+        (HttpMethod::Delete, &mut item.delete),
+    ];
+    methods.into_iter().filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+fn complete(operation: &mut Operation, method: HttpMethod, tag: &str, access: Access) {
+    operation.tags = Some(vec![tag.to_owned()]);
+    if access == Access::Human {
+        operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
+    }
+    for status in failures(operation, method, access) {
+        operation.responses.responses.entry(status.to_string()).or_insert_with(|| RefOr::T(Response::default()));
+    }
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        if response.description.is_empty() {
+            response.description = meaning(status).to_owned();
+        }
+        if status.as_str() >= "400" && response.content.is_empty() {
+            let problem = RefOr::T(Content::new(Some(Ref::from_schema_name("Problem"))));
+            response.content.insert("application/problem+json".to_owned(), problem);
         }
     }
 }
 
-/// OpenAPI has no word for "the rest of the path".
-pub(crate) fn documented(path: &str) -> String {
-    path.replace("{*", "{")
-}
-
-fn operation<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operation> {
-    match method {
-        "get" => item.get.as_mut(),
-        "post" => item.post.as_mut(),
-        "put" => item.put.as_mut(),
-        "patch" => item.patch.as_mut(),
-        _ => None,
+/// The statuses of failures that any operation of this shape can answer.
+fn failures(operation: &Operation, method: HttpMethod, access: Access) -> Vec<u16> {
+    // Address, host and origin, announced length.
+    let mut statuses = vec![400, 403, 413];
+    if access == Access::Human {
+        // The store looks the token up.
+        statuses.extend([401, 500, 503]);
     }
+    if method != HttpMethod::Get {
+        statuses.extend([415, 422]);
+    }
+    for parameter in operation.parameters.iter().flatten() {
+        let RefOr::T(parameter) = parameter else { continue };
+        statuses.push(if parameter.parameter_in == ParameterIn::Path { 404 } else { 422 });
+    }
+    statuses
 }
 
-fn problem() -> Response {
-    let schema = Content::new(Some(Ref::from_schema_name("Problem")));
-    ResponseBuilder::new().description("Not done: why, and the next legal step").content("application/problem+json", schema).build()
+fn meaning(status: &str) -> &'static str {
+    match status {
+        "200" => "OK",
+        "201" => "Created",
+        "400" => "The address or the body is malformed.",
+        "401" => "The request has no valid token.",
+        "403" => "The host, the origin or the caller is not allowed.",
+        "404" => "The addressed object does not exist.",
+        "413" => "The body is too large.",
+        "415" => "The body is not JSON.",
+        "422" => "The request is well-formed but cannot be carried out: a value is invalid, or the board's state does not allow it.",
+        "500" => "The server failed; its log has the cause.",
+        "503" => "The server is shutting down.",
+        _ => "See the body.",
+    }
 }

@@ -1,4 +1,4 @@
-//! What every request may use.
+//! The state that every handler shares.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,31 +11,31 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sign_in::SignIn;
 
-/// Made once by whoever puts the server together. Cheap to clone: every request has its own.
+/// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
 pub struct AppState {
     pub db: Db,
     /// Changes while the server runs, when the configuration file does.
     pub config: watch::Receiver<LiveConfig>,
-    /// The port that is listened on: it is part of every `Host` and `Origin` that is let in.
+    /// The port of the listener, which is part of every accepted `Host` and `Origin`.
     pub port: u16,
     pub sign_in: SignIn,
-    /// Where [`Frame::Activity`] of running agents comes from. Nothing else is sent through it; the log carries the rest.
+    /// The source of [`Frame::Activity`] of running agents. The event log carries everything else.
     pub activity: broadcast::Sender<Frame>,
-    /// Cancelled when the server is to end: open WebSockets are closed then.
+    /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
-    /// Present when this is the demonstration.
+    /// Present in the demonstration.
     pub demo: Option<Arc<DemoHooks>>,
 }
 
-/// What the demonstration adds to the server.
+/// The additions of the demonstration to the server.
 pub struct DemoHooks {
-    /// Where a person finds the page that the agents change: `/demo/site/`, or the same with an origin.
+    /// The address of the page that the agents change: `/demo/site/`, or the same with an origin.
     pub page_url: String,
-    /// Whether agents are played from a scenario, so that nothing is paid.
+    /// Whether the agents follow a script, so that no model is paid.
     pub scripted: bool,
-    /// The project whose branch that page is served from, once it was made.
+    /// The project whose branch the page is served from, once it exists.
     pub project: OnceLock<ProjectId>,
-    /// Kills the server. Does not return when it succeeds.
+    /// Kills the server. Does not return on success.
     pub pull_the_plug: Box<dyn Fn() + Send + Sync>,
 }

@@ -1,10 +1,13 @@
-//! The server as its clients see it, most of it without a socket.
+//! The server as its clients see it, mostly without a socket.
+//!
+//! Every response that a test receives is checked against the OpenAPI document.
 
 mod attack;
-mod bench;
+mod idle;
 mod land;
 mod live;
 mod page;
 mod repository;
 mod story;
-mod team;
+mod support;
+mod team_refusals;

@@ -1,6 +1,6 @@
-//! The live log for one client: what it missed, then what happens, each event once and in order.
+//! The live event stream of one client: the events that it missed, then new ones, each once and in order.
 //!
-//! Every socket reads the log by itself from its own place, so a slow one keeps nobody waiting and holds nothing in memory.
+//! Every socket reads the log from its own position, so a slow client delays no other and buffers nothing in memory.
 
 use std::time::Duration;
 
@@ -14,44 +14,50 @@ use serde::Deserialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_tungstenite::tungstenite::{self, error::CapacityError};
 use utoipa::IntoParams;
 
 use crate::serve::Streams;
 use crate::state::AppState;
 
-/// A client that is further behind reads the board again, which is less than the events are.
-const MOST_BEHIND: Seq = 5_000;
-/// Events read from the log at once.
+/// Events that are replayed. A client that is further behind reads the board again, which is less data.
+const MAX_REPLAY: Seq = 5_000;
+/// Events read from the log in one query.
 const PAGE: u32 = 200;
-/// Clients say nothing that is listened to.
+/// The largest message from a client. Messages are ignored, so none needs to be large.
 const INCOMING_LIMIT: usize = 4 * 1024;
-const PING_EVERY: Duration = Duration::from_secs(20);
-/// Pings without any answer before a client counts as gone.
-const SILENT_PINGS: u32 = 3;
-/// How long a client may take in nothing before it counts as gone.
-const STUCK: Duration = Duration::from_secs(30);
-const GOODBYE: Duration = Duration::from_millis(500);
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// Pings without any response before the connection counts as lost.
+const MAX_UNANSWERED_PINGS: u32 = 3;
+/// The time for one message to be sent before the connection counts as lost.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The largest refused message that is read to its end, so that the client can read the close code.
+const DRAIN_LIMIT: usize = 16 * 1024 * 1024;
+/// The time to wait for the client to confirm the close.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Where a client wants to begin.
+/// The position that a client starts from.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Begin {
-    /// The last event that the client has; without it only what happens from now on is sent.
+pub(crate) struct StreamRequest {
+    /// The last event that the client has; only new events are sent if missing.
     after: Option<Seq>,
-    /// The life of the log that `after` counts in, from the board or an earlier `hello`.
+    /// The epoch of the log that `after` belongs to, from the board or an earlier `hello`.
     epoch: Option<String>,
-    /// Events of this project, and those of none, only.
+    /// Only events of this project and of no project.
     project: Option<ProjectId>,
 }
 
-/// Why a socket ended, as far as anything is to be done about it.
+/// The reason why a stream ended.
 enum End {
-    /// The client is gone, or does not take anything in.
-    Gone,
+    /// The connection is lost, or the client reads nothing.
+    ConnectionLost,
     /// The log could not be read.
     Failed(db::Error),
-    /// The server ends.
+    /// The client sent a message of this many bytes, which is more than [`INCOMING_LIMIT`].
+    TooLarge(usize),
+    /// The server is shutting down.
     Shutdown,
 }
 
@@ -61,51 +67,56 @@ impl From<db::Error> for End {
     }
 }
 
-/// Accepts the socket. It lives on after the request, so the server's end waits for it.
-pub(crate) fn accept(upgrade: WebSocketUpgrade, state: AppState, streams: Option<Streams>, begin: Begin) -> Response {
+/// Accepts the socket. It outlives the request, so the shutdown of the server waits for it.
+pub(crate) fn accept(upgrade: WebSocketUpgrade, state: AppState, streams: Option<Streams>, request: StreamRequest) -> Response {
     let upgrade = upgrade.max_message_size(INCOMING_LIMIT).max_frame_size(INCOMING_LIMIT);
-    // Taken before the upgrade, so that there is no moment in which the socket is open and not waited for.
-    let waited_for = streams.map(|streams| streams.0.token());
+    // Taken before the upgrade, so that shutdown never misses an open socket.
+    let tracked = streams.map(|streams| streams.0.token());
     upgrade.on_upgrade(async move |socket| {
-        run(socket, state, begin).await;
-        drop(waited_for);
+        run(socket, state, request).await;
+        drop(tracked);
     })
 }
 
-async fn run(mut socket: WebSocket, state: AppState, begin: Begin) {
+async fn run(mut socket: WebSocket, state: AppState, request: StreamRequest) {
     let end = tokio::select! {
-        end = follow(&mut socket, &state, begin) => end,
+        end = follow(&mut socket, &state, request) => end,
         () = state.shutdown.cancelled() => End::Shutdown,
     };
-    let (code, reason) = match end {
-        End::Gone => return,
-        End::Shutdown => (close_code::AWAY, "the server is ending"),
+    let (code, reason) = match &end {
+        End::ConnectionLost => return,
+        End::Shutdown => (close_code::AWAY, "the server is shutting down"),
+        End::TooLarge(_) => (close_code::SIZE, "the message is too large"),
         End::Failed(error) => {
-            tracing::error!(%error, "a WebSocket could not read the log");
-            (close_code::ERROR, "the log could not be read")
+            tracing::error!(%error, "a WebSocket could not read the event log");
+            (close_code::ERROR, "the event log could not be read")
         }
     };
-    let goodbye = async {
+    // Waiting buffers the rest of the message, so a huge one is cut off.
+    let waits = !matches!(end, End::TooLarge(size) if size > DRAIN_LIMIT);
+    let closing = async {
         socket.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await?;
-        // The client's own goodbye; without waiting for it the connection may be reset before ours is read.
+        if !waits {
+            return Ok(());
+        }
+        // Waits for the client's close frame, because closing at once could reset the connection before the client reads ours.
         while socket.recv().await.is_some_and(|message| message.is_ok()) {}
         Ok::<(), axum::Error>(())
     };
-    // Whoever does not hear it in time is gone anyway.
-    drop(timeout(GOODBYE, goodbye).await);
+    // A client that does not confirm in time is disconnected.
+    drop(timeout(CLOSE_TIMEOUT, closing).await);
 }
 
-/// Sends until there is a reason to end.
-async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
-    // Subscribed before anything is looked at: what happens in between is then seen twice rather than never.
+/// Sends events until the stream ends.
+async fn follow(socket: &mut WebSocket, state: &AppState, request: StreamRequest) -> End {
+    // Subscribes before reading anything, so that a change in between is seen twice rather than never.
     let (mut activity, mut config) = (state.activity.subscribe(), state.config.clone());
     config.mark_unchanged();
-    let mut log = Log { db: &state.db, news: state.db.subscribe(), last: 0, project: begin.project.clone() };
-    let mut ping = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
+    let mut log = LogStream { db: &state.db, news: state.db.subscribe(), last: 0, project: request.project.clone() };
+    let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut silent = 0;
-    let greeted = log.greet(socket, &begin).await;
-    if let Err(end) = greeted {
+    let mut unanswered = 0;
+    if let Err(end) = log.send_hello(socket, &request).await {
         return end;
     }
     loop {
@@ -113,17 +124,21 @@ async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
             return end;
         }
         let step = tokio::select! {
-            // The writer is gone: the server ends.
+            // The store closed, so the server is shutting down.
             changed = log.news.changed() => changed.map_err(|_| End::Shutdown),
             line = activity_line(&mut activity) => send(socket, &line).await,
             Ok(()) = config.changed() => send(socket, &Frame::Server {}).await,
-            heard = socket.recv() => {
-                silent = 0;
-                if matches!(heard, Some(Ok(_))) { Ok(()) } else { Err(End::Gone) }
+            received = socket.recv() => {
+                unanswered = 0;
+                match received {
+                    Some(Ok(_)) => Ok(()),
+                    Some(Err(error)) => Err(too_large(&error).map_or(End::ConnectionLost, End::TooLarge)),
+                    None => Err(End::ConnectionLost),
+                }
             }
             _ = ping.tick() => {
-                silent += 1;
-                if silent > SILENT_PINGS { Err(End::Gone) } else { deliver(socket, Message::Ping(Default::default())).await }
+                unanswered += 1;
+                if unanswered > MAX_UNANSWERED_PINGS { Err(End::ConnectionLost) } else { deliver(socket, Message::Ping(Default::default())).await }
             }
         };
         if let Err(end) = step {
@@ -132,24 +147,24 @@ async fn follow(socket: &mut WebSocket, state: &AppState, begin: Begin) -> End {
     }
 }
 
-/// The log from one client's place on.
-struct Log<'a> {
+/// The log from one client's position on.
+struct LogStream<'a> {
     db: &'a Db,
     news: watch::Receiver<Seq>,
-    /// Everything up to here was sent, or is not for this client.
+    /// The last event that was sent, or that is not for this client.
     last: Seq,
     project: Option<ProjectId>,
 }
 
-impl Log<'_> {
-    async fn greet(&mut self, socket: &mut WebSocket, begin: &Begin) -> Result<(), End> {
+impl LogStream<'_> {
+    async fn send_hello(&mut self, socket: &mut WebSocket, request: &StreamRequest) -> Result<(), End> {
         let seq = *self.news.borrow_and_update();
         send(socket, &Frame::Hello { epoch: self.db.epoch().to_owned(), seq }).await?;
-        let same_life = begin.epoch.as_deref().is_none_or(|epoch| epoch == self.db.epoch());
-        let wanted = begin.after.unwrap_or(seq);
-        let has_all = self.db.has_events_after(wanted).await?;
-        self.last = if same_life && has_all && wanted <= seq && seq - wanted <= MOST_BEHIND {
-            wanted
+        let same_epoch = request.epoch.as_deref().is_none_or(|epoch| epoch == self.db.epoch());
+        let after = request.after.unwrap_or(seq);
+        let all_kept = self.db.has_events_after(after).await?;
+        self.last = if same_epoch && all_kept && after <= seq && seq - after <= MAX_REPLAY {
+            after
         } else {
             send(socket, &Frame::Resync {}).await?;
             seq
@@ -157,10 +172,10 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Sends everything that was committed until now.
+    /// Sends every event committed so far.
     async fn send_news(&mut self, socket: &mut WebSocket) -> Result<(), End> {
         loop {
-            // Read before the log is: everything up to here is visible to the query below.
+            // Read before the query, which therefore sees everything up to here.
             let committed = *self.news.borrow_and_update();
             if committed <= self.last {
                 return Ok(());
@@ -172,14 +187,14 @@ impl Log<'_> {
                 send(socket, &Frame::Event { event: Box::new(envelope) }).await?;
             }
             if complete {
-                // The rest belongs to other projects.
+                // The remaining events belong to other projects.
                 self.last = self.last.max(committed);
             }
         }
     }
 }
 
-/// The next line of a running agent. Lines that this client was too slow for are gone, which is right for lines that replace each other.
+/// Receives the next activity line of a running agent. A slow client misses lines, which is fine because each replaces the one before.
 async fn activity_line(activity: &mut broadcast::Receiver<Frame>) -> Frame {
     loop {
         match activity.recv().await {
@@ -190,14 +205,22 @@ async fn activity_line(activity: &mut broadcast::Receiver<Frame>) -> Frame {
     }
 }
 
+/// The size of the message, if `error` says that it was too large.
+fn too_large(error: &axum::Error) -> Option<usize> {
+    match std::error::Error::source(error)?.downcast_ref()? {
+        tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, .. }) => Some(*size),
+        _ => None,
+    }
+}
+
 async fn send(socket: &mut WebSocket, frame: &Frame) -> Result<(), End> {
     let text = serde_json::to_string(frame).map_err(db::Error::from)?;
     deliver(socket, Message::text(text)).await
 }
 
 async fn deliver(socket: &mut WebSocket, message: Message) -> Result<(), End> {
-    match timeout(STUCK, socket.send(message)).await {
+    match timeout(WRITE_TIMEOUT, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(End::Gone),
+        Ok(Err(_)) | Err(_) => Err(End::ConnectionLost),
     }
 }

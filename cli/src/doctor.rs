@@ -7,14 +7,12 @@ use std::time::Duration;
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
 use mcp::server_file;
-use runner::{preflight, process};
+use runner::{backend, preflight, process};
 
 use crate::client::Client;
 use crate::error::CliError;
 use crate::{output, settings};
 
-/// Older versions of Claude Code let a repository run programs without asking.
-const MIN_CLAUDE_VERSION: [u32; 3] = [2, 1, 128];
 const MIN_GIT_VERSION: [u32; 3] = [2, 20, 0];
 const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -78,13 +76,13 @@ async fn git() -> CheckResult {
 async fn agent(config: &Config) -> CheckResult {
     let program = match preflight::program(config) {
         Ok(program) => program,
-        Err(obstacle) => return CheckResult::Failure(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Err(failure) => return CheckResult::Failure(failure.detail),
     };
     match version(&program).await {
-        Some((numbers, text)) if text.contains("Claude Code") && numbers < MIN_CLAUDE_VERSION => {
-            CheckResult::Warning(format!("{text} has known security problems; update with `npm install -g @anthropic-ai/claude-code`"))
-        }
-        Some((_, text)) => CheckResult::Ok(format!("{} ({text})", program.display())),
+        Some((numbers, text)) => match backend::version_warning(numbers, &text) {
+            Some(warning) => CheckResult::Warning(warning),
+            None => CheckResult::Ok(format!("{} ({text})", program.display())),
+        },
         None => CheckResult::Warning(format!("{} does not print its version", program.display())),
     }
 }
@@ -92,10 +90,10 @@ async fn agent(config: &Config) -> CheckResult {
 async fn sign_in(config: &Config) -> CheckResult {
     match preflight::preflight(config).await {
         Ok(()) => CheckResult::Ok("agents can be started".to_owned()),
-        Err(obstacle) if obstacle.reason == ParkReason::ProgramMissing => {
+        Err(failure) if failure.reason == ParkReason::ProgramMissing => {
             CheckResult::Warning("not checked, because the agent program is missing".to_owned())
         }
-        Err(obstacle) => CheckResult::Failure(format!("{} {}", obstacle.detail, obstacle.reason.remedy())),
+        Err(failure) => CheckResult::Failure(failure.detail),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::mcp::CallError;
-use runner::backend::claude::hook::{Access, Occasion, Report};
+use runner::backend::hook::{BoardAccess, HookInput, Report};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
@@ -32,10 +32,10 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
     // Standard output holds only the answer.
     logging::start("warn");
     let text = std::fs::read_to_string(mcp_config).map_err(CliError::io(format!("read {}", mcp_config.display())))?;
-    let access = Access::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
+    let access = BoardAccess::read(&text).map_err(|source| CliError::InvalidHookInput { what: mcp_config.display().to_string(), source })?;
     let mut given = String::new();
     std::io::stdin().read_to_string(&mut given).map_err(CliError::io("read the hook input"))?;
-    let occasion = Occasion::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
+    let occasion = HookInput::read(&given).map_err(|source| CliError::InvalidHookInput { what: "standard input".to_owned(), source })?;
     if let Some(refusal) = hook_response(&access, &occasion, TIMEOUTS).await {
         output::line(refusal);
     }
@@ -43,9 +43,9 @@ pub(crate) async fn run(mcp_config: &Path) -> Result<(), CliError> {
 }
 
 /// The answer for Claude Code, if it needs one.
-async fn hook_response(access: &Access, occasion: &Occasion, timeouts: HookTimeouts) -> Option<Value> {
+async fn hook_response(access: &BoardAccess, occasion: &HookInput, timeouts: HookTimeouts) -> Option<Value> {
     let report = occasion.report()?;
-    let withdrawal = occasion.withdrawal();
+    let withdrawal = occasion.cancel_report();
     let error = report_to_board(access, report, if withdrawal.is_some() { timeouts.start } else { timeouts.end }).await.err()?;
     match (&error, withdrawal) {
         // The start may have been counted, but no helper starts.
@@ -60,7 +60,7 @@ async fn hook_response(access: &Access, occasion: &Occasion, timeouts: HookTimeo
     occasion.refusal(&error.to_string())
 }
 
-async fn report_to_board(access: &Access, report: Report, timeout: Duration) -> Result<String, CallError> {
+async fn report_to_board(access: &BoardAccess, report: Report, timeout: Duration) -> Result<String, CallError> {
     let Report { status, task_description, result, tool_use_id, call_id } = report;
     let result = result.unwrap_or_default();
     let arguments = json!({"task_description": task_description, "status": status, "result": result, "tool_use_id": tool_use_id});
@@ -77,15 +77,15 @@ mod tests {
 
     async fn without_a_board(moment: &str) -> Option<Value> {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        hook_response(&access, &Occasion::read(&given.to_string()).unwrap(), HookTimeouts { start: SHORT, end: SHORT }).await
+        hook_response(&access, &HookInput::read(&given.to_string()).unwrap(), HookTimeouts { start: SHORT, end: SHORT }).await
     }
 
     /// Runs the hook against a board that receives reports but never responds. Returns the reports.
     async fn reports_to_silent_board(moment: &str) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
-        let access = Access { database: folder.path().join("board.db"), token: "t".to_owned() };
+        let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
         let board = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", board.local_addr().unwrap());
         let file = ::mcp::server_file::ServerFile { url, epoch: "e".to_owned(), pid: std::process::id() };
@@ -110,7 +110,7 @@ mod tests {
             }
         };
         let given = json!({"hook_event_name": moment, "tool_name": "Agent", "tool_use_id": "toolu_1", "tool_input": {"description": "Look"}});
-        let occasion = Occasion::read(&given.to_string()).unwrap();
+        let occasion = HookInput::read(&given.to_string()).unwrap();
         tokio::select! {
             () = listening => {}
             _ = hook_response(&access, &occasion, HookTimeouts { start: SHORT, end: SHORT }) => {}

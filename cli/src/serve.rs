@@ -76,7 +76,11 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     tokio::spawn(reload.run());
     announce(&url, &sign_in, options);
 
-    let ended = run_until_first_exit(api::serve(listener, router, shutdown.clone()), runner, &shutdown).await;
+    let board = async {
+        api::serve(listener, router, shutdown.clone()).await;
+        Ok(())
+    };
+    let ended = run_until_first_exit(board, runner, &shutdown).await;
     let removed = server_file::remove(&config.db_path, &server);
     ended?;
     Ok(removed?)

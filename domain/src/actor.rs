@@ -17,7 +17,7 @@ pub enum Actor {
     Agent(String),
 }
 
-string_schema!(Actor, "Actor", "coder-TASK-012");
+string_schema!(Actor, "Actor", "Participant that acted: `human`, `runner`, or the name of an agent.", "coder-TASK-012", min_length = 1);
 
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

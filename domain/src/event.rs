@@ -44,8 +44,9 @@ pub struct Envelope {
     pub project: Option<Project>,
 }
 
+// Kinds are matched as `tt`, because the OpenAPI derive does not see a literal that a macro passes on as `literal`.
 macro_rules! events {
-    ($($(#[$doc:meta])* $variant:ident $kind:literal { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })+) => {
+    ($($(#[$doc:meta])* $variant:ident $kind:tt { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })+) => {
         /// What happened.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
         #[serde(tag = "kind")]

@@ -25,7 +25,13 @@ macro_rules! id {
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
-        string_schema!($name, stringify!($name), concat!($prefix, "-001"));
+        string_schema!(
+            $name,
+            stringify!($name),
+            concat!("Id of ", $kind, "."),
+            concat!($prefix, "-001"),
+            pattern = concat!("^", $prefix, "-[0-9]{3,12}$")
+        );
 
         impl $name {
             /// The prefix before the dash.

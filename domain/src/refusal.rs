@@ -108,6 +108,20 @@ pub enum Refusal {
     MinionLimit { agent: String, problem: String },
 }
 
+/// The kind of a refusal, which each protocol maps to a code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    NotFound,
+    /// The caller is unknown.
+    Unauthorized,
+    /// The caller may not do it; another one might.
+    Forbidden,
+    /// The request conflicts with something that exists.
+    Conflict,
+    /// A value is invalid, or the state of the board does not allow it.
+    Unprocessable,
+}
+
 impl Refusal {
     pub fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into(), hint: hint.into() }
@@ -163,6 +177,56 @@ impl Refusal {
             Self::NotATarget { .. } => "not-asked",
             Self::GoalUnfinished { .. } => "goal-open",
             Self::MinionLimit { .. } => "no-minion",
+        }
+    }
+
+    /// The kind of this refusal.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::NotFound { .. } => Category::NotFound,
+            Self::Unauthorized => Category::Unauthorized,
+            Self::HumanOnly { .. }
+            | Self::WrongAgentKind { .. }
+            | Self::WrongTask { .. }
+            | Self::WrongIdentity { .. }
+            | Self::NotRegistered
+            | Self::AgentLeft { .. }
+            | Self::LeadOnly { .. }
+            | Self::Untrusted { .. }
+            | Self::NotAssignee { .. }
+            | Self::NotIndependent { .. }
+            | Self::NotATarget { .. } => Category::Forbidden,
+            Self::StaleRun { .. }
+            | Self::AgentUnresponsive { .. }
+            | Self::NameTaken { .. }
+            | Self::UnreadMessages { .. }
+            | Self::HatConflict { .. }
+            | Self::AlreadyAcknowledged { .. }
+            | Self::GoalUnfinished { .. }
+            | Self::MinionLimit { .. } => Category::Conflict,
+            Self::IllegalMove { .. }
+            | Self::Invalid { .. }
+            | Self::NotClean { .. }
+            | Self::NoCommits { .. }
+            | Self::EmptyDiff { .. }
+            | Self::CommentNeeded { .. }
+            | Self::ReasonNeeded { .. }
+            | Self::EmptyPlan { .. }
+            | Self::SelfReview { .. }
+            | Self::HeadMoved { .. }
+            | Self::NothingToApprove { .. }
+            | Self::DependenciesUnfinished { .. }
+            | Self::DependencyCycle { .. }
+            | Self::RunEnding { .. }
+            | Self::NoLiveRun(_)
+            | Self::WrongStatus { .. }
+            | Self::NoQuestion { .. }
+            | Self::NoPendingPlan
+            | Self::NothingToLand { .. }
+            | Self::UnknownAgent { .. }
+            | Self::AmbiguousAgent { .. }
+            | Self::IllegalStage { .. }
+            | Self::Repository { .. } => Category::Unprocessable,
         }
     }
 

@@ -7,3 +7,4 @@ pub mod failure;
 pub mod output;
 pub mod parking;
 pub mod run;
+pub mod run_event;

@@ -20,7 +20,14 @@ pub struct Timestamp(i64);
 #[error("\"{0}\" is not a time: expected something like 2026-01-31T09:05:00.000Z")]
 pub struct InvalidTime(String);
 
-string_schema!(Timestamp, "Timestamp", "2026-01-31T09:05:00.000Z");
+string_schema!(
+    Timestamp,
+    "Timestamp",
+    "UTC time in RFC 3339 with milliseconds.",
+    "2026-01-31T09:05:00.000Z",
+    pattern = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+    format = utoipa::openapi::SchemaFormat::KnownFormat(utoipa::openapi::KnownFormat::DateTime)
+);
 
 impl Timestamp {
     /// The latest and earliest milliseconds that have a four-digit year.

@@ -1,8 +1,10 @@
 //! The macro behind every closed vocabulary: one spelling for JSON, SQL, URLs and prompts.
 
-/// An enum whose variants have one written word each, with `as_str`, `parse`, `ALL`, serde and OpenAPI agreeing on it.
+/// Declares an enum whose variants have one written word each, which `as_str`, `FromStr`, `ALL`, serde and OpenAPI share.
+///
+/// The words are matched as `tt`, because the OpenAPI derive does not see a literal that a macro passes on as `literal`.
 macro_rules! vocabulary {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:tt,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         pub enum $name {

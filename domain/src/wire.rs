@@ -53,9 +53,11 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
+    #[schema(value_type = crate::schema::Title)]
     pub title: String,
     /// The goal, for the planner.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     /// Any folder of the repository's checkout. The configuration's when missing.
     #[serde(default)]
@@ -75,8 +77,10 @@ pub struct NewProject {
 #[serde(deny_unknown_fields)]
 pub struct ProjectPatch {
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
@@ -89,17 +93,21 @@ pub struct TaskPatch {
     #[serde(default)]
     pub status: Option<Status>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     /// Why it moves. For cancelling: failed, abandoned, obsolete or duplicate. For sending back: what to change, kept as a comment.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub reason: Option<String>,
     #[serde(default)]
     pub depends_on: Option<Vec<TaskId>>,
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub model: Option<String>,
     /// With a move to done: `false` closes the task without merging its branch.
     #[serde(default)]
@@ -134,6 +142,7 @@ pub struct CommentView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextBody {
+    #[schema(value_type = crate::schema::Body)]
     pub content: String,
 }
 
@@ -142,6 +151,7 @@ pub struct TextBody {
 #[serde(deny_unknown_fields)]
 pub struct Cancel {
     /// failed, abandoned, obsolete or duplicate.
+    #[schema(value_type = crate::board::status::CancelReason)]
     pub reason: String,
 }
 

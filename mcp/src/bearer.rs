@@ -1,6 +1,6 @@
-//! A token that was shown, with the caller that it stood for then. Whoever outlives a request asks here whether it still does.
+//! A bearer token with the caller that it identified. Streams and sessions, which outlive a request, check it again.
 //!
-//! The token is kept in memory alone and written nowhere. Knows no session and no stream.
+//! The token is only kept in memory. It must not know sessions or streams.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) struct Bearer {
     pub(crate) caller: Caller,
 }
 
-// By hand: no log shows the token.
+// By hand, because no log may contain the token.
 impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bearer").field("caller", &self.caller).finish_non_exhaustive()
@@ -20,7 +20,7 @@ impl fmt::Debug for Bearer {
 }
 
 impl Bearer {
-    /// Who shows `token`; nobody when it is worth nothing.
+    /// Looks up the caller of `token`. None when it is not valid.
     ///
     /// # Errors
     /// When the store fails.
@@ -28,7 +28,7 @@ impl Bearer {
         Ok(db.caller(token).await?.map(|caller| Self { token: token.to_owned(), caller }))
     }
 
-    /// Whether the token still stands for the same caller.
+    /// Whether the token still identifies the same caller.
     ///
     /// # Errors
     /// When the store fails.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_log_shows_a_token() {
+    fn debug_output_hides_the_token() {
         let bearer = Bearer { token: "secret".to_owned(), caller: Caller::Human };
         assert_eq!(format!("{bearer:?}"), "Bearer { caller: Human, .. }");
     }

@@ -1,48 +1,58 @@
-//! The bridge: the MCP server that an agent starts (`vibe-relay mcp --task-id X`), a thin pipe to the server that owns the board.
+//! The bridge: the MCP server that an agent starts (`vibe-relay mcp --task-id X`), which passes requests on to the server of the board.
 //!
-//! It answers either era of the protocol by itself and holds no session; each call is one POST, so the server may be restarted or replaced
-//! while agents work, and one more connection listens for what changes. It opens no database, and stdout carries the protocol alone.
+//! It speaks all revisions of the protocol and holds no session. Each request is one POST, so the server may be restarted or replaced while
+//! agents work; one more connection listens for changes. It must not open a database, and writes only messages to stdout.
 
-mod ask;
+mod call_tool;
+mod lines;
 mod listen;
-mod once;
 mod post;
+mod server_call;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use domain::id::TaskId;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, ErrorCode,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext};
-use rmcp::transport::IntoTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{broadcast, watch};
 
-pub use once::{CallError, call_tool};
+pub use call_tool::{CallError, call_tool};
 
-use self::post::Kept;
+use self::lines::Lines;
+use self::listen::Change;
+use self::post::IdleConnection;
 use crate::handler::{self, REGISTER};
+use crate::resource::Uri;
 use crate::{meta, reply};
 
-/// How long the first list of tools waits for a server: what clients allow a server to start up.
-const LIST_WAIT: Duration = Duration::from_secs(20);
-/// How long a call waits for a server that is away.
-const CALL_WAIT: Duration = Duration::from_secs(120);
+/// How long a list or a resource waits for a server. Clients give up after 30 to 60 s, and then show no reason.
+const LIST_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a call waits for a server that is being restarted.
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// How many changes wait for a client that does not read them.
+const MAX_PENDING: usize = 256;
 
-/// What a bridge is started with.
+/// The arguments of a bridge.
 #[derive(Debug, Clone)]
 pub struct BridgeOptions {
-    /// The task that it works for. With a run's token it must be that run's.
+    /// The task it works for. With a run's token it must be the task of that run.
     pub task_id: Option<TaskId>,
-    /// The database of the server, beside which `server.json` is.
+    /// The database of the server; `server.json` is next to it.
     pub db_path: PathBuf,
-    /// The token of a run, an agent or a room; when missing, the person's own is read from the file `token` beside the database. Whoever
-    /// registers with a room's goes on with the one that it is given.
+    /// The token of a run or an agent, or an invite token. Without it, the human's own is read from the file `token` next to the database.
+    /// A guest that registers continues with the token that it receives.
     pub token: Option<String>,
 }
 
@@ -50,26 +60,27 @@ pub struct BridgeOptions {
 pub enum BridgeError {
     #[error("no token was given and {} could not be read ({source}): start `vibe-relay serve` once, or set VIBE_RELAY_TOKEN", path.display())]
     Token { path: PathBuf, source: std::io::Error },
-    #[error("the MCP client did not begin as the protocol says: {0}")]
+    #[error("the MCP client did not start as the protocol requires: {0}")]
     Client(#[source] Box<ServerInitializeError>),
-    #[error("{} is gone, and with it the board: there is nothing left to bridge to", folder.display())]
-    Gone { folder: PathBuf },
-    #[error("the bridge broke off: {0}")]
-    Broken(#[from] tokio::task::JoinError),
+    #[error("{} no longer exists, so there is no board to connect to", folder.display())]
+    FolderMissing { folder: PathBuf },
+    #[error("the bridge crashed: {0}")]
+    Crashed(#[from] tokio::task::JoinError),
 }
 
 /// Serves the MCP client on stdin and stdout until it closes stdin.
 ///
 /// # Errors
-/// When there is no token, the client does not speak MCP, or the folder of the database went away for good.
+/// When there is no token, the client does not speak MCP, or the folder of the database was deleted.
 pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
-    serve(options, rmcp::transport::stdio_pipes()).await
+    let (input, output) = rmcp::transport::stdio_pipes();
+    serve(options, input, output).await
 }
 
-pub(crate) async fn serve<T, E, A>(options: BridgeOptions, client: T) -> Result<(), BridgeError>
+pub(crate) async fn serve<R, W>(options: BridgeOptions, input: R, output: W) -> Result<(), BridgeError>
 where
-    T: IntoTransport<RoleServer, E, A>,
-    E: std::error::Error + Send + Sync + 'static,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
 {
     let token = match options.token {
         Some(token) => token,
@@ -81,16 +92,16 @@ where
     };
     let bridge = Arc::new(Bridge::new(options.db_path, options.task_id, token));
     let serving = async {
-        match Arc::clone(&bridge).serve(client).await {
+        match Arc::clone(&bridge).serve(Lines::new(input, output)).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(BridgeError::from),
-            // It went before it said anything.
+            // The client left before its first message.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(BridgeError::Client(Box::new(error))),
         }
     };
     tokio::select! {
         ended = serving => ended,
-        gone = bridge.listen_on() => Err(gone),
+        missing = bridge.listen_until_folder_is_missing() => Err(missing),
     }
 }
 
@@ -98,46 +109,92 @@ where
 struct Bridge {
     db_path: PathBuf,
     task_id: Option<TaskId>,
-    /// The token that it was started with.
-    first: String,
-    /// The token that it shows: the first, or the one that it was given when it registered.
+    /// The token it was started with.
+    first_token: String,
+    /// The token it uses: the first, or the one it received when it registered.
     token: watch::Sender<String>,
-    /// How often the server said that the tools changed.
-    changes: watch::Sender<u64>,
-    kept: Kept,
+    /// Changes that the server announced.
+    changes: broadcast::Sender<Change>,
+    /// The resources the client is subscribed to, with the number of subscriptions.
+    subscribed: watch::Sender<BTreeMap<String, usize>>,
+    connection: IdleConnection,
 }
 
 impl ServerHandler for Bridge {
     fn get_info(&self) -> ServerConfig {
-        handler::info(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+        handler::info(handler::capabilities())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        tokio::spawn(listen::legacy(self.changes.subscribe(), context.peer));
+        tokio::spawn(listen::forward_legacy(self.changes.subscribe(), self.subscribed.subscribe(), context.peer));
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // The transport takes away what is not offered.
+        // The transport removes what the server does not offer.
         Some(requested.clone())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        listen::modern(self.changes.subscribe(), &context).await;
+        let changes = self.changes.subscribe();
+        let resources: Vec<String> = context.accepted().resource_subscriptions.iter().flatten().cloned().collect();
+        for uri in &resources {
+            self.add_subscription(uri);
+        }
+        listen::forward_modern(changes, &resources, &context).await;
+        for uri in &resources {
+            self.remove_subscription(uri);
+        }
         Ok(())
     }
 
+    /// The server declares no prompts, so the bridge does not answer for them, nor for completions.
+    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
-        let asked = self.ask("tools/list", None, json!({"_meta": self.meta()}), LIST_WAIT);
-        let answer = tokio::select! {
-            answer = asked => answer.map_err(|away| ErrorData::internal_error(format!("{away} {}", away.hint()), None))?,
-            () = context.ct.cancelled() => return Err(cancelled()),
-        };
-        let list: ListToolsResult = serde_json::from_value(result_of(answer)?).map_err(foreign)?;
+        let list: ListToolsResult = self.forward("tools/list", None, &context).await?;
         Ok(handler::private(list.tools))
     }
 
+    async fn list_resources(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
+        self.forward("resources/list", None, &context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.forward("resources/templates/list", None, &context).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(self.read(&request.uri, &context).await?.into())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        // The server refuses a resource that the caller may not read.
+        self.read(&request.uri, &context).await?;
+        self.subscribed.send_if_modified(|subscribed| subscribed.insert(request.uri, 1).is_none());
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.remove_subscription(&request.uri);
+        Ok(())
+    }
+
     async fn call_tool(&self, request: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        // The name travels in a header as well.
+        // The name is sent in a header as well.
         if !request.name.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(handler::unknown_tool(&request.name));
         }
@@ -146,22 +203,21 @@ impl ServerHandler for Bridge {
             "arguments": request.arguments.unwrap_or_default(),
             "_meta": self.meta(),
         });
-        let asked = self.ask("tools/call", Some(&request.name), parameters, CALL_WAIT);
+        let call = self.call_server("tools/call", Some(&request.name), parameters, CALL_TIMEOUT);
         let answer = tokio::select! {
-            answer = asked => answer,
+            answer = call => answer,
             () = context.ct.cancelled() => return Err(cancelled()),
         };
         let mut result = match answer {
-            Ok(answer) => serde_json::from_value::<CallToolResult>(result_of(answer)?).map_err(foreign)?,
-            // What only the model can do something about is for the model to read.
-            Err(away) => reply::error(away.code(), &away.to_string(), &away.hint(), Value::Null),
+            Ok(answer) => serde_json::from_value::<CallToolResult>(result_of(answer)?).map_err(unexpected)?,
+            // A tool-level error reaches the model, which decides what to do.
+            Err(unavailable) => reply::error(unavailable.code(), &unavailable.to_string(), &unavailable.hint(), Value::Null),
         };
         if let (REGISTER, Some(token)) = (request.name.as_ref(), handler::given_token(&result)) {
             self.token.send_replace(token.to_owned());
-            self.tools_changed();
+            self.announce(Change::Tools);
         }
-        // Claude Code shows its model the structured content instead of the text where there are both, and the text is what is written
-        // for a model.
+        // Claude Code shows its model the structured content instead of the text if a result has both, and the text is written for models.
         result.structured_content = None;
         Ok(result.into())
     }
@@ -169,44 +225,99 @@ impl ServerHandler for Bridge {
 
 impl Bridge {
     fn new(db_path: PathBuf, task_id: Option<TaskId>, token: String) -> Self {
-        Self { db_path, task_id, token: watch::Sender::new(token.clone()), first: token, changes: watch::Sender::new(0), kept: Kept::default() }
+        Self {
+            db_path,
+            task_id,
+            token: watch::Sender::new(token.clone()),
+            first_token: token,
+            changes: broadcast::Sender::new(MAX_PENDING),
+            subscribed: watch::Sender::default(),
+            connection: IdleConnection::default(),
+        }
     }
 
-    /// Goes back to the first token, with which it can register again, because `refused` was worth nothing. False when that was the first.
-    fn fall_back(&self, refused: &str) -> bool {
-        if refused == self.first {
+    /// Sends a request that only reads, and returns its result.
+    async fn forward<T: DeserializeOwned>(&self, method: &str, uri: Option<&str>, context: &RequestContext<RoleServer>) -> Result<T, ErrorData> {
+        let mut parameters = json!({"_meta": self.meta()});
+        if let Some(uri) = uri {
+            parameters["uri"] = uri.into();
+        }
+        let call = self.call_server(method, uri, parameters, LIST_TIMEOUT);
+        let answer = tokio::select! {
+            answer = call => answer.map_err(|unavailable| ErrorData::internal_error(format!("{unavailable} {}", unavailable.hint()), None))?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        serde_json::from_value(result_of(answer)?).map_err(unexpected)
+    }
+
+    async fn read(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<ReadResourceResult, ErrorData> {
+        let uri = uri.parse::<Uri>()?.to_string();
+        self.forward("resources/read", Some(&uri), context).await.map_err(|mut error: ErrorData| {
+            // The SDK has a code of its own for a missing resource, which it translates for the revision of the client.
+            if error.code == ErrorCode::INVALID_PARAMS {
+                error.code = ErrorCode::RESOURCE_NOT_FOUND;
+            }
+            error
+        })
+    }
+
+    fn add_subscription(&self, uri: &str) {
+        self.subscribed.send_if_modified(|subscribed| {
+            let count = subscribed.entry(uri.to_owned()).or_default();
+            *count += 1;
+            *count == 1
+        });
+    }
+
+    fn remove_subscription(&self, uri: &str) {
+        self.subscribed.send_if_modified(|subscribed| {
+            let Some(count) = subscribed.get_mut(uri) else { return false };
+            *count -= 1;
+            *count == 0 && subscribed.remove(uri).is_some()
+        });
+    }
+
+    /// Notifies the client of a change.
+    fn announce(&self, change: Change) {
+        // Without a receiver, the client does not listen.
+        drop(self.changes.send(change));
+    }
+
+    /// Returns to the first token, with which it can register again, because `refused` was revoked. False when that was the first.
+    fn revert_to_first_token(&self, refused: &str) -> bool {
+        if refused == self.first_token {
             return false;
         }
-        let fell = self.token.send_if_modified(|token| {
+        let reverted = self.token.send_if_modified(|token| {
             let is_refused = token == refused;
             if is_refused {
-                token.clone_from(&self.first);
+                token.clone_from(&self.first_token);
             }
             is_refused
         });
-        if fell {
-            self.tools_changed();
+        if reverted {
+            self.announce(Change::Tools);
         }
         true
     }
 
-    /// What every request for the client carries: the era, a name of the bridge's own by which a repetition of it is known, and the task.
+    /// Returns the `_meta` of a request for the client: revision, idempotency key and task.
     fn meta(&self) -> Value {
-        let mut values = basics(&db::new_uuid());
+        let mut values = base_meta(&db::new_uuid());
         if let Some(task) = &self.task_id {
             values[meta::TASK_ID] = task.as_str().into();
         }
         values
     }
 
-    /// Where the database and everything else of the board is.
+    /// The folder of the database and everything else that belongs to the board.
     fn folder(&self) -> &Path {
         self.db_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 }
 
-/// What every request carries: the era, and a name by which a repetition of it is known.
-fn basics(call_id: &str) -> Value {
+/// Returns the `_meta` of every request: the revision, and the idempotency key.
+fn base_meta(call_id: &str) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": post::VERSION,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -215,7 +326,7 @@ fn basics(call_id: &str) -> Value {
     })
 }
 
-/// The result in a JSON-RPC answer, or the error that it is.
+/// Returns the result or the error of a JSON-RPC response.
 fn result_of(mut answer: Value) -> Result<Value, ErrorData> {
     if let Some(error) = answer.get_mut("error") {
         let code = error["code"].as_i64().and_then(|code| i32::try_from(code).ok()).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
@@ -225,8 +336,8 @@ fn result_of(mut answer: Value) -> Result<Value, ErrorData> {
     Ok(answer["result"].take())
 }
 
-fn foreign(error: serde_json::Error) -> ErrorData {
-    ErrorData::internal_error(format!("the board answered something that is not understood: {error}"), None)
+fn unexpected(error: serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("the board returned an unexpected result: {error}"), None)
 }
 
 fn cancelled() -> ErrorData {

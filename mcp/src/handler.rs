@@ -1,6 +1,6 @@
-//! The MCP server itself: which tools a caller sees, and the way of a call from its token to its result.
+//! Answers the requests of the protocol: lists tools for a caller, dispatches calls, reads resources.
 //!
-//! What a tool does is in `tools`, how an outcome reads in `reply`, what resources hold in `resource`, how news travel in `push`.
+//! It must not know what a tool does (`tools`), how a result is worded (`reply`) or how changes reach clients (`push`).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,13 +8,15 @@ use std::sync::atomic::Ordering;
 use db::{Caller, Db};
 use domain::id::TaskId;
 use domain::refusal::Refusal;
+use domain::team::role::Role;
 use http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Extensions, Implementation, InitializeRequestParams, InitializeResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams, CompleteResult, Extensions,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,14 +28,15 @@ use crate::notice::Notices;
 use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
 use crate::server::Identity;
+use crate::tools::definition::Standing;
 use crate::{meta, reply, tools};
 
-/// The tool that says what waits, and in whose description the alert stands.
+/// The tool that returns unread messages. Its description starts with the alert.
 pub(crate) const CHECK_INBOX: &str = "check_inbox";
-/// The tool that gives a name to whoever has none, and with it a token.
+/// The tool that gives a name and a token to a guest.
 pub(crate) const REGISTER: &str = "register";
 
-/// Cheap to clone: the transport makes one for every request and session.
+/// Cheap to clone, because the transport clones it for every request and session.
 #[derive(Debug, Clone)]
 pub(crate) struct Handler(Arc<Inner>);
 
@@ -47,14 +50,26 @@ struct Inner {
 }
 
 impl Handler {
-    /// With `shutdown`, or with the last clone, nobody is told anything any more.
+    /// Creates the handler. Notifications stop at `shutdown`, or when the last clone is dropped.
     pub(crate) fn new(db: Db, push: Arc<Push>, shutdown: &CancellationToken) -> Self {
         let end = shutdown.child_token();
         push.start(db.clone(), end.clone());
         Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), push, _end: end.drop_guard() }))
     }
 
-    /// Carries a call out for a caller that may make it, and takes care that a session acts as who it registered as.
+    /// Looks up what an external agent is trusted with. Its list is shorter if that fails, but its calls work.
+    async fn standing(&self, caller: &Caller) -> Standing {
+        let Caller::Agent(agent) = caller else { return Standing::default() };
+        match self.0.db.agent(&agent.project_id, &agent.name).await {
+            Ok(agent) => Standing { is_trusted: agent.trusted, is_lead: agent.trusted && agent.roles.contains(&Role::Lead) },
+            Err(error) => {
+                tracing::warn!(%error, ?caller, "the roles of an agent could not be read");
+                Standing::default()
+            }
+        }
+    }
+
+    /// Carries out a call if the caller may make it. A session acts as the agent that it registers as.
     async fn carry_out(
         &self,
         caller: Caller,
@@ -65,13 +80,13 @@ impl Handler {
             Ok(scope) => scope,
             Err(refusal) => return Ok(reply::refused(&refusal).into()),
         };
-        if !tools::may(&caller, &request.name) {
+        if !tools::is_allowed(&caller, &request.name) {
             return Ok(reply::refused(&tools::refusal(&caller, &request.name)).into());
         }
-        if let Err(refusal) = tools::claim(&caller, &request.name, request.arguments.as_ref()) {
+        if let Err(refusal) = tools::check_identity(&caller, &request.name, request.arguments.as_ref()) {
             return Ok(reply::refused(&refusal).into());
         }
-        let call_id = meta::call_id(&context.meta).map(|id| call::remembered_as(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
+        let call_id = meta::call_id(&context.meta).map(|id| call::idempotency_key(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
         let caller = caller.with_call_id(call_id);
         let session = identity(&context.extensions)?.session.clone();
         context.extensions.insert(Call { db: self.0.db.clone(), caller: caller.clone(), scope });
@@ -81,40 +96,45 @@ impl Handler {
         if let (Some(session), Caller::Invite(_), REGISTER, Some(token)) = (session, &caller, tool.as_ref(), given_token(result))
             && let Err(error) = session.registered(&self.0.db, token).await
         {
-            tracing::warn!(%error, "a session goes on under its room's token");
+            tracing::warn!(%error, "a session was not switched to the agent that it registered as");
         }
         let inbox_was_read = tool == CHECK_INBOX && result.is_error != Some(true);
         match self.0.notices.take(&self.0.db, &caller, inbox_was_read).await {
             Ok(notices) => reply::add_notices(result, &notices),
-            Err(error) => tracing::warn!(%error, ?caller, "no notices could be read"),
+            Err(error) => tracing::warn!(%error, ?caller, "the notices could not be read"),
         }
         Ok(response)
     }
 }
 
-/// What every server of these tools says about itself, the bridge included.
+/// Describes the server, also for the bridge.
 pub(crate) fn info(capabilities: ServerCapabilities) -> ServerConfig {
     ServerConfig::new(capabilities)
         .with_server_info(Implementation::new("vibe-relay", env!("CARGO_PKG_VERSION")))
         .with_instructions(tools::INSTRUCTIONS)
 }
 
+/// Returns what the server offers in every revision, also through the bridge.
+pub(crate) fn capabilities() -> ServerCapabilities {
+    ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_resources().enable_resources_subscribe().build()
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        info(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_resources().enable_resources_subscribe().build())
+        info(capabilities())
     }
 
     async fn initialize(&self, request: InitializeRequestParams, context: RequestContext<RoleServer>) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut answer = self.negotiate_initialize(&request)?;
-        // The modern era, which never initializes, has no log messages.
+        // Revision 2026-07-28, which has no initialize, has no log messages either.
         answer.capabilities.logging = Some(rmcp::model::JsonObject::new());
         Ok(answer)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let Ok(Identity { session: Some(session), .. }) = identity(&context.extensions).cloned() else { return };
-        if session.is_told() {
+        if session.set_forwarder() {
             return;
         }
         let db = self.0.db.clone();
@@ -123,20 +143,29 @@ impl ServerHandler for Handler {
 
     #[expect(deprecated, reason = "only the earlier revisions have log messages")]
     async fn set_level(&self, request: rmcp::model::SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if let Some(session) = &identity(&context.extensions)?.session {
-            // Of all levels, only this one is above that of an alert.
-            session.silent.store(matches!(request.level, rmcp::model::LoggingLevel::Emergency), Ordering::Relaxed);
-        }
+        // Log messages are declared to sessions alone.
+        let Some(session) = &identity(&context.extensions)?.session else { return Err(ErrorData::method_not_found::<SetLevelRequestMethod>()) };
+        // Only this level is above that of an alert.
+        session.logs_disabled.store(matches!(request.level, rmcp::model::LoggingLevel::Emergency), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The server declares no prompts, so it does not answer for them, nor for completions.
+    async fn list_prompts(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         let caller = &identity(&context.extensions)?.caller;
-        let mut list = tools::seen_by(caller, &self.0.tools);
+        let mut list = tools::visible_to(caller, self.standing(caller).await, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
                 Ok(unread) => alert(tool, unread.alert()),
-                Err(error) => tracing::warn!(%error, ?caller, "a list of tools went out without its alert"),
+                Err(error) => tracing::warn!(%error, ?caller, "a list of tools was sent without its alert"),
             }
         }
         Ok(private(list))
@@ -148,7 +177,7 @@ impl ServerHandler for Handler {
             return Err(unknown_tool(&request.name));
         }
         if let Err(error) = self.0.db.record_heartbeat(&caller).await {
-            tracing::warn!(%error, ?caller, "a sign of life was lost");
+            tracing::warn!(%error, ?caller, "a heartbeat was not recorded");
         }
         self.carry_out(caller, request, context).await
     }
@@ -182,7 +211,7 @@ impl ServerHandler for Handler {
         let (uri, identity): (Uri, _) = (request.uri.parse()?, identity(&context.extensions)?);
         uri.admit(&self.0.db, &identity.caller).await.map_err(|error| uri.failed(error))?;
         if let Some(session) = &identity.session {
-            session.listener.watch(uri);
+            session.listener.add_resource(uri);
         }
         Ok(())
     }
@@ -190,12 +219,12 @@ impl ServerHandler for Handler {
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let uri: Uri = request.uri.parse()?;
         if let Some(session) = &identity(&context.extensions)?.session {
-            session.listener.forget(&uri);
+            session.listener.remove_resource(&uri);
         }
         Ok(())
     }
 
-    /// The transport takes away what is not offered. Whether the caller may see a resource is judged in [`Self::listen`].
+    /// The transport removes what the server does not offer, and [`Self::listen`] what the caller may not read.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
@@ -207,7 +236,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// The task that a call is about unless it says otherwise.
+/// Returns the task that a call is about unless its arguments name another one.
 fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option<TaskId>, Refusal> {
     let given = meta::text(&context.meta, meta::TASK_ID).and_then(|id| id.parse::<TaskId>().ok());
     match (caller, given) {
@@ -217,28 +246,28 @@ fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option
     }
 }
 
-/// Puts an alert in front of a tool's description.
+/// Inserts an alert before a tool's description.
 fn alert(tool: &mut Tool, alert: Option<String>) {
     if let Some(alert) = alert {
         tool.description = Some(format!("{alert}\n\n{}", tool.description.as_deref().unwrap_or_default()).into());
     }
 }
 
-/// The token that whoever registered was given.
+/// Returns the token in the result of `register`.
 pub(crate) fn given_token(result: &CallToolResult) -> Option<&str> {
     result.structured_content.as_ref().filter(|_| result.is_error != Some(true))?.get("token").and_then(Value::as_str)
 }
 
-/// A list of tools that only its caller may keep, and not for long: it depends on who asks.
+/// Returns a list of tools that no cache may share or keep, because it depends on the caller.
 pub(crate) fn private(tools: Vec<Tool>) -> ListToolsResult {
     ListToolsResult::with_all_items(tools).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
 }
 
 pub(crate) fn unknown_tool(name: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("there is no tool named {name}"), None)
+    ErrorData::invalid_params(format!("tool {name} does not exist"), None)
 }
 
 fn identity(extensions: &Extensions) -> Result<&Identity, ErrorData> {
     let identity = extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Identity>());
-    identity.ok_or_else(|| ErrorData::internal_error("the request came without its caller", None))
+    identity.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
 }

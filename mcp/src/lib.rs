@@ -1,13 +1,15 @@
-//! What agents can do: the board as tools of the Model Context Protocol, served at [`PATH`], and the bridge that an agent starts.
+//! Serves the board to agents as tools of the Model Context Protocol at [`PATH`], and contains the bridge that an agent starts.
 //!
-//! Who calls is decided by the bearer token, never by an argument. Knows nothing of the HTTP interface for people and starts no program.
+//! The bearer token identifies the caller, never an argument. It must not know the HTTP interface or start programs.
 
 #![forbid(unsafe_code)]
 
 mod bearer;
 mod bridge;
 mod call;
+mod format;
 mod handler;
+mod message;
 mod meta;
 mod notice;
 mod page;
@@ -17,7 +19,6 @@ mod resource;
 mod server;
 pub mod server_file;
 mod session;
-mod show;
 mod tools;
 
 pub use bridge::{BridgeError, BridgeOptions, CallError, bridge, call_tool};

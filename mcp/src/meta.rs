@@ -1,22 +1,23 @@
-//! The keys of a request's `_meta` that mean something to us. Who calls is not among them: that is the token's to say.
+//! The keys of a request's `_meta` that this server reads.
+//!
+//! The caller is not among them, because only the token identifies it.
 
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
 
-/// Claude Code's own name of the tool call.
+/// Claude Code's id of the tool call.
 pub(crate) const TOOL_USE_ID: &str = "claudecode/toolUseId";
-/// What the bridge calls a request, so that a repeated one has its effect once.
+/// The bridge's id of a request, which makes repeated requests take effect once.
 pub(crate) const CALL_ID: &str = "vibe-relay/callId";
 /// The task that the bridge was started for.
 pub(crate) const TASK_ID: &str = "vibe-relay/taskId";
 
-/// The longest call id that is taken, in bytes; a longer one counts as none.
-const CALL_ID_BYTES: usize = 200;
+/// The most bytes of a call id. A longer one is ignored.
+const MAX_CALL_ID_BYTES: usize = 200;
 
-/// What the client calls this request. A bridge's name comes first, because no two calls have the same; clients that count anew in each turn
-/// give one name to many.
+/// Returns the client's id of the request. The bridge's id is preferred, because clients may restart their ids in each turn.
 pub(crate) fn call_id(meta: &RequestMetaObject) -> Option<&str> {
-    text(meta, CALL_ID).or_else(|| text(meta, TOOL_USE_ID)).filter(|id| !id.is_empty() && id.len() <= CALL_ID_BYTES)
+    text(meta, CALL_ID).or_else(|| text(meta, TOOL_USE_ID)).filter(|id| !id.is_empty() && id.len() <= MAX_CALL_ID_BYTES)
 }
 
 pub(crate) fn text<'a>(meta: &'a RequestMetaObject, key: &str) -> Option<&'a str> {

@@ -1,7 +1,7 @@
-//! Notices: what an agent should know and did not ask for, at the end of its next tool result.
+//! Notices: hints appended to an agent's next tool result, because nothing else reaches a model during a turn.
 //!
-//! Nothing else reaches a model in the middle of a turn. What was said is remembered in memory alone, and said again when a call is
-//! repeated: after a restart something may be said twice, never not at all.
+//! The position of each agent is only kept in memory, so after a restart a notice may repeat, but none is lost. It must not know any tool
+//! except the one that reads the inbox.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,25 +18,25 @@ use serde::Serialize;
 use crate::handler::CHECK_INBOX;
 use crate::push::stream::unread;
 
-/// How many comments are told at once; the thread holds the others.
-const MOST: usize = 5;
-/// How much of a comment is told, in characters.
-const EXCERPT: usize = 300;
-/// How many agents are remembered. Far more than can be at work; who was told longest ago goes first.
-const AGENTS: usize = 256;
+/// The most comments in one result. The thread has the others.
+const MAX_COMMENTS: usize = 5;
+/// The most characters of a comment.
+const MAX_EXCERPT: usize = 300;
+/// The most agents whose position is kept, which is far more than can run. The oldest is dropped first.
+const MAX_TRACKED: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Notice {
-    /// Somebody else wrote in the thread of the run's task.
+    /// Another author commented on the run's task.
     Comment { task: TaskId, author_role: AuthorRole, content: String },
-    /// The person wrote to this run itself.
+    /// The human sent a message to this run.
     Message { content: String },
-    /// More comments than are told at once.
+    /// More comments than fit.
     More { task: TaskId, count: usize },
-    /// Messages that the agent has not been given.
+    /// Messages that were not delivered to the agent.
     Unread { count: u32, from: Vec<String> },
-    /// The person ended this run.
+    /// The human stopped this run.
     Stopped,
 }
 
@@ -44,67 +44,66 @@ impl Notice {
     pub(crate) fn sentence(&self) -> String {
         match self {
             Self::Comment { task, author_role, content } => format!("new comment by {author_role} on {task}: {content}"),
-            Self::Message { content } => format!("message from the person: {content}"),
+            Self::Message { content } => format!("message from the human: {content}"),
             Self::More { task, count } => format!("{count} more new comments: call get_task with {task}"),
             Self::Unread { count, from } => {
                 let messages = if *count == 1 { "message" } else { "messages" };
                 format!("{count} unread {messages} from {}: call {CHECK_INBOX}", from.join(", "))
             }
-            Self::Stopped => "this run was stopped by the person: end your turn now".to_owned(),
+            Self::Stopped => "the human stopped this run: end your turn now".to_owned(),
         }
     }
 }
 
-/// A place in the log, the newest comment by then, and what waited in the inbox.
+/// A position in the log, with the newest comment and the unread messages at that time.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct Position {
     seq: Seq,
-    /// None before the agent was told anything.
+    /// None before the agent's first notice.
     comment: Option<u64>,
     unread: Unread,
 }
 
-/// Up to where an agent has been told.
+/// The position up to which an agent got notices.
 #[derive(Debug)]
-struct Told {
-    /// Before its last call: where a repetition of that call, whose answer was lost, begins again.
-    before: Seen,
-    now: Seen,
+struct NoticeCursor {
+    /// The position before its last call, for a repetition of that call after its answer was lost.
+    before: Position,
+    now: Position,
     call: Option<String>,
 }
 
-/// Whom notices are for.
+/// The agent that notices are for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Reader {
+enum Recipient {
     Run(u64),
     Agent(ProjectId, String),
 }
 
-/// What each agent has been told.
+/// The positions of all agents.
 #[derive(Debug, Default)]
-pub(crate) struct Notices(Mutex<HashMap<Reader, Told>>);
+pub(crate) struct Notices(Mutex<HashMap<Recipient, NoticeCursor>>);
 
 impl Notices {
-    /// What happened around the caller since it was last told, for a result that it gets now. The person looks at the board.
+    /// Returns the notices for the caller's current result. The human gets none, because the board shows everything.
     ///
-    /// `inbox_was_read`: the result is itself what waited in the caller's inbox.
+    /// `inbox_was_read`: the result contains the caller's unread messages.
     pub(crate) async fn take(&self, db: &Db, caller: &Caller, inbox_was_read: bool) -> db::Result<Vec<Notice>> {
         let (reader, call) = match caller {
-            Caller::Run(run) => (Reader::Run(run.run_id.number()), run.call_id.clone()),
-            Caller::Agent(agent) => (Reader::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
+            Caller::Run(run) => (Recipient::Run(run.run_id.number()), run.call_id.clone()),
+            Caller::Agent(agent) => (Recipient::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
             Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(Vec::new()),
         };
         let before = self.before(&reader, call.as_deref());
-        let mut now = Seen { seq: db.latest(), ..before.clone() };
+        let mut now = Position { seq: db.latest(), ..before.clone() };
         let mut notices = Vec::new();
         let is_news = now.seq != before.seq;
         if let (true, Caller::Run(run)) = (is_news, caller) {
-            let Some(news) = around(db, run, &mut now).await? else { return Ok(Vec::new()) };
+            let Some(news) = thread_notices(db, run, &mut now).await? else { return Ok(Vec::new()) };
             notices = news;
         }
         if inbox_was_read {
-            // The answer is what would be told. Whatever waits after it is new, also what came since the answer was made: the next call
-            // looks again.
+            // The result contains the messages. The next call looks again, because others may have arrived since.
             now.unread = Unread::default();
             now.seq = before.seq;
         } else {
@@ -115,33 +114,33 @@ impl Notices {
                 notices.insert(0, Notice::Unread { count: now.unread.count, from: now.unread.senders.clone() });
             }
         }
-        self.remember(reader, Told { before, now, call });
+        self.remember(reader, NoticeCursor { before, now, call });
         Ok(notices)
     }
 
-    fn before(&self, reader: &Reader, call: Option<&str>) -> Seen {
+    fn before(&self, reader: &Recipient, call: Option<&str>) -> Position {
         let told = self.told();
-        let Some(told) = told.get(reader) else { return Seen::default() };
+        let Some(told) = told.get(reader) else { return Position::default() };
         let repeated = call.is_some() && told.call.as_deref() == call;
         if repeated { told.before.clone() } else { told.now.clone() }
     }
 
-    fn remember(&self, reader: Reader, now: Told) {
+    fn remember(&self, reader: Recipient, now: NoticeCursor) {
         let mut told = self.told();
         told.insert(reader, now);
-        if told.len() > AGENTS {
+        if told.len() > MAX_TRACKED {
             let oldest = told.iter().min_by_key(|(_, told)| told.now.seq).map(|(reader, _)| reader.clone());
             told.retain(|reader, _| Some(reader) != oldest.as_ref());
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, HashMap<Reader, Told>> {
+    fn told(&self) -> MutexGuard<'_, HashMap<Recipient, NoticeCursor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is new in the thread of a run's task; nothing at all for a run that is over, whose refusal says all that it may know.
-async fn around(db: &Db, caller: &RunCaller, seen: &mut Seen) -> db::Result<Option<Vec<Notice>>> {
+/// Returns the notices about the run's task. None for a run that has ended, whose refusal says enough.
+async fn thread_notices(db: &Db, caller: &RunCaller, seen: &mut Position) -> db::Result<Option<Vec<Notice>>> {
     let run = db.run(&caller.run_id).await?;
     if !run.is_live() {
         return Ok(None);
@@ -152,20 +151,20 @@ async fn around(db: &Db, caller: &RunCaller, seen: &mut Seen) -> db::Result<Opti
     Ok(Some(news(&run, &comments, &messages, told)))
 }
 
-/// What is new for `run`, which has been told of the comments up to number `told`, or of those that were there when it began.
+/// Returns the notices for `run`, which has seen the comments up to number `told`, or those written before it started.
 fn news(run: &Run, comments: &[Comment], messages: &[String], told: Option<u64>) -> Vec<Notice> {
     let is_new = |comment: &&Comment| match told {
         Some(told) => comment.id.number() > told,
         None => comment.created_at > run.started_at,
     };
     let new: Vec<&Comment> = comments.iter().filter(is_new).filter(|comment| comment.run_id.as_ref() != Some(&run.id)).collect();
-    let left_out = new.len().saturating_sub(MOST);
+    let left_out = new.len().saturating_sub(MAX_COMMENTS);
     let mut notices: Vec<Notice> = new
         .into_iter()
         .skip(left_out)
         .map(|comment| {
-            let content = excerpt(&comment.content, EXCERPT);
-            // A message to the run joins the thread too; it is told once, as what it is.
+            let content = excerpt(&comment.content, MAX_EXCERPT);
+            // A message to the run is a comment as well, and it is announced once, as a message.
             if comment.author_role == AuthorRole::Human && messages.contains(&comment.content) {
                 Notice::Message { content }
             } else {

@@ -1,7 +1,7 @@
-//! Push: who is to be told at once that something changed. One task reads the log for everybody who listens.
+//! Decides which listeners are notified of a change. One task reads the event log for all of them.
 //!
-//! Knows nothing of streams and eras: whoever holds a [`Listener`] passes its news on. News say what changed, never how it is now, and
-//! what was not passed on yet is kept once, so a slow listener costs nobody else anything.
+//! It must not know streams or protocol revisions: the owner of a [`Listener`] forwards its changes. Changes say what changed, not the new
+//! value, and each is kept once until it is forwarded, so a slow listener delays nobody.
 
 pub(crate) mod stream;
 
@@ -21,28 +21,27 @@ use crate::resource::Uri;
 
 /// How many events are read from the log at once.
 const PAGE: u32 = 500;
-/// How long after a look into the log the next one waits: what is committed meanwhile is read at once. Short beside the 10 ms within which
-/// an agent is to be told, long beside a commit.
-const REST: Duration = Duration::from_millis(2);
+/// The pause between two reads of the log, so that one read covers several commits. Agents must be notified within 10 ms.
+const BATCH_DELAY: Duration = Duration::from_millis(2);
 
-/// Everybody who listens.
+/// All listeners.
 #[derive(Debug, Default)]
 pub(crate) struct Push {
     listeners: Mutex<Vec<Weak<Listener>>>,
 }
 
 impl Push {
-    /// Somebody who listens for as long as the answer is kept.
+    /// Adds a listener, which is removed when the returned value is dropped.
     pub(crate) fn listener(&self, caller: &Caller) -> Arc<Listener> {
         let listener = Arc::new(Listener::default());
-        listener.is_now(caller);
+        listener.set_caller(caller);
         let mut listeners = self.listeners();
         listeners.retain(|listener| listener.strong_count() > 0);
         listeners.push(Arc::downgrade(&listener));
         listener
     }
 
-    /// Tells everybody what is new, from now until `end`.
+    /// Starts the task that notifies listeners until `end`.
     pub(crate) fn start(self: &Arc<Self>, db: Db, end: CancellationToken) {
         let push = Arc::clone(self);
         let mut wake = db.subscribe();
@@ -54,10 +53,10 @@ impl Push {
                     woken = wake.changed() => if woken.is_err() { return },
                 }
                 if let Err(error) = push.catch_up(&db, &mut seq).await {
-                    // The next commit wakes it again.
-                    tracing::warn!(%error, "listeners could not be told what is new");
+                    // The next commit triggers another attempt.
+                    tracing::warn!(%error, "listeners could not be notified of changes");
                 }
-                sleep(REST).await;
+                sleep(BATCH_DELAY).await;
             }
         });
     }
@@ -73,7 +72,7 @@ impl Push {
             *seq = last.seq;
             let listeners: Vec<Arc<Listener>> = self.listeners().iter().filter_map(Weak::upgrade).collect();
             for listener in listeners {
-                listener.hear(&events);
+                listener.apply_events(&events);
             }
         }
     }
@@ -83,18 +82,18 @@ impl Push {
     }
 }
 
-/// What changed for a listener since it was last asked.
+/// The changes that a listener has not forwarded yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct News {
-    /// Its inbox, and with it the description of a tool.
+pub(crate) struct PendingChanges {
+    /// Its inbox changed, and with it the description of `check_inbox`.
     pub(crate) inbox: bool,
-    /// Its tools, because it is somebody else now.
+    /// Its tools changed, because it acts as another caller now.
     pub(crate) tools: bool,
-    /// Which of the resources that it watches.
+    /// The changed resources among those it is subscribed to.
     pub(crate) resources: BTreeSet<Uri>,
 }
 
-/// Who is told, and of what.
+/// A client that is notified of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
@@ -103,57 +102,57 @@ pub(crate) struct Listener {
 
 #[derive(Debug, Default)]
 struct State {
-    /// In whose name it listens: nobody's until it registered.
-    who: Option<(ProjectId, String)>,
-    watched: BTreeSet<Uri>,
-    news: News,
+    /// The participant whose inbox it follows; none before it registers.
+    participant: Option<(ProjectId, String)>,
+    resources: BTreeSet<Uri>,
+    changes: PendingChanges,
 }
 
 impl Listener {
-    /// From now on it listens in this caller's name. The person reads messages on the board's own page.
-    pub(crate) fn is_now(&self, caller: &Caller) {
-        self.state().who = match caller {
+    /// Follows the inbox of this caller from now on. The human reads messages on the board's page.
+    pub(crate) fn set_caller(&self, caller: &Caller) {
+        self.state().participant = match caller {
             Caller::Run(_) | Caller::Agent(_) => caller.project().cloned().zip(caller.name()),
             Caller::Human | Caller::Runner | Caller::Invite(_) => None,
         };
     }
 
-    pub(crate) fn watch(&self, uri: Uri) {
-        self.state().watched.insert(uri);
+    pub(crate) fn add_resource(&self, uri: Uri) {
+        self.state().resources.insert(uri);
     }
 
-    pub(crate) fn forget(&self, uri: &Uri) {
-        self.state().watched.remove(uri);
+    pub(crate) fn remove_resource(&self, uri: &Uri) {
+        self.state().resources.remove(uri);
     }
 
-    /// Adds to what it is told next.
-    pub(crate) fn tell(&self, change: impl FnOnce(&mut News)) {
-        change(&mut self.state().news);
+    /// Adds a change and wakes the task that forwards it.
+    pub(crate) fn notify(&self, change: impl FnOnce(&mut PendingChanges)) {
+        change(&mut self.state().changes);
         self.wake.notify_one();
     }
 
-    /// Waits for news and takes them. One at a time may wait.
-    pub(crate) async fn news(&self) -> News {
+    /// Waits for changes and takes them. Only one task may wait at a time.
+    pub(crate) async fn changes(&self) -> PendingChanges {
         loop {
-            let news = std::mem::take(&mut self.state().news);
-            if news != News::default() {
-                return news;
+            let changes = std::mem::take(&mut self.state().changes);
+            if changes != PendingChanges::default() {
+                return changes;
             }
             self.wake.notified().await;
         }
     }
 
-    fn hear(&self, events: &[Envelope]) {
+    fn apply_events(&self, events: &[Envelope]) {
         let mut state = self.state();
-        let State { who, watched, news } = &mut *state;
+        let State { participant, resources, changes } = &mut *state;
         for event in events {
-            if who.as_ref().is_some_and(|(project, name)| changes_inbox(event, project, name)) {
-                news.inbox = true;
-                news.resources.extend(watched.get(&Uri::Inbox).cloned());
+            if participant.as_ref().is_some_and(|(project, name)| changes_inbox(event, project, name)) {
+                changes.inbox = true;
+                changes.resources.extend(resources.get(&Uri::Inbox).cloned());
             }
-            news.resources.extend(Uri::changed_by(event).filter(|uri| watched.contains(uri)));
+            changes.resources.extend(Uri::changed_by(event).filter(|uri| resources.contains(uri)));
         }
-        if *news != News::default() {
+        if *changes != PendingChanges::default() {
             self.wake.notify_one();
         }
     }
@@ -163,7 +162,7 @@ impl Listener {
     }
 }
 
-/// Whether somebody has more or less to read than before the event. A sender is not told of its own broadcast.
+/// Whether the event changes what a participant has to read. A sender is not notified of its own broadcast.
 fn changes_inbox(event: &Envelope, project: &ProjectId, name: &str) -> bool {
     event.project_id.as_ref() == Some(project)
         && match &event.event {

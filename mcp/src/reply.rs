@@ -1,6 +1,6 @@
-//! The only place that words an outcome for a model: what was done, or what was refused and the next legal step.
+//! Turns the outcome of a call into a result for the model: what was done, or what was refused and the next legal step.
 //!
-//! An agent's mistake is always a tool-level error, which the model reads; protocol errors are shown to it as opaque failures.
+//! An agent's mistake is always a tool-level error, because clients hide the text of protocol errors. It must not know any tool.
 
 use db::Error;
 use domain::refusal::Refusal;
@@ -10,37 +10,37 @@ use serde_json::{Value, json};
 
 use crate::notice::Notice;
 
-/// What a tool did, as text for the model and as JSON for programs.
+/// The answer of a tool, as text for the model and as JSON for programs.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
     /// Always an object.
     pub(crate) data: Value,
-    /// What the reader must know beside a text that is JSON: a block of its own.
-    pub(crate) aside: Option<String>,
+    /// A second text block, because the first is JSON.
+    pub(crate) note: Option<String>,
 }
 
 impl Answer {
     pub(crate) fn new(text: impl Into<String>, data: Value) -> Self {
-        Self { text: text.into(), data, aside: None }
+        Self { text: text.into(), data, note: None }
     }
 
-    pub(crate) fn with_aside(mut self, aside: Option<String>) -> Self {
-        self.aside = aside;
+    pub(crate) fn with_note(mut self, note: Option<String>) -> Self {
+        self.note = note;
         self
     }
 }
 
-/// Why a tool did nothing.
+/// Why a tool failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments have another shape than the tool's schema says.
+    /// The arguments do not fit the tool's schema.
     Arguments {
         field: Option<String>,
         problem: String,
     },
     Store(Error),
-    /// Something in this program gave way.
+    /// A task of this program failed.
     Broken(String),
 }
 
@@ -68,19 +68,19 @@ impl From<tokio::task::JoinError> for Failure {
     }
 }
 
-/// The result of `tool`.
+/// Returns the result of `tool`.
 pub(crate) fn result(tool: &str, outcome: Result<Answer, Failure>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
-            let blocks = [answer.text].into_iter().chain(answer.aside).map(ContentBlock::text);
+            let blocks = [answer.text].into_iter().chain(answer.note).map(ContentBlock::text);
             let mut result = CallToolResult::success(blocks.collect());
             result.structured_content = Some(answer.data);
             result
         }
         Err(Failure::Arguments { field, problem }) => {
             let detail = match field {
-                Some(field) => format!("the argument {field} was not taken: {problem}"),
-                None => format!("the arguments were not taken: {problem}"),
+                Some(field) => format!("the argument {field} is invalid: {problem}"),
+                None => format!("the arguments are invalid: {problem}"),
             };
             error("invalid", &detail, &format!("Correct it and call {tool} again."), Value::Null)
         }
@@ -98,11 +98,11 @@ pub(crate) fn refused(refusal: &Refusal) -> CallToolResult {
 
 fn failed(tool: &str, failure: &str) -> CallToolResult {
     tracing::error!(tool, failure, "a tool failed");
-    let hint = format!("Call {tool} once more. If it fails again, end your turn: the board is not in order, and your work is safe in its folder.");
-    error("storage", &format!("the board could not do it: {failure}"), &hint, Value::Null)
+    let hint = format!("Call {tool} once more. If it fails again, end your turn. Your files are safe.");
+    error("storage", &format!("the board failed: {failure}"), &hint, Value::Null)
 }
 
-/// A tool-level error: a sentence and the next legal step.
+/// Returns a tool-level error with the next legal step.
 pub(crate) fn error(code: &str, detail: &str, hint: &str, allowed: Value) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{}.\nNext: {hint}", detail.trim_end_matches('.')))]);
     let mut data = json!({"code": code, "detail": detail, "hint": hint});
@@ -113,7 +113,7 @@ pub(crate) fn error(code: &str, detail: &str, hint: &str, allowed: Value) -> Cal
     result
 }
 
-/// Adds what happened meanwhile to the end of a result.
+/// Appends notices to a result.
 pub(crate) fn add_notices(result: &mut CallToolResult, notices: &[Notice]) {
     if notices.is_empty() {
         return;

@@ -1,6 +1,6 @@
-//! Resources: what a client can read, and be told of when it changes: the caller's inbox, a project's board, a task.
+//! The resources that a client can read and subscribe to: the caller's inbox, the board of a project, a task.
 //!
-//! They only read, and show nobody what the tools would not; a long one is cut where a tool begins a new page. How a change reaches a client is in `push` and `handler`.
+//! They show no more than the tools do, and long ones are cut after one page. It must not know how changes reach clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ const JSON: &str = "application/json";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Uri {
-    /// What waits for the caller to be read.
+    /// The caller's unread messages.
     Inbox,
     Board(ProjectId),
     Task(TaskId),
@@ -47,12 +47,12 @@ impl FromStr for Uri {
             Some(("task", task)) => task.parse().ok().map(Self::Task),
             _ => None,
         };
-        parsed.ok_or_else(|| unknown(given, "There are vibe-relay://inbox, vibe-relay://board/PROJ-001 and vibe-relay://task/TASK-001."))
+        parsed.ok_or_else(|| unknown(given, "Use vibe-relay://inbox, vibe-relay://board/PROJ-001 or vibe-relay://task/TASK-001."))
     }
 }
 
 impl Uri {
-    /// The resources that read otherwise after an event, inboxes aside.
+    /// Returns the resources that an event changes, except inboxes.
     pub(crate) fn changed_by(event: &Envelope) -> impl Iterator<Item = Self> {
         let shown = event.card.is_some() || event.project.is_some();
         let board = event.project_id.clone().filter(|_| shown).map(Self::Board);
@@ -60,26 +60,26 @@ impl Uri {
         board.into_iter().chain(task)
     }
 
-    /// What the resource holds for the caller.
+    /// Returns the contents of the resource for the caller.
     ///
     /// # Errors
-    /// When it is not there for the caller, which may be because it belongs to others.
+    /// When it does not exist or belongs to another project.
     pub(crate) async fn read(&self, db: &Db, caller: &Caller) -> Result<ReadResourceResult, ErrorData> {
         let text = self.value(db, caller).await.map_err(|error| self.failed(error))?.to_string();
         let contents = ResourceContents::text(text, self.to_string()).with_mime_type(JSON);
         Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
-    /// Whether the resource is there for the caller, who may then be told that it changed.
+    /// Checks that the caller may read the resource and be notified of its changes.
     ///
     /// # Errors
-    /// When it is not, which may be because it belongs to others.
+    /// When it does not exist or belongs to another project.
     pub(crate) async fn admit(&self, db: &Db, caller: &Caller) -> db::Result<()> {
         db.require_active_reader(caller).await?;
         match self {
             Self::Inbox => match caller {
                 Caller::Run(_) | Caller::Agent(_) => Ok(()),
-                Caller::Human | Caller::Runner => Err(Refusal::not_found("inbox", "of the person").into()),
+                Caller::Human | Caller::Runner => Err(Refusal::not_found("inbox", "of the human").into()),
                 Caller::Invite(_) => Err(Refusal::NotRegistered.into()),
             },
             Self::Board(project) => {
@@ -103,13 +103,13 @@ impl Uri {
                 Ok(value)
             }
             Self::Task(task) => {
-                let (comments, older) = page::newest(db.comments(task).await?.into_iter().map(|comment| json!(comment)).collect());
+                let (comments, older) = page::newest_that_fit(db.comments(task).await?.into_iter().map(|comment| json!(comment)).collect());
                 Ok(json!({"task": db.card(task).await?, "comments": comments, "older_comments": older}))
             }
         }
     }
 
-    /// What went wrong, in words for a client.
+    /// Turns a failure into an error for the client.
     pub(crate) fn failed(&self, error: Error) -> ErrorData {
         match error {
             Error::Refused(refusal) => unknown(&self.to_string(), &format!("{refusal}. {}", refusal.hint())),
@@ -121,7 +121,7 @@ impl Uri {
     }
 }
 
-/// Refuses what belongs to other projects as if it did not exist; before it registered, nothing exists for anybody.
+/// Refuses a resource of another project as if it did not exist. A guest that has not registered sees none.
 fn within(caller: &Caller, project: &ProjectId, kind: &'static str, name: impl fmt::Display) -> db::Result<()> {
     match (caller, caller.project()) {
         (Caller::Invite(_), _) => Err(Refusal::NotRegistered.into()),
@@ -131,10 +131,10 @@ fn within(caller: &Caller, project: &ProjectId, kind: &'static str, name: impl f
 }
 
 fn unknown(uri: &str, hint: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("there is no resource {uri} for you. {hint}"), Some(json!({"uri": uri})))
+    ErrorData::resource_not_found(format!("the resource {uri} does not exist for you. {hint}"), Some(json!({"uri": uri})))
 }
 
-/// What the caller can read without knowing an id.
+/// Lists the resources of the caller.
 ///
 /// # Errors
 /// When the store fails.
@@ -143,8 +143,9 @@ pub(crate) async fn list(db: &Db, caller: &Caller) -> Result<ListResourcesResult
         let uri = Uri::Board(project.clone());
         Resource::new(uri.to_string(), format!("board of {project}")).with_description("The project with all its tasks.").with_mime_type(JSON)
     };
-    let inbox =
-        Resource::new(Uri::Inbox.to_string(), "inbox").with_description("How many messages wait for you, and from whom.").with_mime_type(JSON);
+    let inbox = Resource::new(Uri::Inbox.to_string(), "inbox")
+        .with_description("The number of your unread messages, and their senders.")
+        .with_mime_type(JSON);
     let resources = match caller {
         Caller::Run(_) | Caller::Agent(_) => [inbox].into_iter().chain(caller.project().map(board)).collect(),
         Caller::Human | Caller::Runner => {
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_they_are_written() {
+    fn uris_round_trip() {
         for uri in [Uri::Inbox, Uri::Board(ProjectId::new(1)), Uri::Task(TaskId::new(12))] {
             assert_eq!(uri.to_string().parse::<Uri>().unwrap(), uri);
         }

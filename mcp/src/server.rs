@@ -1,160 +1,213 @@
-//! The door: `/mcp` over Streamable HTTP, for both eras of the protocol, behind a bearer token.
+//! Serves `/mcp` over Streamable HTTP, in all revisions of the protocol, to requests with a bearer token.
 //!
-//! Knows no tool. A request gets its caller here, from the token alone; possession of a session id proves nothing.
+//! The caller of a request comes from its token alone; a session id proves nothing. It must not know any tool.
+
+mod body;
+mod failure;
+mod origin;
+mod streams;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
 use db::{Caller, Db};
-use domain::refusal::{Refusal, TOKEN_COMMAND};
-use domain::wire::Problem;
 use futures_util::StreamExt;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::header::{AUTHORIZATION, ORIGIN};
+use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyStream, StreamBody};
 use rmcp::transport::streamable_http_server::session::SessionManager;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use self::streams::SessionStreams;
 use crate::bearer::Bearer;
 use crate::handler::Handler;
 use crate::push::{Push, stream};
 use crate::session::{Session, Sessions};
 
-/// Where the server is reached.
+/// The path of the endpoint.
 pub const PATH: &str = "/mcp";
 
 const SESSION: &str = "mcp-session-id";
 
-/// How long a legacy session lives without a request. An open stream does not count, and an agent can think for long.
-const SESSION_LIFE: Duration = Duration::from_secs(12 * 60 * 60);
+/// How long a session lives without a request. An open stream does not count, and an agent can think for long.
+const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Who sent a request, as its token says, and within which legacy session.
+/// Who sent a request, according to its token, and in which session.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
-    /// The token that came with the request itself.
+    /// The token of the request itself.
     pub(crate) bearer: Bearer,
-    /// As whom it is carried out: the bearer, or who its session registered as.
+    /// The caller it acts as: the bearer, or the agent its session registered as.
     pub(crate) caller: Caller,
     pub(crate) session: Option<Arc<Session>>,
 }
 
 #[derive(Clone)]
-struct Gate {
+struct McpState {
     db: Db,
     shutdown: CancellationToken,
     push: Arc<Push>,
-    /// The transport's sessions, which end by themselves, and what we know of them.
-    transport: Arc<LocalSessionManager>,
+    /// The transport's sessions, which end by themselves.
+    transport: Arc<SessionStreams>,
+    /// Our records of the same sessions.
     sessions: Arc<Sessions>,
 }
 
-/// The MCP server at [`PATH`], to be merged into the program's router. `shutdown` ends open streams and sessions; what is asked after
-/// that is answered with 503, which tells the bridge to ask the next server.
+/// Returns the MCP server at [`PATH`], to be merged into the program's router. `shutdown` ends open streams and sessions; later requests
+/// are answered with 503, which tells the bridge to ask the next server.
 ///
 /// # Panics
-/// Outside of a Tokio runtime: those who listen are told by a task.
+/// Outside of a Tokio runtime, because a task pushes changes to clients.
 pub fn router(db: Db, shutdown: CancellationToken) -> Router {
-    let mut transport = LocalSessionManager::default();
-    transport.session_config.keep_alive = Some(SESSION_LIFE);
-    let transport = Arc::new(transport);
-    // No web page is a client: a request that names an origin is refused. The allowed hosts are the loopback ones by default.
+    let transport = Arc::new(SessionStreams::new(SESSION_LIFETIME));
+    // The allowed hosts are the loopback names by default.
     let config = StreamableHttpServerConfig::default()
         .enforce_origin_validation()
         .with_cancellation_token(shutdown.clone())
-        // Also where sessions exist: a request of the modern era is answered with one JSON document.
+        // Its own first events would all have the id 0.
+        .with_sse_retry(None)
+        .with_max_request_body_bytes(body::MAX_BODY)
+        // Requests of the 2026-07-28 revision are answered with one JSON document.
         .with_json_response(true);
     let push = Arc::new(Push::default());
     let handler = Handler::new(db.clone(), Arc::clone(&push), &shutdown);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&transport), config);
-    let gate = Gate { db, shutdown, push, transport, sessions: Arc::default() };
-    Router::new().route_service(PATH, service).route_layer(from_fn_with_state(gate, identify))
+    let state = McpState { db, shutdown, push, transport, sessions: Arc::default() };
+    Router::new().route_service(PATH, service).route_layer(from_fn_with_state(state, authenticate))
 }
 
-async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    if gate.shutdown.is_cancelled() {
-        return unavailable();
+async fn authenticate(State(state): State<McpState>, mut request: Request, next: Next) -> Response {
+    if state.shutdown.is_cancelled() {
+        return failure::unavailable();
     }
-    let Some(token) = bearer(request.headers()) else { return unauthorized() };
-    let bearer = match Bearer::of(&gate.db, token).await {
-        Ok(Some(bearer)) => bearer,
-        Ok(None) => return unauthorized(),
-        Err(error) => return storage(&error),
+    let identity = match state.identity(request.headers()).await {
+        Ok(identity) => identity,
+        Err(response) => return response,
     };
-    let id = session_id(request.headers()).map(str::to_owned);
-    let session = id.as_deref().and_then(|id| gate.sessions.get(id));
-    let caller = match &session {
-        Some(session) if !session.is_of(&bearer) => return unknown_session(),
-        Some(session) => match session.caller(&gate.db).await {
-            Ok(Some(caller)) => caller,
-            Ok(None) => return unauthorized(),
-            Err(error) => return storage(&error),
+    if origin::is_own(request.headers()) {
+        request.headers_mut().remove(ORIGIN);
+    }
+    let session = identity.session.clone();
+    request.extensions_mut().insert(identity.clone());
+    if let Some(session) = &session {
+        session.touch();
+    }
+    let response = match *request.method() {
+        Method::POST if body::is_json(request.headers()) => match state.post(identity, request, next).await {
+            Ok(response) | Err(response) => response,
         },
-        None => bearer.caller.clone(),
+        Method::GET => state.get(identity, request, next).await,
+        Method::DELETE => state.delete(request, next).await,
+        _ => next.run(request).await,
     };
-    let method = request.method().clone();
-    request.extensions_mut().insert(Identity { bearer: bearer.clone(), caller: caller.clone(), session: session.clone() });
-    let response = next.run(request).await;
-    if gate.shutdown.is_cancelled() && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        // The transport cuts calls off when it is told to stop; what they did or did not do is settled by asking again.
-        return unavailable();
+    if let Some(session) = &session {
+        session.touch();
     }
-    match (method, id, session) {
-        (Method::DELETE, Some(id), _) => gate.sessions.end(&id),
-        (Method::GET, _, Some(session)) if response.status().is_success() => return gate.listen(&session, &caller, response).await,
-        _ => {
-            if let Some(begun) = session_id(response.headers()) {
-                gate.begin(begun, bearer).await;
-            }
-        }
+    if state.shutdown.is_cancelled() && response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        // The transport interrupts calls when it stops. Repeating a call settles whether it was carried out.
+        return failure::unavailable();
     }
     response
 }
 
-impl Gate {
-    /// Remembers who began a session, and forgets the sessions that are over.
-    async fn begin(&self, session: &str, bearer: Bearer) {
-        let mut over = Vec::new();
-        if self.sessions.get(session).is_none() {
-            over = self.sessions.begin(session, bearer, &self.push, &self.shutdown);
+impl McpState {
+    /// Identifies the caller. The error is the answer.
+    async fn identity(&self, headers: &HeaderMap) -> Result<Identity, Response> {
+        let token = bearer(headers).ok_or_else(failure::unauthorized)?;
+        let bearer = Bearer::of(&self.db, token).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
+        let Some(session) = session_id(headers).and_then(|id| self.sessions.get(id)) else {
+            return Ok(Identity { caller: bearer.caller.clone(), bearer, session: None });
+        };
+        if !session.is_opened_by(&bearer) {
+            return Err(failure::unknown_session());
         }
-        for (id, ended) in self.sessions.ids() {
-            if ended || matches!(self.transport.has_session(&id.as_str().into()).await, Ok(false)) {
-                self.sessions.end(&id);
-                over.push(id);
-            }
-        }
-        for id in over {
-            if let Err(error) = self.transport.close_session(&id.as_str().into()).await {
-                tracing::debug!(%error, "a session was closed already");
-            }
-        }
+        let caller = session.caller(&self.db).await.map_err(|error| failure::storage(&error))?.ok_or_else(failure::unauthorized)?;
+        Ok(Identity { bearer, caller, session: Some(session) })
     }
 
-    /// The caller counts as connected for as long as the body of this answer, a stream, is open. It ends with the session, and when the
-    /// session's token is taken back.
-    async fn listen(&self, session: &Arc<Session>, caller: &Caller, response: Response) -> Response {
-        let open = session.open(&self.db, caller);
-        stream::opened(&self.db, caller, session).await;
-        let (db, session) = (self.db.clone(), Arc::clone(session));
-        let over = async move {
-            if let Err(error) = session.over(&db).await {
-                tracing::warn!(%error, "a stream ended, because nobody can say whose it is");
+    /// Checks the messages of a request before the transport reads them, and records the session that `initialize` opens.
+    async fn post(&self, identity: Identity, request: Request, next: Next) -> Result<Response, Response> {
+        let (parts, body) = request.into_parts();
+        let messages = body::read(body).await?;
+        if let Value::Array(batch) = messages.value {
+            let revision = identity.session.as_ref().map(|session| session.revision.as_str());
+            return Ok(body::answer_batch(batch, revision, parts, next).await);
+        }
+        let revision = messages.value["params"]["protocolVersion"].as_str().unwrap_or_default();
+        let opens_session = messages.value["method"] == "initialize" && session_id(&parts.headers).is_none();
+        if opens_session {
+            self.make_place(&identity.bearer).await?;
+        }
+        let response = next.run(Request::from_parts(parts, Body::from(messages.bytes))).await;
+        if opens_session && let Some(id) = session_id(response.headers()) {
+            self.sessions.open(id, identity.bearer, revision.to_owned(), &self.push, &self.shutdown);
+        }
+        Ok(response)
+    }
+
+    /// Opens a stream. The caller counts as connected until it closes. It ends with the session, and when the session's token is revoked.
+    async fn get(&self, identity: Identity, request: Request, next: Next) -> Response {
+        let response = next.run(request).await;
+        let Some(session) = identity.session.filter(|_| response.status().is_success()) else { return response };
+        let open = session.open_stream(&self.db, &identity.caller);
+        stream::opened(&self.db, &identity.caller, &session).await;
+        let db = self.db.clone();
+        let ended = async move {
+            if let Err(error) = session.wait_until_ended(&db).await {
+                tracing::warn!(%error, "a stream was closed because its token could not be looked up");
             }
         };
         response.map(|body| {
             let frames = BodyStream::new(body).map(move |frame| {
-                let _kept = &open;
+                let _until_closed = &open;
                 frame
             });
-            Body::new(StreamBody::new(frames.take_until(Box::pin(over))))
+            Body::new(StreamBody::new(frames.take_until(Box::pin(ended))))
         })
+    }
+
+    /// Ends a session, with the statuses that the official SDKs know: 200, and 404 for a session that does not exist.
+    async fn delete(&self, request: Request, next: Next) -> Response {
+        let id = session_id(request.headers()).map(str::to_owned);
+        let response = next.run(request).await;
+        match id {
+            Some(id) if response.status() == StatusCode::ACCEPTED => {
+                if self.sessions.end(&id) {
+                    StatusCode::OK.into_response()
+                } else {
+                    failure::unknown_session()
+                }
+            }
+            _ => response,
+        }
+    }
+
+    /// Forgets sessions that have ended, and ends an idle one of the token if it holds too many for another one.
+    async fn make_place(&self, bearer: &Bearer) -> Result<(), Response> {
+        for (id, ended) in self.sessions.ids() {
+            if ended || matches!(self.transport.has_session(&id.as_str().into()).await, Ok(false)) {
+                self.sessions.end(&id);
+                self.close(&id).await;
+            }
+        }
+        let evicted = self.sessions.evict_idle(bearer, Instant::now()).map_err(|_| failure::too_many_sessions())?;
+        if let Some(id) = evicted {
+            self.close(&id).await;
+        }
+        Ok(())
+    }
+
+    async fn close(&self, session: &str) {
+        if let Err(error) = self.transport.close_session(&session.into()).await {
+            tracing::debug!(%error, "a session was already closed");
+        }
     }
 }
 
@@ -165,42 +218,4 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-fn storage(error: &db::Error) -> Response {
-    tracing::error!(%error, "a token could not be looked up");
-    let hint = "Try again; if it stays so, see the server's log.".to_owned();
-    problem(StatusCode::INTERNAL_SERVER_ERROR, "storage", error.to_string(), hint)
-}
-
-fn unauthorized() -> Response {
-    let refusal = Refusal::Unauthorized;
-    // The refusal's own hint is the person's: an agent must not be led to their token.
-    let hint = format!(
-        "Ask the person for a token of your own: {TOKEN_COMMAND}. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of \
-         `vibe-relay mcp`."
-    );
-    let mut response = problem(StatusCode::UNAUTHORIZED, refusal.code(), refusal.to_string(), hint);
-    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    response
-}
-
-fn unknown_session() -> Response {
-    problem(StatusCode::NOT_FOUND, "not-found", "there is no such session".to_owned(), "Begin a new session with initialize.".to_owned())
-}
-
-fn unavailable() -> Response {
-    let hint = "Send the same request again in a second: an agent's call with an id is answered from memory if it was carried out already. With \
-                any other, look first what it did."
-        .to_owned();
-    let mut response = problem(StatusCode::SERVICE_UNAVAILABLE, "shutting-down", "the server is shutting down".to_owned(), hint);
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-    response
-}
-
-fn problem(status: StatusCode, code: &str, detail: String, hint: String) -> Response {
-    let body = Problem { status: status.as_u16(), code: code.to_owned(), detail, hint, from: None, to: None, allowed: Vec::new() };
-    let mut response = (status, Json(body)).into_response();
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    response
 }

@@ -1,4 +1,6 @@
-//! `server.json`, beside the database file: where the running server is reached. Written by the server, read by bridges and commands.
+//! Reads and writes `server.json`, next to the database file, which holds the address of the running server.
+//!
+//! The server writes it; bridges and commands read it. It must not check whether the server still runs.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "server.json";
 
-/// A server that runs, or ran until it was killed.
+/// A server that is running, or ran until it was killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerFile {
     /// Scheme, address and port: `http://127.0.0.1:9400`.
     pub url: String,
-    /// The life of the log that the server serves.
+    /// The epoch of the event log that it serves.
     pub epoch: String,
     pub pid: u32,
 }
@@ -27,12 +29,12 @@ pub struct ServerFileError {
     source: io::Error,
 }
 
-/// The file of the server that owns the database file `db_path`.
+/// Returns the path of the file for the database `db_path`.
 pub fn path(db_path: &Path) -> PathBuf {
     db_path.with_file_name(NAME)
 }
 
-/// Says where the server of `db_path` is reached, at once and as a whole, for the user alone.
+/// Writes the address of the server of `db_path`, atomically and readable only by its owner.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -46,10 +48,10 @@ pub fn write(db_path: &Path, server: &ServerFile) -> Result<(), ServerFileError>
     fs::rename(&new, &path).map_err(failed)
 }
 
-/// Where the server of `db_path` is reached; none when none runs.
+/// Returns the server of `db_path`, if one is recorded.
 ///
 /// # Errors
-/// When the file is there and cannot be understood.
+/// When the file exists but cannot be read or parsed.
 pub fn read(db_path: &Path) -> Result<Option<ServerFile>, ServerFileError> {
     let path = path(db_path);
     let text = match fs::read(&path) {
@@ -57,10 +59,10 @@ pub fn read(db_path: &Path) -> Result<Option<ServerFile>, ServerFileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ServerFileError { attempted: "read", path, source }),
     };
-    serde_json::from_slice(&text).map(Some).map_err(|error| ServerFileError { attempted: "understand", path, source: error.into() })
+    serde_json::from_slice(&text).map(Some).map_err(|error| ServerFileError { attempted: "parse", path, source: error.into() })
 }
 
-/// Says that `server` runs no more. The file of another server stays.
+/// Removes the record of `server`. The record of another server stays.
 ///
 /// # Errors
 /// When the file cannot be removed.
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_private() {
+    fn file_round_trips_and_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let db = folder.path().join("board.db");
         assert_eq!(read(&db).unwrap(), None);
@@ -96,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_named() {
+    fn broken_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let db = folder.path().join("board.db");
         fs::write(path(&db), "{").unwrap();
         let error = read(&db).unwrap_err().to_string();
-        assert!(error.starts_with("could not understand ") && error.contains("server.json"), "{error}");
+        assert!(error.starts_with("could not parse ") && error.contains("server.json"), "{error}");
     }
 }

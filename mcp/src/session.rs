@@ -1,11 +1,11 @@
-//! Sessions of the legacy era: who began each, as whom it acts since it registered, and whether a stream of it is open.
+//! MCP sessions of the revisions before 2026-07-28: who opened each, as whom it acts since it registered, and when it was last used.
 //!
-//! A session is no proof of anything: the bearer that began it is needed with every request. Nothing here survives the process.
+//! A session id proves nothing: every request also needs the token that opened the session. Nothing here survives the process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use db::{Caller, ConnectionGuard, Db};
 use tokio::sync::watch;
@@ -14,33 +14,40 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::bearer::Bearer;
 use crate::push::{Listener, Push};
 
-/// How many sessions one token may hold at once: a room's many guests share theirs. The oldest ends for the next.
-pub(crate) const MOST: usize = 64;
+/// How many sessions one token may hold at once. The guests of an invite token share theirs.
+pub(crate) const MAX_SESSIONS: usize = 64;
+/// A session without an open stream is idle after this long without a request. An agent can think for minutes between two calls.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Debug, Default)]
 pub(crate) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The token that began it, and needed with each of its requests.
-    began: Bearer,
-    /// As whom it registered with a room's token, until another one takes that name up.
-    own: Mutex<Option<Bearer>>,
-    /// When it began.
-    since: Instant,
+    /// The token that each of its requests needs.
+    opened_by: Bearer,
+    /// The agent that it registered as with an invite token, until another one claims that name.
+    registered_as: Mutex<Option<Bearer>>,
+    /// The protocol revision that its client asked for.
+    pub(crate) revision: String,
+    last_used: Mutex<Instant>,
     pub(crate) listener: Arc<Listener>,
-    /// Whether its client wants no log messages, be they ever so urgent.
-    pub(crate) silent: AtomicBool,
-    told: AtomicBool,
+    /// Whether its client wants no log messages, not even alerts.
+    pub(crate) logs_disabled: AtomicBool,
+    has_forwarder: AtomicBool,
     streams: watch::Sender<usize>,
     connected: Mutex<Option<ConnectionGuard>>,
     pub(crate) ended: CancellationToken,
     _end: DropGuard,
 }
 
+/// Every session of the token is in use, so no other can be opened.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AllInUse;
+
 /// An open stream of a session.
 #[derive(Debug)]
-pub(crate) struct Stream(Arc<Session>);
+pub(crate) struct OpenStream(Arc<Session>);
 
 impl Sessions {
     /// The session with this id, if one is known.
@@ -48,35 +55,46 @@ impl Sessions {
         self.all().get(id).cloned()
     }
 
-    /// Remembers who began a session. Answers those that ended for it: the oldest of too many of the same token.
-    pub(crate) fn begin(&self, id: &str, began: Bearer, push: &Push, shutdown: &CancellationToken) -> Vec<String> {
+    /// Ends the session of the token that is idle for longest, if the token holds too many for another one. Returns its id.
+    ///
+    /// # Errors
+    /// When the token holds too many, and none is idle.
+    pub(crate) fn evict_idle(&self, bearer: &Bearer, now: Instant) -> Result<Option<String>, AllInUse> {
+        let all = self.all();
+        let same: Vec<(&String, &Arc<Session>)> = all.iter().filter(|(_, session)| session.is_opened_by(bearer)).collect();
+        if same.len() < MAX_SESSIONS {
+            return Ok(None);
+        }
+        let idle = same.into_iter().filter(|(_, session)| session.is_idle(now));
+        let Some(id) = idle.min_by_key(|(_, session)| *session.last_used()).map(|(id, _)| id.clone()) else { return Err(AllInUse) };
+        drop(all);
+        self.end(&id);
+        Ok(Some(id))
+    }
+
+    /// Records who opened a session.
+    pub(crate) fn open(&self, id: &str, opened_by: Bearer, revision: String, push: &Push, shutdown: &CancellationToken) {
         let ended = shutdown.child_token();
         let session = Session {
-            own: Mutex::default(),
-            since: Instant::now(),
-            listener: push.listener(&began.caller),
-            silent: AtomicBool::new(false),
-            told: AtomicBool::new(false),
+            registered_as: Mutex::default(),
+            revision,
+            last_used: Mutex::new(Instant::now()),
+            listener: push.listener(&opened_by.caller),
+            logs_disabled: AtomicBool::new(false),
+            has_forwarder: AtomicBool::new(false),
             streams: watch::Sender::new(0),
             connected: Mutex::default(),
             _end: ended.clone().drop_guard(),
             ended,
-            began: began.clone(),
+            opened_by,
         };
-        let mut all = self.all();
-        let mut same: Vec<(Instant, String)> =
-            all.iter().filter(|(_, session)| session.is_of(&began)).map(|(id, session)| (session.since, id.clone())).collect();
-        same.sort_unstable();
-        all.insert(id.to_owned(), Arc::new(session));
-        drop(all);
-        let over = (same.len() + 1).saturating_sub(MOST);
-        same.into_iter().take(over).map(|(_, id)| id).inspect(|id| self.end(id)).collect()
+        self.all().insert(id.to_owned(), Arc::new(session));
     }
 
-    pub(crate) fn end(&self, id: &str) {
-        if let Some(session) = self.all().remove(id) {
-            session.ended.cancel();
-        }
+    /// Ends a session. False when none has this id.
+    pub(crate) fn end(&self, id: &str) -> bool {
+        let session = self.all().remove(id);
+        session.inspect(|session| session.ended.cancel()).is_some()
     }
 
     /// Every session's id, and whether the session has ended.
@@ -85,115 +103,127 @@ impl Sessions {
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
 impl Session {
-    /// Whether the bearer began it, with the same token: nobody else may use it.
-    pub(crate) fn is_of(&self, bearer: &Bearer) -> bool {
-        self.began == *bearer
+    /// Whether the bearer opened it with the same token. Nobody else may use it.
+    pub(crate) fn is_opened_by(&self, bearer: &Bearer) -> bool {
+        self.opened_by == *bearer
     }
 
-    /// As whom it acts: as the agent that it registered as, for as long as that one's name is its own, else as who began it. A session
-    /// whose token is worth nothing any more acts as nobody, and ends.
+    /// Records that a request of it arrived or was answered.
+    pub(crate) fn touch(&self) {
+        *self.last_used() = Instant::now();
+    }
+
+    fn is_idle(&self, now: Instant) -> bool {
+        *self.streams.borrow() == 0 && now.saturating_duration_since(*self.last_used()) >= IDLE_AFTER
+    }
+
+    /// Returns as whom the session acts: as the agent it registered as while it owns that name, otherwise as its opener. None when the
+    /// opener's token was revoked, which ends the session.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn caller(&self, db: &Db) -> db::Result<Option<Caller>> {
-        if !self.began.is_current(db).await? {
+        if !self.opened_by.is_current(db).await? {
             self.ended.cancel();
             return Ok(None);
         }
-        let own = self.own().clone();
-        match own {
-            Some(own) if own.is_current(db).await? => return Ok(Some(own.caller)),
-            Some(lost) => self.lose(db, &lost),
+        let registered_as = self.registered_as().clone();
+        match registered_as {
+            Some(agent) if agent.is_current(db).await? => return Ok(Some(agent.caller)),
+            Some(lost) => self.revert_to_opener(db, &lost),
             None => {}
         }
-        Ok(Some(self.began.caller.clone()))
+        Ok(Some(self.opened_by.caller.clone()))
     }
 
-    /// From now on it acts as the bearer of the token that it was just given.
+    /// Makes the session act as the agent of the token that registering returned.
     ///
     /// # Errors
     /// When the store fails.
     pub(crate) async fn registered(&self, db: &Db, token: &str) -> db::Result<()> {
-        let Some(own) = Bearer::of(db, token).await? else { return Ok(()) };
-        *self.own() = Some(own.clone());
-        self.is_now(db, &own.caller);
+        let Some(agent) = Bearer::of(db, token).await? else { return Ok(()) };
+        *self.registered_as() = Some(agent.clone());
+        self.set_caller(db, &agent.caller);
         Ok(())
     }
 
-    /// Its name is another's now: it is again who began it.
-    fn lose(&self, db: &Db, lost: &Bearer) {
-        let mut own = self.own();
-        if own.as_ref() == Some(lost) {
-            *own = None;
-            self.is_now(db, &self.began.caller);
+    fn revert_to_opener(&self, db: &Db, lost: &Bearer) {
+        let mut registered_as = self.registered_as();
+        if registered_as.as_ref() == Some(lost) {
+            *registered_as = None;
+            self.set_caller(db, &self.opened_by.caller);
         }
     }
 
-    /// Listens, and counts as connected, in this caller's name.
-    fn is_now(&self, db: &Db, caller: &Caller) {
-        self.listener.is_now(caller);
-        self.listener.tell(|news| news.tools = true);
+    fn set_caller(&self, db: &Db, caller: &Caller) {
+        self.listener.set_caller(caller);
+        self.listener.notify(|changes| changes.tools = true);
         let mut connected = self.connected();
         if *self.streams.borrow() > 0 {
             *connected = db.connect(caller);
         }
     }
 
-    /// Waits until its token is taken back, or it ends otherwise.
+    /// Waits until its token is revoked, or it ends otherwise.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn over(&self, db: &Db) -> db::Result<()> {
-        let mut taken_back = db.token_revocations();
+    pub(crate) async fn wait_until_ended(&self, db: &Db) -> db::Result<()> {
+        let mut revocations = db.token_revocations();
         while self.caller(db).await?.is_some() {
             tokio::select! {
-                woken = taken_back.changed() => if woken.is_err() { return Ok(()) },
+                changed = revocations.changed() => if changed.is_err() { return Ok(()) },
                 () = self.ended.cancelled() => return Ok(()),
             }
         }
         Ok(())
     }
 
-    /// Whether it has somebody already who passes news on to it. From now on it has.
-    pub(crate) fn is_told(&self) -> bool {
-        self.told.swap(true, Ordering::Relaxed)
+    /// Marks that a task forwards changes to its client. Returns whether one did before.
+    pub(crate) fn set_forwarder(&self) -> bool {
+        self.has_forwarder.swap(true, Ordering::Relaxed)
     }
 
-    /// Counts a stream as open, and the caller as connected, for as long as the answer is kept.
-    pub(crate) fn open(self: &Arc<Self>, db: &Db, caller: &Caller) -> Stream {
+    /// Counts a stream as open, and the caller as connected, until the returned guard is dropped.
+    pub(crate) fn open_stream(self: &Arc<Self>, db: &Db, caller: &Caller) -> OpenStream {
         let mut connected = self.connected();
         self.streams.send_modify(|open| *open += 1);
         *connected = db.connect(caller);
-        Stream(Arc::clone(self))
+        OpenStream(Arc::clone(self))
     }
 
-    /// Waits until somebody would hear.
-    pub(crate) async fn is_open(&self) {
+    /// Waits until a stream is open.
+    pub(crate) async fn until_open(&self) {
         // The sender lives as long as the session does.
         drop(self.streams.subscribe().wait_for(|open| *open > 0).await);
     }
 
     pub(crate) fn wants_logs(&self) -> bool {
-        !self.silent.load(Ordering::Relaxed)
+        !self.logs_disabled.load(Ordering::Relaxed)
     }
 
-    fn own(&self) -> MutexGuard<'_, Option<Bearer>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_used(&self) -> MutexGuard<'_, Instant> {
+        lock(&self.last_used)
+    }
+
+    fn registered_as(&self) -> MutexGuard<'_, Option<Bearer>> {
+        lock(&self.registered_as)
     }
 
     fn connected(&self) -> MutexGuard<'_, Option<ConnectionGuard>> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.connected)
     }
 }
 
-impl Drop for Stream {
+impl Drop for OpenStream {
     fn drop(&mut self) {
-        // Locked around the count: another stream may be opened this moment.
+        self.0.touch();
+        // The lock covers the count, because another stream may be opening at the same time.
         let mut connected = self.0.connected();
         self.0.streams.send_modify(|open| *open = open.saturating_sub(1));
         if *self.0.streams.borrow() == 0 {
@@ -201,3 +231,10 @@ impl Drop for Stream {
         }
     }
 }
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

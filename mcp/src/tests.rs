@@ -1,19 +1,20 @@
-//! The tools as a client meets them: over HTTP in both eras of the protocol and through the bridge, on a real store and repository.
+//! The tools as a client meets them: over HTTP in all revisions of the protocol and through the bridge, on a real store and repository.
 
-mod agree;
+mod auth;
 mod bad_input;
 mod bridge;
 mod calls;
-mod door;
-mod ear;
+mod coordination;
 mod fixture;
+mod idempotency;
 mod identity;
+mod invite;
+mod listener;
+mod messaging;
 mod notices;
 mod pages;
+mod protocol;
 mod push;
-mod repeat;
 mod resource;
-mod room;
 mod table;
-mod talk;
-mod work;
+mod workflow;

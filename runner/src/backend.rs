@@ -1,7 +1,64 @@
-//! The agent programs that can be driven: how each is started, what its output means, and how its end is read.
+//! The agent program that runs start. Everything else in this product speaks in run events and in the types of this file.
 //!
-//! Everything below is pure; processes and files are the business of `shim`, `tail` and `process`.
+//! Each backend is one module below this file, with the functions that are re-exported here. `claude` is the only one. A second
+//! backend mirrors these functions, and this file then chooses between the two; see `docs/decisions/0009-one-tree-per-backend.md`.
+//! Everything below is pure except for `check_sign_in`, which asks the installed program.
 
-pub mod activity;
-pub mod claude;
-pub mod stream;
+mod claude;
+pub mod outcome;
+
+use std::path::Path;
+
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use uuid::Uuid;
+
+pub use claude::decode::decode;
+pub use claude::environment::{INHERITED_PREFIXES, INHERITED_VARIABLES, PROVIDER_PREFIX, PROVIDER_VARIABLE_PREFIXES, is_reserved_variable};
+pub use claude::error::classify_stderr;
+pub use claude::hook;
+pub use claude::launch::{encode, launch};
+pub use claude::probe::{check_sign_in, parking_hint, version_warning};
+
+/// The name of the board's MCP server in an agent's configuration.
+pub const BOARD_SERVER: &str = "vibe-relay";
+
+/// The parameters of a launch.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchRequest<'a> {
+    /// The agent program's absolute path, then the arguments that precede all others.
+    pub command: &'a [String],
+    pub phase: AgentKind,
+    pub session: Session,
+    /// The model; the program's default when missing.
+    pub model: Option<&'a str>,
+    /// The system prompt.
+    pub role: &'a str,
+    /// The agent's folder.
+    pub checkout: &'a Path,
+    /// The run's folder, where the files of [`Launch`] will be.
+    pub run_dir: &'a Path,
+    /// This program, which is also the agent's bridge to the board and its hook.
+    pub relay: &'a Path,
+    pub task: &'a TaskId,
+    /// The token of the run.
+    pub token: &'a str,
+    pub database: &'a Path,
+}
+
+/// The conversation that a run belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Session {
+    /// A new one, under an id that was stored before the start.
+    New(Uuid),
+    Resume(Uuid),
+}
+
+/// How an agent is started. The first message is not part of it: it goes over stdin, see [`encode`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub argv: Vec<String>,
+    pub environment: &'static [(&'static str, &'static str)],
+    /// Files in the run's folder, as name and content. They hold the run's token: mode 0600.
+    pub files: Vec<(&'static str, String)>,
+}

@@ -8,6 +8,8 @@ use std::ffi::{OsStr, OsString};
 use domain::id::RunId;
 use uuid::Uuid;
 
+use crate::backend;
+
 /// The variable that marks every process of a run, to find processes that escaped the process tree.
 pub const MARKER: &str = "VIBE_RELAY_RUN_ID";
 
@@ -38,21 +40,9 @@ const NAMES: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
     "GIT_SSL_CAINFO",
-    // The user's sign-in and settings of Claude Code.
-    "CLAUDE_CONFIG_DIR",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_MAX_RETRIES",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "DISABLE_AUTOUPDATER",
-    // Passed only when the user set it: it claims that this is a sandbox.
-    "IS_SANDBOX",
 ];
 
-const PREFIXES: &[&str] = &["LC_", "ANTHROPIC_", PROVIDER];
-
-/// Prefix of variables that select a cloud provider as the model's host. The provider's own variables pass only when one is set.
-const PROVIDER: &str = "CLAUDE_CODE_USE_";
-const PROVIDER_PREFIXES: &[&str] = &["AWS_", "GOOGLE_", "GCLOUD_", "CLOUD_ML_", "AZURE_"];
+const PREFIXES: &[&str] = &["LC_"];
 
 /// Variables that a desktop program needs to find the user's screen.
 const DESKTOP_NAMES: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER"];
@@ -61,8 +51,14 @@ const DESKTOP_PREFIXES: &[&str] = &["XDG_"];
 /// Returns the variables of `parent` that an agent or a probe may inherit, in the same order.
 pub fn filter_env(parent: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let parent: Vec<_> = parent.into_iter().collect();
-    let provider = parent.iter().any(|(name, value)| has_prefix(name, &[PROVIDER]) && !value.is_empty());
-    let passes = |name: &OsStr| is_named(name, NAMES) || has_prefix(name, PREFIXES) || (provider && has_prefix(name, PROVIDER_PREFIXES));
+    let provider = parent.iter().any(|(name, value)| has_prefix(name, &[backend::PROVIDER_PREFIX]) && !value.is_empty());
+    let passes = |name: &OsStr| {
+        is_named(name, NAMES)
+            || is_named(name, backend::INHERITED_VARIABLES)
+            || has_prefix(name, PREFIXES)
+            || has_prefix(name, backend::INHERITED_PREFIXES)
+            || (provider && has_prefix(name, backend::PROVIDER_VARIABLE_PREFIXES))
+    };
     parent.into_iter().filter(|(name, _)| passes(name)).collect()
 }
 
@@ -83,7 +79,7 @@ pub struct RunEnv<'a> {
     pub marker: &'a str,
     /// The port leased for the run's own servers.
     pub port: Option<u16>,
-    /// Variables that the agent program needs, such as [`crate::backend::claude::ENVIRONMENT`].
+    /// What the agent program needs, see [`backend::Launch`].
     pub backend: &'a [(&'a str, &'a str)],
     /// `agents.{phase}.env` of the configuration. It may override `backend`, but not our own variables.
     pub configured: &'a BTreeMap<String, String>,
@@ -109,9 +105,7 @@ pub fn marker(run: &RunId, unique: Uuid) -> String {
 
 /// Whether the configuration must not set the variable, because it is ours or a running agent passes it to its children.
 fn is_reserved(name: &str) -> bool {
-    name.starts_with("VIBE_RELAY_")
-        || matches!(name, "CLAUDECODE" | "CLAUDE_CODE_SESSION_ID" | "CLAUDE_CODE_CHILD_SESSION" | "CLAUDE_CODE_ENTRYPOINT")
-        || name.starts_with("CLAUDE_CODE_MESSAGING_")
+    name.starts_with("VIBE_RELAY_") || backend::is_reserved_variable(name)
 }
 
 fn is_named(name: &OsStr, names: &[&str]) -> bool {

@@ -1,9 +1,10 @@
 //! Runs agents: schedules what is due, starts their programs, watches them, merges approved work, and cleans up.
 //!
 //! The life of a run: [`schedule`] decides, `runs` reserves it in the store and prepares its checkout and prompt, [`process`] starts a
-//! [`shim`], and the shim starts the agent. `watch` reads the output from [`run_dir`] and records the end. This crate must not know HTTP
+//! [`shim`], and the shim starts the agent. [`backend`] alone knows the agent program. `watch` reads the output from [`run_dir`] and records the end. This crate must not know HTTP
 //! or MCP: what agents do to the board arrives as events.
 
+mod activity;
 pub mod backend;
 mod blocking;
 mod disk;

@@ -1,29 +1,31 @@
-//! Reads an agent's output line by line while it is being written, from any offset and to the true end.
+//! Reads an agent's output line by line while it is written, from any offset to the true end.
 //!
-//! What the lines mean is not known here. The end is reached when the run's lock is free and everything was read.
+//! It must not know what the lines mean. The end is reached when the run's lock is free and everything is read.
 
-use std::io::{self, SeekFrom};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::fs::File;
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::run_dir::{RunDir, RunDirError};
 
 /// The longest line that is kept, in bytes, without its newline.
-pub const LINE_LIMIT: usize = 8 << 20;
+pub const MAX_LINE_BYTES: usize = 8 << 20;
 
-/// How long to wait at the end of the file. Asking the file again is a read that finds nothing: some microseconds.
-const POLL: Duration = Duration::from_millis(50);
+/// How long to wait at the end of the file. One check is a read and a lock attempt that find nothing: some microseconds.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const CHUNK: usize = 64 << 10;
 
-/// A line with the offset of the byte after it, where reading can be taken up again.
+/// A line, with the offset of the byte after it, where reading can resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TailLine {
-    /// Bytes that are not UTF-8 are replaced. The very last line may have lacked its newline.
+    /// Bytes that are not UTF-8 are replaced. Only the very last line may lack its newline.
     Text { text: String, end: u64 },
-    /// A line of more than [`LINE_LIMIT`] bytes was passed over.
+    /// A skipped line of more than [`MAX_LINE_BYTES`] bytes.
     TooLong { bytes: u64, end: u64 },
 }
 
@@ -39,34 +41,40 @@ impl TailLine {
 #[derive(Debug)]
 pub struct Tail {
     run_dir: RunDir,
-    file: File,
-    /// What was read and not handed out; the first `start` bytes were.
+    file: Arc<File>,
+    /// The read bytes; the first `start` of them were returned.
     buffer: Vec<u8>,
     start: usize,
     /// Up to here the buffer holds no newline.
     scanned: usize,
     /// The offset in the file of `buffer[start]`.
     offset: u64,
-    /// Bytes of the current line that were dropped because it is too long.
-    dropped: u64,
-    /// The writers are gone: what is in the file now is all.
+    /// Bytes of the current line that were skipped because it is too long.
+    skipped_bytes: u64,
+    /// The writers are gone, so the file does not grow.
     complete: bool,
+}
+
+/// The result of one read.
+enum Read {
+    Bytes(Vec<u8>),
+    /// The file has no more bytes; the run lives or not.
+    Nothing {
+        alive: bool,
+    },
 }
 
 impl Tail {
     /// # Errors
     /// When the run has no readable output file.
     pub async fn open(run_dir: &RunDir, offset: u64) -> Result<Self, RunDirError> {
-        let open = async {
-            let mut file = File::open(run_dir.file("stdout")).await?;
-            file.seek(SeekFrom::Start(offset)).await?;
-            Ok(file)
-        };
-        let file = open.await.map_err(|source| unreadable(run_dir, source))?;
-        Ok(Self { run_dir: run_dir.clone(), file, buffer: Vec::new(), start: 0, scanned: 0, offset, dropped: 0, complete: false })
+        let path = run_dir.file("stdout");
+        let file = blocking(run_dir, move || File::open(path)).await?.map_err(|source| unreadable(run_dir, source))?;
+        let (run_dir, file) = (run_dir.clone(), Arc::new(file));
+        Ok(Self { run_dir, file, buffer: Vec::new(), start: 0, scanned: 0, offset, skipped_bytes: 0, complete: false })
     }
 
-    /// The next line; waits for it while the run lives. `None` at the end. Safe to cancel: nothing is lost.
+    /// Returns the next line and waits for it while the run lives; `None` at the end. Cancelling loses nothing.
     ///
     /// # Errors
     /// When the file or the run's lock cannot be read.
@@ -76,26 +84,36 @@ impl Tail {
                 return Ok(Some(line));
             }
             self.make_room();
-            let read = self.file.read_buf(&mut self.buffer).await.map_err(|source| unreadable(&self.run_dir, source))?;
-            if read > 0 {
-                continue;
-            }
-            if self.complete {
-                return Ok(self.take_rest());
-            }
-            // Asked before the last read, not after it: what is written in between is still found.
-            if self.run_dir.is_alive()? {
-                sleep(POLL).await;
-            } else {
-                self.complete = true;
+            match self.read().await? {
+                Read::Bytes(bytes) => self.buffer.extend(bytes),
+                Read::Nothing { .. } if self.complete => return Ok(self.take_rest()),
+                Read::Nothing { alive: true } => sleep(POLL_INTERVAL).await,
+                // Bytes may have been written between the read and the check, so the file is read once more.
+                Read::Nothing { alive: false } => self.complete = true,
             }
         }
+    }
+
+    /// Reads at the end of the buffer. The position is our own, so a cancelled read is simply repeated.
+    async fn read(&self) -> Result<Read, RunDirError> {
+        let (run_dir, file) = (self.run_dir.clone(), self.file.clone());
+        let position = self.offset + (self.buffer.len() - self.start) as u64;
+        let read = blocking(&self.run_dir, move || {
+            let mut bytes = vec![0; CHUNK];
+            let read = file.read_at(&mut bytes, position).map_err(|source| unreadable(&run_dir, source))?;
+            if read > 0 {
+                bytes.truncate(read);
+                return Ok(Read::Bytes(bytes));
+            }
+            Ok(Read::Nothing { alive: run_dir.is_alive()? })
+        });
+        read.await?
     }
 
     fn take_line(&mut self) -> Option<TailLine> {
         let newline = self.buffer[self.scanned..].iter().position(|byte| *byte == b'\n');
         match newline {
-            Some(position) => Some(self.hand_out(self.scanned + position, 1)),
+            Some(position) => Some(self.emit_line(self.scanned + position, 1)),
             None => {
                 self.scanned = self.buffer.len();
                 None
@@ -105,15 +123,15 @@ impl Tail {
 
     /// A last line without its newline.
     fn take_rest(&mut self) -> Option<TailLine> {
-        let is_empty = self.start == self.buffer.len() && self.dropped == 0;
-        (!is_empty).then(|| self.hand_out(self.buffer.len(), 0))
+        let is_empty = self.start == self.buffer.len() && self.skipped_bytes == 0;
+        (!is_empty).then(|| self.emit_line(self.buffer.len(), 0))
     }
 
-    fn hand_out(&mut self, line_end: usize, newline: usize) -> TailLine {
+    fn emit_line(&mut self, line_end: usize, newline: usize) -> TailLine {
         let line = &self.buffer[self.start..line_end];
-        let bytes = self.dropped + line.len() as u64;
+        let bytes = self.skipped_bytes + line.len() as u64;
         let end = self.offset + (line.len() + newline) as u64;
-        let line = if bytes > LINE_LIMIT as u64 {
+        let line = if bytes > MAX_LINE_BYTES as u64 {
             TailLine::TooLong { bytes, end }
         } else {
             TailLine::Text { text: String::from_utf8_lossy(line).into_owned(), end }
@@ -121,25 +139,28 @@ impl Tail {
         self.offset = end;
         self.start = line_end + newline;
         self.scanned = self.start;
-        self.dropped = 0;
+        self.skipped_bytes = 0;
         line
     }
 
     fn make_room(&mut self) {
         let pending = self.buffer.len() - self.start;
-        if self.dropped > 0 || pending > LINE_LIMIT {
-            self.dropped += pending as u64;
+        if self.skipped_bytes > 0 || pending > MAX_LINE_BYTES {
+            self.skipped_bytes += pending as u64;
             self.offset += pending as u64;
             self.buffer = Vec::new();
         } else {
             self.buffer.drain(..self.start);
-            // One long line must not cost its memory for the rest of the run.
+            // Releases the memory of a long line.
             self.buffer.shrink_to(pending.max(CHUNK));
         }
         self.start = 0;
         self.scanned = self.buffer.len();
-        self.buffer.reserve(CHUNK);
     }
+}
+
+async fn blocking<T: Send + 'static>(run_dir: &RunDir, work: impl FnOnce() -> T + Send + 'static) -> Result<T, RunDirError> {
+    spawn_blocking(work).await.map_err(|error| unreadable(run_dir, io::Error::other(error)))
 }
 
 fn unreadable(run_dir: &RunDir, source: io::Error) -> RunDirError {

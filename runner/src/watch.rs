@@ -1,16 +1,20 @@
-//! Watches one run from its output to its recorded end: what its card shows meanwhile, what it is told, and when it must go.
+//! Watches one run from its output to its recorded end.
 //!
-//! A run that another server started is read from its first byte again: everything that is known about it is a fold over its output,
-//! and what was done about it is in the store.
+//! `state` decides and this file executes: it waits for output, wakes and deadlines, and carries out the effects. An adopted run is
+//! read from its first byte again, because everything known about it is a fold over its output and its rows in the store.
 
 mod end;
-mod tell;
-mod view;
+mod event;
+mod input;
+pub(crate) mod output_state;
+mod state;
+mod throttle;
 
-pub(crate) use end::not_started;
+pub(crate) use end::record_start_failure;
+pub(crate) use state::EndCause;
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{Caller, RunCaller};
 use domain::board::card::Card;
@@ -19,14 +23,13 @@ use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
+use domain::runs::run_event::RunEvent;
+use domain::team::message::Unread;
 use domain::wire::Frame;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
-use uuid::Uuid;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
 
-use crate::backend::activity;
-use crate::backend::claude::has_board;
-use crate::backend::stream::{RunLine, parse};
-use crate::prompt;
+use crate::backend::decode;
 use crate::run_dir::RunDir;
 use crate::runs::parking;
 use crate::runs::run::RunContext;
@@ -35,22 +38,9 @@ use crate::shim::control::Control;
 use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
-use crate::watch::end::Unreadable;
-use crate::watch::tell::Pace;
-use crate::watch::view::View;
-
-/// Between two signs of life of an agent whose process lives: half of what makes it look stale.
-const BEAT: Duration = Duration::from_secs(60);
-/// How long an agent may say nothing. Longer than the longest command that it may run.
-const SILENCE: Duration = Duration::from_secs(65 * 60);
-/// After this much quiet a run that was taken over has been read to where it is.
-const CATCH_UP: Duration = Duration::from_millis(300);
-/// How long an agent that ended its turn has for taking what it was told during it.
-const NEXT_TURN: Duration = Duration::from_secs(5);
-/// How long it has for beginning the turn that it took something up for.
-const BEGIN_TURN: Duration = Duration::from_secs(60);
-/// At most one line of activity a run and second.
-const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
+use crate::watch::end::UnreadableRun;
+use crate::watch::event::{Effect, Event, ReadReason, StoreView};
+use crate::watch::state::WatchState;
 
 /// Watches a started run until its end is recorded.
 ///
@@ -58,288 +48,186 @@ const ACTIVITY_PAUSE: Duration = Duration::from_secs(1);
 /// When the store fails.
 pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake: WakeHandle) -> db::Result<()> {
     let project = context.db.card(&run.task_id).await?.project_id;
-    let mut watch = match Watch::begin(context, &run, project, run_dir.clone()).await {
-        Ok(watch) => watch,
-        Err(error) => return end::unreadable(context, &run, &run_dir, error).await,
+    let mut watcher = match Watcher::begin(context, &run, project, run_dir.clone()).await {
+        Ok(watcher) => watcher,
+        Err(error) => return end::record_unreadable(context, &run, &run_dir, error).await,
     };
-    match watch.follow(wake).await {
-        Ok(()) => end::record(context, &run, &run_dir, &watch.view, watch.ending).await,
-        Err(Trouble::Store(error)) => Err(error),
-        Err(Trouble::Output(error)) => end::unreadable(context, &run, &run_dir, error).await,
+    match watcher.follow(wake).await {
+        Ok(()) => end::record(context, &run, &run_dir, watcher.state.output(), watcher.state.cause()).await,
+        Err(WatchError::Store(error)) => Err(error),
+        Err(WatchError::Unreadable(error)) => end::record_unreadable(context, &run, &run_dir, error).await,
     }
 }
 
-/// Takes over a run that is on record as live: reads on where it is, or finds out how it ended.
+/// Adopts a run that is recorded as live: continues to read it, or finds out how it ended.
 ///
 /// # Errors
 /// When the store fails.
 pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -> db::Result<()> {
     let run = context.db.run(run).await?;
     let path = context.db.run_dir(&run.id).await?;
-    match RunDir::open(&path) {
-        Ok(run_dir) if run_dir.file("spec.json").exists() && !shim::was_never_started(&run_dir) => {
-            tracing::info!(run = %run.id, "taken over");
+    let opened = spawn_blocking(move || {
+        let run_dir = RunDir::open(&path).ok()?;
+        (run_dir.file("spec.json").exists() && !shim::was_never_started(&run_dir)).then_some(run_dir)
+    });
+    match opened.await {
+        Ok(Some(run_dir)) => {
+            tracing::info!(run = %run.id, "run adopted");
             watch(context, run, run_dir, wake).await
         }
-        // Reserved, and then the server went away before there was anything to start.
-        _ => end::never_started(context, &run).await,
+        // The server ended between the reservation and the start.
+        _ => end::record_never_started(context, &run).await,
     }
 }
 
-/// Whether the card is no longer where a run of `phase` found it: its work is done, or somebody stepped in.
-pub(crate) fn moved(card: &Card, phase: AgentKind) -> bool {
+/// Whether the card left the status in which a run of `phase` found it: the work is done, or somebody moved the card.
+pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
     match phase {
         AgentKind::Reviewer => card.status != Status::InReview || card.approved_sha.is_some(),
         AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator => card.status != Status::InProgress,
     }
 }
 
-/// Why we ended an agent that had not ended by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    ByItself,
-    /// It has no way to the board.
-    NoBoard,
-    Silent,
-}
-
-enum Trouble {
+enum WatchError {
     Store(db::Error),
-    Output(Unreadable),
+    Unreadable(UnreadableRun),
 }
 
-impl From<db::Error> for Trouble {
+impl From<db::Error> for WatchError {
     fn from(error: db::Error) -> Self {
         Self::Store(error)
     }
 }
 
-struct Watch<'a> {
+struct Watcher<'a> {
     context: &'a RunContext,
     run: &'a Run,
     project: ProjectId,
     run_dir: RunDir,
+    checkout: Arc<str>,
     control: Option<Control>,
     tail: Tail,
-    transcript: Transcript,
-    view: View,
-    checkout: String,
-    ending: Ending,
-    /// How much output there was when this watch began.
-    history: u64,
-    /// How much of it was read.
-    read: u64,
-    /// What was said to the agent here and not echoed by it yet.
-    untaken: BTreeSet<Uuid>,
-    pace: Pace,
-    /// When its inbox is looked into without anybody waking us.
-    inbox_at: Option<Instant>,
-    /// When the end of a turn is judged.
-    judge_at: Option<Instant>,
-    /// When an agent whose stdin was closed is told to end.
-    terminate_at: Option<Instant>,
-    silent_at: Instant,
-    terminated: bool,
-    /// When the card last showed what the agent does, and what it shows next.
-    last_activity: Option<Instant>,
-    activity: Option<String>,
+    /// Shared with the blocking task that writes, which outlives a cancelled watch.
+    transcript: Arc<Mutex<Transcript>>,
+    state: WatchState,
 }
 
-impl<'a> Watch<'a> {
-    async fn begin(context: &'a RunContext, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, Unreadable> {
-        let tail = Tail::open(&run_dir, 0).await.map_err(|error| Unreadable::new("", &error))?;
-        let history = run_dir.file("stdout").metadata().map_err(|error| Unreadable::new("could not read the output: ", &error))?.len();
-        let transcript = Transcript::open(run_dir.path()).map_err(|error| Unreadable::new("could not open the transcript: ", &error))?;
-        Ok(Self {
-            context,
-            run,
-            project,
-            control: None,
-            tail,
-            transcript,
-            view: View::default(),
-            checkout: run.worktree_path.clone().unwrap_or_default(),
-            run_dir,
-            ending: Ending::ByItself,
-            history,
-            read: 0,
-            untaken: BTreeSet::new(),
-            pace: Pace::default(),
-            inbox_at: None,
-            judge_at: None,
-            terminate_at: None,
-            silent_at: Instant::now() + SILENCE,
-            terminated: false,
-            last_activity: None,
-            activity: None,
-        })
+impl<'a> Watcher<'a> {
+    async fn begin(context: &'a RunContext, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, UnreadableRun> {
+        let tail = Tail::open(&run_dir, 0).await.map_err(|error| UnreadableRun::new("", &error))?;
+        let opened = run_dir.clone();
+        let opened = spawn_blocking(move || {
+            let length = opened.file("stdout").metadata().map_err(|error| UnreadableRun::new("could not read the output: ", &error))?.len();
+            let transcript = Transcript::open(opened.path());
+            Ok((length, transcript.map_err(|error| UnreadableRun::new("could not open the transcript: ", &error))?))
+        });
+        let (length, transcript) = opened.await.map_err(|error| UnreadableRun::new("", &error))??;
+        let checkout = run.worktree_path.clone().unwrap_or_default();
+        let state = WatchState::new(length, checkout.clone(), Instant::now());
+        let transcript = Arc::new(Mutex::new(transcript));
+        Ok(Self { context, run, project, run_dir, checkout: checkout.into(), control: None, tail, transcript, state })
     }
 
-    async fn follow(&mut self, wake: WakeHandle) -> Result<(), Trouble> {
-        // Something may have been asked for before anybody listened.
-        self.poked().await?;
-        // Late ones are not made up for: what counts is that it lives now.
-        let mut beat = interval(BEAT);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    /// Returns at the end of the output.
+    async fn follow(&mut self, wake: WakeHandle) -> Result<(), WatchError> {
+        // Something may have happened before the watch began.
+        self.handle(Event::Woken).await?;
         loop {
-            tokio::select! {
-                line = self.tail.next() => match line.map_err(|error| Trouble::Output(Unreadable::new("", &error)))? {
+            let event = tokio::select! {
+                line = self.tail.next() => match line.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))? {
                     None => return Ok(()),
-                    Some(line) => self.line(&line).await?,
+                    Some(line) => self.read(line).await.map_err(WatchError::Unreadable)?,
                 },
-                () = wake.notified() => self.poked().await?,
-                // While its output has no end its process lives.
-                _ = beat.tick() => {
-                    self.context.db.record_heartbeat(&self.caller()).await?;
-                }
-                () = sleep_until(self.inbox_at.unwrap_or_else(Instant::now)), if self.inbox_at.is_some() => self.poked().await?,
-                () = sleep_until(self.judge_at.unwrap_or_else(Instant::now)), if self.judge_at.is_some() => {
-                    self.judge_at = None;
-                    self.turn_ended().await?;
-                }
-                () = sleep_until(self.terminate_at.unwrap_or_else(Instant::now)), if self.terminate_at.is_some() => {
-                    self.terminate_at = None;
-                    self.terminate().await;
-                }
-                () = sleep_until(self.last_activity.map_or_else(Instant::now, |last| last + ACTIVITY_PAUSE)), if self.activity.is_some() => {
-                    self.show_now();
-                }
-                () = sleep_until(self.silent_at), if !self.terminated && self.ending != Ending::Silent => {
-                    self.ending = Ending::Silent;
-                    self.terminate().await;
-                }
-            }
+                () = wake.notified() => Event::Woken,
+                () = sleep_until(self.state.next_deadline()) => Event::DeadlinePassed,
+            };
+            self.handle(event).await?;
         }
     }
 
-    async fn line(&mut self, line: &TailLine) -> Result<(), Trouble> {
-        self.silent_at = Instant::now() + SILENCE;
-        let end = line.end();
-        let items = match line {
-            TailLine::Text { text, .. } => parse(text),
-            TailLine::TooLong { bytes, .. } => vec![RunLine::Foreign { text: format!("a line of {bytes} bytes was left out") }],
-        };
-        let fresh = !self.transcript.covers(end);
-        let added = self.transcript.add(end, &items, &self.checkout);
-        added.map_err(|error| Trouble::Output(Unreadable::new("could not write the transcript: ", &error)))?;
-        for item in &items {
-            self.view.take(item);
-            if fresh {
-                self.show(item);
+    /// Decodes a line and writes its transcript entries.
+    async fn read(&self, line: TailLine) -> Result<Event, UnreadableRun> {
+        let (transcript, checkout) = (self.transcript.clone(), self.checkout.clone());
+        let written = spawn_blocking(move || {
+            let end = line.end();
+            let events = match line {
+                TailLine::Text { text, .. } => decode(&text),
+                TailLine::TooLong { bytes, .. } => {
+                    vec![RunEvent::Other { raw: format!("a line of {bytes} bytes was left out"), plain: true }]
+                }
+            };
+            let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+            let fresh = !transcript.covers(end);
+            let logged = transcript.add(end, &events, &checkout);
+            logged.map(|logged| Event::Output { end, fresh, logged, events })
+        });
+        let written = written.await.map_err(|error| UnreadableRun::new("", &error))?;
+        written.map_err(|error| UnreadableRun::new("could not write the transcript: ", &error))
+    }
+
+    /// Takes a step and executes its effects. The answer to an effect is handled before the next effect.
+    async fn handle(&mut self, event: Event) -> db::Result<()> {
+        let mut effects = VecDeque::from(self.state.step(event, Instant::now()));
+        while let Some(effect) = effects.pop_front() {
+            if let Some(answer) = self.execute(effect).await? {
+                for effect in self.state.step(answer, Instant::now()).into_iter().rev() {
+                    effects.push_front(effect);
+                }
             }
-            match item {
-                RunLine::Init(init) if !has_board(&init.mcp_servers) => {
-                    self.ending = Ending::NoBoard;
-                    self.terminate().await;
-                }
-                RunLine::Result(_) => {
-                    self.judge_at = Some(Instant::now() + self.patience(end));
-                    if fresh {
-                        self.context.db.run_usage(&self.run.id, self.view.usage()).await?;
-                    }
-                }
-                RunLine::Usage { .. } if end > self.history => parking::confirm_recovered(&self.context.db, ParkReason::ServiceUnreachable).await?,
-                // A turn begins, so the one before is not the last. Other lines may follow a turn and say nothing about the next.
-                RunLine::Init(_) => self.judge_at = None,
-                RunLine::UserReplay { uuid, .. } => {
-                    // Between two turns it is taken up for the next one.
-                    self.judge_at = self.judge_at.map(|_| Instant::now() + BEGIN_TURN);
-                    if let Some(uuid) = uuid.as_deref().and_then(|uuid| Uuid::parse_str(uuid).ok()) {
-                        self.taken(uuid).await?;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let caught_up = self.read < self.history && end >= self.history;
-        self.read = end;
-        if caught_up || items.iter().any(|item| matches!(item, RunLine::Init(_))) {
-            // Messages may have waited for a turn to be given in.
-            self.inbox_at = Some(Instant::now());
         }
         Ok(())
     }
 
-    /// The agent that is watched, as one who acts.
+    async fn execute(&mut self, effect: Effect) -> db::Result<Option<Event>> {
+        let db = &self.context.db;
+        match effect {
+            Effect::RecordHeartbeat => {
+                db.record_heartbeat(&self.caller()).await?;
+            }
+            Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
+            Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
+            Effect::ConfirmService => parking::confirm_recovered(db, ParkReason::ServiceUnreachable).await?,
+            Effect::PublishActivity(line) => {
+                // Sending fails when no browser is connected.
+                drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));
+            }
+            Effect::ReadStore { reason, with_inbox } => return self.read_store(reason, with_inbox).await.map(Some),
+            Effect::Send { reason, input } => {
+                let delivery = self.send(input).await?;
+                return Ok(Some(Event::Sent { reason, input, ids: delivery.ids, failed: delivery.failed }));
+            }
+            Effect::CloseStdin => self.close_stdin().await,
+            Effect::Terminate => return Ok(Some(Event::Terminated { delivered: self.terminate().await })),
+        }
+        Ok(None)
+    }
+
+    async fn read_store(&self, reason: ReadReason, with_inbox: bool) -> db::Result<Event> {
+        let db = &self.context.db;
+        let mut view = StoreView {
+            reason,
+            stop_requested: db.run(&self.run.id).await?.stop_requested_at.is_some(),
+            has_human_messages: !db.undelivered(&self.run.id).await?.is_empty(),
+            unread: Unread::default(),
+            card_has_moved: false,
+            card_is_closed: false,
+            has_asked: false,
+        };
+        if with_inbox {
+            view.unread = db.unread(&self.project, &Run::agent_name(self.run.phase, &self.run.task_id)).await?;
+        }
+        if reason == ReadReason::TurnEnd {
+            let card = db.card(&self.run.task_id).await?;
+            view.card_has_moved = card_has_moved(&card, self.run.phase);
+            view.card_is_closed = !card.status.is_open();
+            view.has_asked = db.has_asked(&self.run.id).await?;
+        }
+        Ok(Event::StoreRead(view))
+    }
+
+    /// The watched agent as a caller of the store.
     fn caller(&self) -> Caller {
         let (run_id, task_id, phase) = (self.run.id.clone(), self.run.task_id.clone(), self.run.phase);
         Caller::Run(RunCaller { run_id, task_id, project_id: self.project.clone(), phase, call_id: None })
-    }
-
-    /// How long to wait after the result that ends at `end` for a sign that another turn begins.
-    fn patience(&self, end: u64) -> Duration {
-        if end <= self.history {
-            CATCH_UP
-        } else if self.untaken.is_empty() {
-            Duration::ZERO
-        } else {
-            NEXT_TURN
-        }
-    }
-
-    /// Shows on the card what the agent does, after a pause when it showed something just now.
-    fn show(&mut self, item: &RunLine) {
-        if let Some(line) = activity::activity(item, &self.checkout) {
-            self.activity = Some(line);
-            if self.last_activity.is_none_or(|last| last.elapsed() >= ACTIVITY_PAUSE) {
-                self.show_now();
-            }
-        }
-    }
-
-    fn show_now(&mut self) {
-        if let Some(line) = self.activity.take() {
-            self.last_activity = Some(Instant::now());
-            // Nobody may be looking.
-            drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));
-        }
-    }
-
-    /// The person may have stopped the run, or somebody said something.
-    async fn poked(&mut self) -> Result<(), Trouble> {
-        self.inbox_at = None;
-        let run = self.context.db.run(&self.run.id).await?;
-        if run.stop_requested_at.is_some() {
-            self.terminate().await;
-            return Ok(());
-        }
-        if let Some(later) = self.pace.deaf_until(Instant::now()) {
-            self.inbox_at = Some(later);
-            return Ok(());
-        }
-        self.deliver().await?;
-        self.look_into_inbox().await
-    }
-
-    /// The agent ended its turn: it is finished, has something more to hear, is reminded once, or has to go.
-    async fn turn_ended(&mut self) -> Result<(), Trouble> {
-        self.untaken.clear();
-        let db = &self.context.db;
-        let task = db.task(&self.run.task_id).await?;
-        let stopping = db.run(&self.run.id).await?.stop_requested_at.is_some();
-        // Also when the answer was faster: it joined the thread, which the next run of this session reads.
-        let asked = db.has_asked(&self.run.id).await?;
-        let failed = self.view.result().is_some_and(|result| result.is_error);
-        let moved = moved(&task.card, self.run.phase);
-        if failed || asked || stopping || !task.card.status.is_open() {
-            self.close().await;
-        } else if (!moved && self.deliver().await?) || self.give_urgent().await? {
-            self.expect_turn();
-        } else if moved {
-            self.close().await;
-        } else {
-            let reminded = self.context.db.mark_reminded(&self.run.id).await? && self.say(&prompt::nudge(self.run.phase, &task)).await.is_some();
-            if reminded {
-                self.expect_turn();
-            } else {
-                self.close().await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Another turn begins with what was said; where it does not, the end of the last one is judged again.
-    fn expect_turn(&mut self) {
-        self.judge_at = Some(Instant::now() + NEXT_TURN);
     }
 }

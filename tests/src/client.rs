@@ -1,8 +1,11 @@
-//! A client of a running board that asks it what a person would ask. It must not know how the board was started.
+//! A client of a running board that sends what a person would send, and checks every response against the OpenAPI document that the board
+//! serves. It must not know how the board was started.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use api::testing::{Response, ResponseValidator};
 use domain::board::project::Project;
 use domain::board::reducer::Board;
 use domain::event::Envelope;
@@ -10,13 +13,17 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
 use domain::wire::{CommentView, List, NewProject, Problem, TaskView};
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder, StatusCode, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::OnceCell;
 
 /// How long a story may take: machines are slow, and only a test that fails waits so long.
 const PATIENCE: Duration = Duration::from_secs(180);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Responses of all clients of this process that the document describes.
+static VALIDATED: AtomicUsize = AtomicUsize::new(0);
 
 /// The person at a board.
 #[derive(Debug, Default)]
@@ -24,30 +31,32 @@ pub struct Client {
     pub url: String,
     pub token: String,
     client: reqwest::Client,
+    /// Made from the served document when the first response arrives.
+    validator: OnceCell<ResponseValidator>,
 }
 
 impl Client {
     /// The person at the board that is served at `url`.
     pub fn new(url: &str, token: &str) -> Self {
-        Self { url: url.to_owned(), token: token.trim().to_owned(), client: reqwest::Client::new() }
+        Self { url: url.to_owned(), token: token.trim().to_owned(), client: reqwest::Client::new(), validator: OnceCell::new() }
     }
 
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn get<A: DeserializeOwned>(&self, path: &str) -> io::Result<A> {
-        answer(self.request(Method::GET, path).send().await).await
+        self.answer(self.request(Method::GET, path)).await
     }
 
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn post<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
-        answer(self.request(Method::POST, path).json(body).send().await).await
+        self.answer(self.request(Method::POST, path).json(body)).await
     }
 
     /// # Errors
     /// The server does not answer, or answers otherwise than with success and an `A`.
     pub async fn patch<A: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> io::Result<A> {
-        answer(self.request(Method::PATCH, path).json(body).send().await).await
+        self.answer(self.request(Method::PATCH, path).json(body)).await
     }
 
     /// A request with the person's token.
@@ -60,10 +69,43 @@ impl Client {
     /// # Errors
     /// It carries it out, or does not answer as it should.
     pub async fn refusal(&self, request: RequestBuilder) -> io::Result<Problem> {
-        let response = request.send().await.map_err(io::Error::other)?;
-        let (status, body) = (response.status(), response.text().await.map_err(io::Error::other)?);
+        let (status, body) = self.send(request).await?;
+        let body = String::from_utf8_lossy(&body);
         let problem: Problem = serde_json::from_str(&body).map_err(|error| io::Error::other(format!("{status}: {error}: {body}")))?;
         if problem.status == status.as_u16() { Ok(problem) } else { Err(io::Error::other(format!("{status}: {body}"))) }
+    }
+
+    /// Sends a request, and returns a response that the document describes.
+    async fn send(&self, request: RequestBuilder) -> io::Result<(StatusCode, Vec<u8>)> {
+        let (client, request) = request.build_split();
+        let request = request.map_err(io::Error::other)?;
+        let method = request.method().clone();
+        let response = client.execute(request).await.map_err(io::Error::other)?;
+        let (status, path) = (response.status(), response.url().path().to_owned());
+        let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let body = response.bytes().await.map_err(io::Error::other)?.to_vec();
+        let seen = Response { method: method.as_str(), path: &path, status: status.as_u16(), content_type: &content_type, body: &body };
+        let described = self.validator().await?.check(seen);
+        assert!(described.is_ok(), "the document does not describe a response: {}", described.unwrap_err());
+        VALIDATED.fetch_add(1, Ordering::Relaxed);
+        Ok((status, body))
+    }
+
+    async fn validator(&self) -> io::Result<&ResponseValidator> {
+        let load = async || {
+            let document = self.request(Method::GET, "/api/openapi.json").send().await.map_err(io::Error::other)?;
+            Ok(ResponseValidator::new(document.json().await.map_err(io::Error::other)?))
+        };
+        self.validator.get_or_try_init(load).await
+    }
+
+    async fn answer<A: DeserializeOwned>(&self, request: RequestBuilder) -> io::Result<A> {
+        let (status, body) = self.send(request).await?;
+        if status.is_success() {
+            return serde_json::from_slice(&body).map_err(io::Error::other);
+        }
+        let problem: Problem = serde_json::from_slice(&body).map_err(|error| io::Error::other(format!("{status}: {error}")))?;
+        Err(io::Error::other(format!("{status} {}: {} {}", problem.code, problem.detail, problem.hint)))
     }
 
     /// Creates a project on the repository, with a goal.
@@ -145,13 +187,11 @@ fn shown(board: &io::Result<Board>) -> String {
     }
 }
 
-async fn answer<A: DeserializeOwned>(response: reqwest::Result<reqwest::Response>) -> io::Result<A> {
-    let response = response.map_err(io::Error::other)?;
-    let status = response.status();
-    let body = response.bytes().await.map_err(io::Error::other)?;
-    if status.is_success() {
-        return serde_json::from_slice(&body).map_err(io::Error::other);
+impl Drop for Client {
+    #[expect(clippy::print_stdout, reason = "the count belongs to the output of the tests")]
+    fn drop(&mut self) {
+        if self.validator.initialized() {
+            println!("{} responses validated against the OpenAPI document", VALIDATED.load(Ordering::Relaxed));
+        }
     }
-    let problem: Problem = serde_json::from_slice(&body).map_err(|error| io::Error::other(format!("{status}: {error}")))?;
-    Err(io::Error::other(format!("{status} {}: {} {}", problem.code, problem.detail, problem.hint)))
 }

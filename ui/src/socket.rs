@@ -117,6 +117,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
         match frame {
             Frame::Hello { seq, .. } => {
                 newest = Some(seq);
+                store.wake_logs();
                 link.set(if seq > after { ConnectionState::CatchingUp } else { ConnectionState::Live });
                 set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
             }
@@ -130,7 +131,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
                 }
             }
             Frame::Activity { run_id, line } => store.note_activity(run_id, line),
-            Frame::Server {} => about.ask(),
+            Frame::Server {} => status.refresh(),
             Frame::Resync {} => return End::Resync,
         }
     }

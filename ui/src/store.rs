@@ -124,6 +124,14 @@ impl Store {
         }
     }
 
+    /// Makes open logs read the entries that they may have missed without a connection.
+    pub(crate) fn wake_logs(self) {
+        let lines: Vec<_> = self.activity.with_value(|activity| activity.values().cloned().collect());
+        for line in lines {
+            line.notify();
+        }
+    }
+
     /// Stores the last output line of a running agent.
     pub(crate) fn note_activity(self, run: RunId, line: String) {
         self.activity_of(&run).set(line);

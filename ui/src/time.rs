@@ -23,11 +23,6 @@ impl Clock {
         expect_context()
     }
 
-    /// The time of the last tick. The caller runs again on the next.
-    pub(crate) fn tick(self) -> Timestamp {
-        self.0.get()
-    }
-
     pub(crate) fn elapsed(self, since: Timestamp) -> String {
         span(self.0.get().since(since))
     }

@@ -1,4 +1,4 @@
-//! Every refusal has its status, and nothing of the inside leaks.
+//! Every refusal has a status, and no internal detail leaks.
 
 use axum::body::to_bytes;
 use domain::board::stage::Stage;
@@ -10,7 +10,7 @@ use domain::team::role::Role;
 
 use super::*;
 
-/// One of each. A new variant of `Refusal` does not compile in `refused` until it has a status; here it gets its line in the snapshot.
+/// One of each, for the snapshot. A new variant of `Refusal` does not compile until it has a category.
 fn refusals() -> Vec<Refusal> {
     let task = TaskId::new(1);
     let run = RunId::new(1);
@@ -115,12 +115,12 @@ fn every_refusal_has_a_status() {
 }
 
 #[test]
-fn the_transports_own_problems() {
+fn http_failures_have_codes_and_hints() {
     let errors = [
-        Error::ForeignHost("evil.example".into()),
-        Error::ForeignOrigin("http://evil.example".into()),
+        Error::WrongHost("evil.example".into()),
+        Error::WrongOrigin("http://evil.example".into()),
         Error::CrossSite,
-        Error::Address("holds a NUL character"),
+        Error::Address("contains a NUL character"),
         Error::Query("after: invalid digit".into()),
         Error::Id("x".parse::<TaskId>().unwrap_err()),
         Error::ContentType("text/plain".into()),
@@ -140,27 +140,27 @@ fn the_transports_own_problems() {
         .map(|problem| format!("{} {}: {} | {}", problem.status, problem.code, problem.detail, problem.hint))
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    403 foreign-host: this server does not answer under the name "evil.example" | Use the address that `vibe-relay serve` printed.
-    403 foreign-origin: pages of "http://evil.example" may not use this server | Use the board's own page, or send `Authorization: Bearer` from a program.
+    403 foreign-host: this server does not accept the host "evil.example" | Use the address that `vibe-relay serve` printed.
+    403 foreign-origin: pages of "http://evil.example" are not allowed to use this server | Use the board's own page, or send `Authorization: Bearer` from a program.
     403 cross-site: the request does not come from the board's own page | Use the board's own page, or send `Authorization: Bearer` from a program.
-    400 bad-address: the address holds a NUL character | Write it as in /api/openapi.json.
-    422 invalid: after: invalid digit | The parameters and their types are listed in /api/openapi.json.
-    404 not-found: "x" is not a task id: expected something like TASK-001 | Look it up on the board; ids are written like TASK-001.
-    415 not-json: the body is sent as text/plain, and only JSON is taken | Send it with `Content-Type: application/json`.
-    400 bad-json: the body is no JSON: expected value | Send one JSON object in UTF-8.
-    422 invalid: title: expected a string | The fields and their types are listed in /api/openapi.json.
-    413 too-large: the request is larger than 1048576 bytes | Shorten it, or put the long part into a file of the repository and name the file.
-    404 no-such-path: there is nothing at /api/x | Every address is listed in /api/openapi.json.
-    405 method-not-allowed: DELETE is not possible at /api/projects | Use one of the methods in the `Allow` header.
-    404 no-diff: TASK-001 has no changes to show | They appear with the first commit on its branch, and go when it is closed without a merge.
-    426 no-upgrade: this address is for WebSockets | Connect with a WebSocket client, or read /api/events.
-    503 closed: the server is ending | The server is ending; repeat the request when it runs again.
-    500 storage: the store failed, so the request was not carried out | Look at the server's own output for the cause, then repeat the request.
+    400 bad-address: the address contains a NUL character | See /api/openapi.json for the address.
+    422 invalid: after: invalid digit | See /api/openapi.json for the parameters and their types.
+    404 not-found: "x" is not a task id: expected something like TASK-001 | Look up the id on the board; ids look like TASK-001.
+    415 not-json: content type text/plain is not supported; send JSON | Send it with `Content-Type: application/json`.
+    400 bad-json: the body is not valid JSON: expected value | Send one JSON object in UTF-8.
+    422 invalid: title: expected a string | See /api/openapi.json for the fields and their types.
+    413 too-large: the request is larger than 1048576 bytes | Shorten it, or put the long part into a file of the repository and name that file.
+    404 no-such-path: /api/x does not exist | See /api/openapi.json for all addresses.
+    405 method-not-allowed: /api/projects does not support DELETE | Use one of the methods in the `Allow` header.
+    404 no-diff: TASK-001 has no changes | Changes appear with the first commit on its branch, and disappear when it is closed without a merge.
+    426 no-upgrade: this address accepts only WebSockets | Connect with a WebSocket client, or read /api/events.
+    503 closed: the server is shutting down | Repeat the request when the server runs again.
+    500 storage: the store failed, so the request was not carried out | See the server's output for the cause, then repeat the request.
     "#);
 }
 
 #[tokio::test]
-async fn a_broken_store_tells_the_log_and_not_the_client() {
+async fn store_failure_is_logged_but_not_sent() {
     let secret = "/home/ann/.vibe-relay/vibe-relay.db is malformed";
     let response = Error::Store(db::Error::Storage(secret.into())).into_response();
     assert_eq!(response.status(), 500);

@@ -1,6 +1,6 @@
-//! Published tricks to run a script or to call home from a text, and what must still be readable.
+//! Published attacks that run scripts or load remote content from Markdown, and text that must stay readable.
 
-use super::html;
+use super::render;
 
 /// From the cheat sheets of OWASP and PortSwigger, and from advisories against Markdown renderers.
 const TRICKS: &[&str] = &[
@@ -72,13 +72,13 @@ const TRICKS: &[&str] = &[
     "<a name=x id=document>x</a>",
 ];
 
-/// The elements of a page, each with its attributes, as a browser would read them from output that is well-formed.
+/// The elements of well-formed output, each with its attributes.
 fn elements(page: &str) -> Vec<String> {
     page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap().to_owned()).filter(|element| !element.starts_with('/')).collect()
 }
 
 #[test]
-fn nothing_that_acts_comes_through() {
+fn attacks_are_neutralized() {
     const HARMLESS: [&str; 24] = [
         "p",
         "strong",
@@ -106,7 +106,7 @@ fn nothing_that_acts_comes_through() {
         "del",
     ];
     for trick in TRICKS {
-        let page = html(trick);
+        let page = render(trick);
         for element in elements(&page) {
             let (name, attributes) = element.split_once([' ', '/']).unwrap_or((&element, ""));
             assert!(HARMLESS.contains(&name), "{trick}\n{page}");
@@ -124,8 +124,8 @@ fn nothing_that_acts_comes_through() {
 }
 
 #[test]
-fn text_stays_readable() {
-    insta::assert_snapshot!(html("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @r"
+fn ordinary_text_stays_readable() {
+    insta::assert_snapshot!(render("A `Vec<String>` and Vec<String>, **bold**, ~~gone~~\n\n- one\n- two\n\n```rust\nlet a = 1 < 2;\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |"), @r"
     <p>A <code>Vec&lt;String&gt;</code> and Vec&lt;String&gt;, <strong>bold</strong>, <del>gone</del></p>
     <ul>
     <li>one</li>
@@ -137,7 +137,7 @@ fn text_stays_readable() {
     <tr><td>1</td><td>2</td></tr>
     </tbody></table>
     ");
-    insta::assert_snapshot!(html("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p>See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a target="_blank" rel="noopener noreferrer">a file</a>.</p>"#);
-    insta::assert_snapshot!(html("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);
-    assert_eq!(html(""), "");
+    insta::assert_snapshot!(render("See [the page](https://example.org/a?b=1&c=2), <mailto:ann@example.org> and [a file](src/main.rs)."), @r#"<p>See <a href="https://example.org/a?b=1&amp;c=2" target="_blank" rel="noopener noreferrer">the page</a>, <a href="mailto:ann@example.org" target="_blank" rel="noopener noreferrer">mailto:ann@example.org</a> and <a target="_blank" rel="noopener noreferrer">a file</a>.</p>"#);
+    insta::assert_snapshot!(render("![a picture](https://example.org/p.png) <b>loud</b>"), @r#"<p><a href="https://example.org/p.png" target="_blank" rel="noopener noreferrer">a picture</a> &lt;b&gt;loud&lt;/b&gt;</p>"#);
+    assert_eq!(render(""), "");
 }

@@ -1,6 +1,6 @@
-//! The demonstration: the page that its agents change, and the plug to pull.
+//! The demonstration: the page that its agents change, and the button that kills the server.
 //!
-//! The page is written by agents, so it is served without any power over this server: in a sandbox, as an origin of its own.
+//! Agents write the page, so it is served in a sandbox with an origin of its own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,27 +18,42 @@ use crate::state::{AppState, DemoHooks};
 
 const SANDBOX: &str = "sandbox allow-scripts; default-src 'self' 'unsafe-inline'";
 
-/// Time for the answer to leave before the server is killed.
-const LAST_WORDS: Duration = Duration::from_millis(150);
+/// Time to send the response before the server is killed.
+const RESPONSE_DELAY: Duration = Duration::from_millis(150);
 
-/// The page that the demonstration's agents change
-#[utoipa::path(get, path = "/demo/site/", responses((status = 200, description = "The page", content_type = "text/html")))]
-pub(crate) async fn index(State(state): State<AppState>, uri: Uri) -> Result<Response> {
+/// Get the page that the demonstration's agents change
+#[utoipa::path(get, path = "/demo/site/", responses(
+    (status = 200, description = "The page.", body = String, content_type = "text/html"),
+    (status = 404),
+    (status = 422, description = "The repository cannot be read."),
+    (status = 500),
+    (status = 503),
+))]
+pub(crate) async fn get_demo_index(State(state): State<AppState>, uri: Uri) -> Result<Response> {
     serve(&state, "index.html", &uri).await
 }
 
-/// A file of that page
-#[utoipa::path(get, path = "/demo/site/{path}", params(("path" = String, Path)), responses((status = 200, description = "The file")))]
-pub(crate) async fn file(State(state): State<AppState>, PathRest(path): PathRest<String>, uri: Uri) -> Result<Response> {
+/// Get a file of that page
+#[utoipa::path(get, path = "/demo/site/{*path}", params(("path" = String, Path)), responses(
+    (status = 200, description = "The file.", content_type = "*/*", body = String),
+    (status = 422, description = "The repository cannot be read."),
+    (status = 500),
+    (status = 503),
+))]
+pub(crate) async fn get_demo_file(State(state): State<AppState>, PathRest(path): PathRest<String>, uri: Uri) -> Result<Response> {
     serve(&state, &path, &uri).await
 }
 
-/// Kill the server as a power cut would; the demonstration starts it again
-#[utoipa::path(post, path = "/api/demo/pull-the-plug", responses((status = 202, description = "About to be killed")))]
+/// Kill the server as a power cut would; the demonstration restarts it
+#[utoipa::path(
+    post,
+    path = "/api/demo/pull-the-plug",
+    responses((status = 202, description = "The server is about to be killed."), (status = 404, description = "This is not the demonstration."))
+)]
 pub(crate) async fn pull_the_plug(State(state): State<AppState>, uri: Uri, _: NoBody) -> Result<StatusCode> {
     let demo = hooks(&state, &uri)?;
     tokio::spawn(async move {
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(RESPONSE_DELAY).await;
         (demo.pull_the_plug)();
     });
     Ok(StatusCode::ACCEPTED)
@@ -48,7 +63,7 @@ fn hooks(state: &AppState, uri: &Uri) -> Result<Arc<DemoHooks>> {
     state.demo.clone().ok_or_else(|| Error::NoSuchPath(uri.path().to_owned()))
 }
 
-/// The file at `path` as the project branch has it; before there is one, as the base branch has it.
+/// Serves the file at `path` from the project branch, or from the base branch before that exists.
 async fn serve(state: &AppState, path: &str, uri: &Uri) -> Result<Response> {
     let missing = || Error::NoSuchPath(uri.path().to_owned());
     let demo = hooks(state, uri)?;
@@ -56,14 +71,14 @@ async fn serve(state: &AppState, path: &str, uri: &Uri) -> Result<Response> {
         return Err(missing());
     }
     let project = state.db.project(demo.project.get().ok_or_else(missing)?).await?;
-    let wanted = path.to_owned();
+    let file = path.to_owned();
     let found = spawn_blocking(move || {
         let repository = Repository::open(Path::new(&project.git_dir))?;
         let tip = match repository.ref_sha(&project.integration_branch)? {
             Some(tip) => Some(tip),
             None => repository.ref_sha(&project.base_branch)?,
         };
-        tip.map_or(Ok(None), |tip| repository.file_at(&tip, &wanted))
+        tip.map_or(Ok(None), |tip| repository.file_at(&tip, &file))
     });
     let bytes = found.await??.ok_or_else(missing)?;
     let headers = [(header::CONTENT_TYPE, content_type(path)), (header::CONTENT_SECURITY_POLICY, SANDBOX), (header::CACHE_CONTROL, "no-store")];

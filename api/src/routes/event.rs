@@ -1,4 +1,4 @@
-//! The log, by page or live.
+//! The event log: pages of it, and the live stream.
 
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
@@ -12,46 +12,51 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::{Error, Result};
-use crate::extract::Parameters;
+use crate::extract::QueryParameters;
 use crate::serve::Streams;
 use crate::state::AppState;
-use crate::ws::{self, Begin};
+use crate::ws::{self, StreamRequest};
 
-const USUAL_PAGE: u32 = 100;
-const LARGEST_PAGE: u32 = 1_000;
+const DEFAULT_PAGE: u32 = 100;
+const MAX_PAGE: u32 = 1_000;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Range {
-    /// The last event that is known already.
+pub(crate) struct EventQuery {
+    /// The last event that the client already has.
     #[serde(default)]
     after: Seq,
-    /// Events of this project, and those of none, only.
+    /// Only events of this project and of no project.
     project: Option<ProjectId>,
-    /// At most 1000; 100 when missing.
+    /// At most 1000; 100 if missing.
     limit: Option<u32>,
 }
 
-/// What happened, oldest first
-#[utoipa::path(get, path = "/api/events", params(Range), responses((status = 200, body = List<Envelope>)))]
-pub(crate) async fn list(State(state): State<AppState>, Parameters(range): Parameters<Range>) -> Result<Json<List<Envelope>>> {
-    let most = range.limit.unwrap_or(USUAL_PAGE).clamp(1, LARGEST_PAGE);
-    let items = state.db.events_after(range.after, range.project.as_ref(), most).await?;
-    let full = items.len() == most as usize;
+/// List events, oldest first
+#[utoipa::path(get, path = "/api/events", params(EventQuery), responses((status = 200, body = List<Envelope>)))]
+pub(crate) async fn list_events(State(state): State<AppState>, QueryParameters(query): QueryParameters<EventQuery>) -> Result<Json<List<Envelope>>> {
+    let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, MAX_PAGE);
+    let items = state.db.events_after(query.after, query.project.as_ref(), limit).await?;
+    let full = items.len() == limit as usize;
     Ok(Json(List { next: items.last().filter(|_| full).map(|last| last.seq), items }))
 }
 
-/// What happens, live, over a WebSocket
+/// Follow events live over a WebSocket
 ///
-/// First a `hello`, then every event after the given one, then events as they happen. After `resync` the board is to be read again.
-#[utoipa::path(get, path = "/api/ws", params(Begin), responses((status = 101, description = "Frames as JSON texts", body = Frame)))]
-pub(crate) async fn follow(
+/// Sends `hello`, then every event after the given one, then events as they happen. After `resync`, read the board again.
+#[utoipa::path(
+    get,
+    path = "/api/ws",
+    params(StreamRequest),
+    responses((status = 101, description = "Frames as JSON texts.", body = Frame), (status = 426, description = "The request does not ask for a WebSocket."))
+)]
+pub(crate) async fn follow_events(
     State(state): State<AppState>,
     streams: Option<Extension<Streams>>,
-    Parameters(begin): Parameters<Begin>,
+    QueryParameters(request): QueryParameters<StreamRequest>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let upgrade = upgrade.map_err(|_| Error::NoUpgrade)?;
-    Ok(ws::accept(upgrade, state, streams.map(|Extension(streams)| streams), begin))
+    Ok(ws::accept(upgrade, state, streams.map(|Extension(streams)| streams), request))
 }

@@ -1,18 +1,17 @@
-//! What the board says about the machine it runs on, and the description of this interface.
+//! Information about the server, and the OpenAPI document.
 
 use axum::Json;
 use axum::extract::State;
 use domain::wire::{DemoInfo, ServerInfo};
-use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 
 use crate::error::Result;
-use crate::routes::Document;
+use crate::routes::DOCUMENT;
 use crate::state::AppState;
 
-/// Version, what keeps agents from starting, and the demonstration
+/// Get the version, the reasons why no agents are started, and the demonstration
 #[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerInfo)))]
-pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<ServerInfo>> {
+pub(crate) async fn get_server(State(state): State<AppState>) -> Result<Json<ServerInfo>> {
     let live = state.config.borrow().clone();
     Ok(Json(ServerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -24,8 +23,8 @@ pub(crate) async fn show(State(state): State<AppState>) -> Result<Json<ServerInf
     }))
 }
 
-/// This document
+/// Get this document
 #[utoipa::path(get, path = "/api/openapi.json", responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)))]
-pub(crate) async fn document() -> Json<OpenApi> {
-    Json(Document::openapi())
+pub(crate) async fn get_document() -> Json<&'static OpenApi> {
+    Json(&DOCUMENT)
 }

@@ -1,46 +1,61 @@
-//! The one-time link that signs a browser in: a code becomes a cookie.
+//! The one-time link that signs a browser in, by exchanging a code for a cookie.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum_extra::extract::CookieJar;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::Result;
-use crate::extract::Parameters;
+use crate::extract::QueryParameters;
 use crate::guard;
 use crate::state::AppState;
 
-const USED: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\n\
-     <h1>This link is not good any more</h1>\n\
-     <p>It works once. Start <code>vibe-relay serve</code> again: it prints a new one, and running agents go on.</p></html>\n";
+const EXPIRED: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\n\
+     <h1>This link has expired</h1>\n\
+     <p>It works once. Start <code>vibe-relay serve</code> again to print a new one; running agents continue.</p></html>\n";
 
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Link {
-    /// From the link that the server printed.
+pub(crate) struct SignInQuery {
+    /// The code from the link that the server printed.
     #[serde(default)]
     code: String,
 }
 
 /// Exchange a one-time code for a cookie
-#[utoipa::path(get, path = "/sign-in", params(Link), responses(
-    (status = 303, description = "Signed in, on to the board"),
-    (status = 401, description = "The code was used or never given out"),
+///
+/// HEAD answers the same without using the code up, because link previews and scanners send it.
+#[utoipa::path(get, path = "/sign-in", params(SignInQuery), responses(
+    (status = 303, description = "Signed in; continue on the board."),
+    (status = 401, description = "The code was used or never issued.", body = String, content_type = "text/html"),
+    (status = 500),
+    (status = 503),
 ))]
-pub(crate) async fn sign_in(State(state): State<AppState>, headers: HeaderMap, Parameters(link): Parameters<Link>) -> Result<Response> {
-    if state.sign_in.redeem(&link.code) {
-        return Ok(([(header::SET_COOKIE, state.sign_in.cookie(state.port))], Redirect::to(&landing(&state))).into_response());
+pub(crate) async fn sign_in(
+    State(state): State<AppState>,
+    method: Method,
+    headers: HeaderMap,
+    QueryParameters(query): QueryParameters<SignInQuery>,
+) -> Result<Response> {
+    if method == Method::HEAD {
+        if state.sign_in.is_valid(&query.code) {
+            return Ok(Redirect::to(&landing_page(&state)).into_response());
+        }
+    } else if state.sign_in.redeem(&query.code) {
+        let cookies = CookieJar::new().add(state.sign_in.cookie(state.port));
+        return Ok((cookies, Redirect::to(&landing_page(&state))).into_response());
     }
-    // The same link opened again by the same browser.
+    // A signed-in browser that opens its link again.
     if guard::is_signed_in(&state, &headers).await? {
         return Ok(Redirect::to("/").into_response());
     }
-    Ok((StatusCode::UNAUTHORIZED, Html(USED)).into_response())
+    Ok((StatusCode::UNAUTHORIZED, Html(EXPIRED)).into_response())
 }
 
-/// Where a browser goes first: to the list of projects, in the demonstration to its only board.
-fn landing(state: &AppState) -> String {
+/// The first page after signing in: the list of projects, or the demonstration's only board.
+fn landing_page(state: &AppState) -> String {
     let project = state.demo.as_ref().and_then(|demo| demo.project.get());
     project.map_or_else(|| "/".to_owned(), |project| format!("/projects/{project}"))
 }

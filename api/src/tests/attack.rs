@@ -1,4 +1,4 @@
-//! What a hostile page, a rebound name, an agent or a careless program can do: nothing.
+//! Requests of hostile pages, rebound names, agents and careless programs, which must all be refused.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
@@ -7,12 +7,12 @@ use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 
-use super::bench::{Bench, HOST, TOKEN};
-use crate::{Access, ROUTES, Route};
+use super::support::{HOST, Route, TOKEN, TestServer, routes};
+use crate::openapi::Access;
 
-const HOSTS: [Option<&str>; 12] = [
+const HOSTS: [Option<&str>; 13] = [
     Some(HOST),
-    Some("localhost:9400"),
+    Some("LocalHost:9400"),
     Some("[::1]:9400"),
     None,
     Some("127.0.0.1"),
@@ -21,6 +21,7 @@ const HOSTS: [Option<&str>; 12] = [
     Some("127.0.0.1.evil.example:9400"),
     Some("evil.example:9400"),
     Some("localhost.:9400"),
+    Some("LOCALHOST.evil.example:9400"),
     Some("127.0.0.1:9400@evil.example"),
     Some("0.0.0.0:9400"),
 ];
@@ -39,7 +40,7 @@ const ORIGINS: [Option<&str>; 9] = [
 ];
 const GOOD_ORIGINS: usize = 2;
 
-/// Content types of a body; the first is taken.
+/// Content types of a body; only the first is accepted.
 const CONTENT: [Option<&str>; 6] = [
     Some("application/json"),
     None,
@@ -49,16 +50,16 @@ const CONTENT: [Option<&str>; 6] = [
     Some("application/jsonp"),
 ];
 
-/// A way to say who asks. No `Origin` is sent with it but those above.
+/// Headers that identify the caller.
 struct Credential {
     headers: Vec<(&'static str, String)>,
-    /// Whether it is good for what only reads, and for what acts.
+    /// Whether it is valid for requests that only read, and for those that act.
     reads: bool,
     acts: bool,
 }
 
-/// `strangers` are good tokens that are not the person's.
-fn credentials(strangers: &[String]) -> Vec<Credential> {
+/// `others` are valid tokens that are not the human's.
+fn credentials(others: &[String]) -> Vec<Credential> {
     let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
     let cookie = || ("cookie", format!("theme=dark; vibe-relay-9400={TOKEN}"));
     let from = |site: &str| vec![cookie(), ("sec-fetch-site", site.to_owned())];
@@ -78,24 +79,24 @@ fn credentials(strangers: &[String]) -> Vec<Credential> {
         bad(vec![bearer("")]),
         bad(vec![("authorization", TOKEN.to_owned())]),
         bad(vec![("cookie", format!("vibe-relay-9401={TOKEN}"))]),
-        bad(vec![("cookie", format!("vibe-relay-9400={}", strangers[0])), ("sec-fetch-site", "same-origin".to_owned())]),
+        bad(vec![("cookie", format!("vibe-relay-9400={}", others[0])), ("sec-fetch-site", "same-origin".to_owned())]),
     ];
-    credentials.extend(strangers.iter().map(|token| bad(vec![bearer(token)])));
+    credentials.extend(others.iter().map(|token| bad(vec![bearer(token)])));
     credentials
 }
 
 /// The headers of every request to `route` that must be refused.
-fn attacks(route: &Route, strangers: &[String]) -> Vec<Vec<(&'static str, String)>> {
+fn attacks(route: &Route, others: &[String]) -> Vec<Vec<(&'static str, String)>> {
     let acts = route.method != "get";
-    let person = route.access == Access::Person;
+    let human_only = route.access == Access::Human;
     let mut attacks = Vec::new();
     for (host_number, host) in HOSTS.iter().enumerate() {
         for (origin_number, origin) in ORIGINS.iter().enumerate() {
-            for credential in credentials(strangers) {
+            for credential in credentials(others) {
                 for content in if acts { &CONTENT[..] } else { &CONTENT[..1] } {
-                    let at_the_door = host_number >= GOOD_HOSTS || origin_number >= GOOD_ORIGINS;
+                    let wrong_page = host_number >= GOOD_HOSTS || origin_number >= GOOD_ORIGINS;
                     let good = if acts { credential.acts && *content == CONTENT[0] } else { credential.reads };
-                    if at_the_door || (person && !good) {
+                    if wrong_page || (human_only && !good) {
                         let mut headers = credential.headers.clone();
                         for (name, value) in [("host", host), ("origin", origin), ("content-type", content)] {
                             headers.extend(value.map(|value| (name, value.to_owned())));
@@ -109,7 +110,7 @@ fn attacks(route: &Route, strangers: &[String]) -> Vec<Vec<(&'static str, String
     attacks
 }
 
-/// What the person could send to `path`, so that only the headers are wrong.
+/// A valid body for `path`, so that only the headers are wrong.
 fn body(method: &str, path: &str) -> &'static str {
     match (method, path.rsplit('/').next().unwrap_or_default()) {
         ("get", _) => "",
@@ -128,23 +129,23 @@ fn body(method: &str, path: &str) -> &'static str {
     }
 }
 
-/// Tokens that open something, and not the interface of the person: a run's, an agent's and a room's.
-async fn strangers(bench: &Bench) -> Vec<String> {
-    let project = bench.project().await;
-    let task = bench.task(&project).await;
-    let (run, _) = bench.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
-    let (agent, _) = bench.agent(&project, "mara", &[Role::Lead]).await;
-    let room = bench.state.db.create_invite_token(&Caller::Human, &project).await.unwrap();
-    vec![run.token, agent, room]
+/// Valid tokens that do not open the HTTP interface: a run's, an agent's and an invite token.
+async fn others(server: &TestServer) -> Vec<String> {
+    let project = server.project().await;
+    let task = server.task(&project).await;
+    let (run, _) = server.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
+    let (agent, _) = server.agent(&project, "mara", &[Role::Lead]).await;
+    let invite = server.state.db.create_invite_token(&Caller::Human, &project).await.unwrap();
+    vec![run.token, agent, invite]
 }
 
 #[tokio::test]
-async fn no_attack_changes_or_reads_anything() {
-    let bench = Bench::new().await;
-    let strangers = strangers(&bench).await;
-    let before = bench.state.db.latest();
+async fn attacks_neither_change_nor_read_anything() {
+    let server = TestServer::new().await;
+    let others = others(&server).await;
+    let before = server.state.db.latest();
     let mut sent = 0;
-    for route in ROUTES {
+    for route in routes() {
         let noun = route.path.split('/').nth(2).unwrap_or_default();
         let id = match noun {
             "projects" => "PROJ-001",
@@ -153,15 +154,15 @@ async fn no_attack_changes_or_reads_anything() {
             "handshakes" | "contracts" => "1",
             _ => "TASK-001",
         };
-        let path = route.path.replace("{id}", id).replace("{*path}", "index.html");
-        let body = body(route.method, &path);
-        for headers in attacks(route, &strangers) {
+        let path = route.path.replace("{id}", id).replace("{path}", "index.html");
+        let body = body(&route.method, &path);
+        for headers in attacks(&route, &others) {
             sent += 1;
             let mut request = Request::builder().method(route.method.to_uppercase().as_str()).uri(&path).header("content-length", body.len());
             for (name, value) in &headers {
                 request = request.header(*name, value);
             }
-            let answer = bench.send(request.body(Body::from(body)).unwrap()).await;
+            let answer = server.send(request.body(Body::from(body)).unwrap()).await;
             assert!(answer.status.is_client_error(), "{} {path} {headers:?}: {}", route.method, answer.status);
             assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
             assert!(!answer.text.contains("A page") && !answer.text.contains("footer"), "{}", answer.text);
@@ -169,7 +170,7 @@ async fn no_attack_changes_or_reads_anything() {
         }
     }
     assert!(sent > 50_000, "{sent}");
-    assert_eq!(bench.state.db.latest(), before, "an attack changed something");
+    assert_eq!(server.state.db.latest(), before, "an attack changed something");
 }
 
 fn request(method: &str, path: &str) -> axum::http::request::Builder {
@@ -177,43 +178,52 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 }
 
 #[tokio::test]
-async fn a_signed_in_browser_is_let_in_and_an_agent_is_told_why_not() {
-    let bench = Bench::new().await;
-    let strangers = strangers(&bench).await;
+async fn signed_in_browser_is_accepted_and_agents_are_not() {
+    let server = TestServer::new().await;
+    let others = others(&server).await;
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:9400")] {
         let cookie = format!("vibe-relay-9400={TOKEN}");
         let body = Body::from(r#"{"content": "Hello"}"#);
         let comment =
             request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
-        assert_eq!(bench.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
+        assert_eq!(server.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
     }
-    for token in strangers {
+    for token in others {
         let agent = request("GET", "/api/projects").header("authorization", format!("bearer {token}")).body(Body::empty()).unwrap();
-        let answer = bench.send(agent).await;
+        let answer = server.send(agent).await;
         assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("human-only")));
     }
-    let nobody = bench.send(request("GET", "/api/projects").body(Body::empty()).unwrap()).await;
-    assert_eq!((nobody.status, nobody.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"));
+    let anonymous = server.send(request("GET", "/api/projects").body(Body::empty()).unwrap()).await;
+    assert_eq!((anonymous.status, anonymous.header("www-authenticate")), (StatusCode::UNAUTHORIZED, "Bearer"));
+}
+
+#[tokio::test]
+async fn host_and_origin_are_compared_without_case() {
+    let server = TestServer::new().await;
+    for host in ["127.0.0.1:9400", "LocalHost:9400", "LOCALHOST:9400", "[::1]:9400"] {
+        let request = Request::get("/api/health").header("host", host).header("origin", format!("http://{host}"));
+        assert_eq!(server.send(request.body(Body::empty()).unwrap()).await.status, StatusCode::OK, "{host}");
+    }
 }
 
 #[tokio::test]
 async fn sizes_and_addresses_are_bounded() {
-    let bench = Bench::new().await;
-    bench.task(&bench.project().await).await;
-    let before = bench.state.db.latest();
+    let server = TestServer::new().await;
+    server.task(&server.project().await).await;
+    let before = server.state.db.latest();
     let long = "x".repeat(1024 * 1024);
     let comments = "/api/tasks/TASK-001/comments";
-    let announced = bench.ask("post", comments, &format!("{{\"content\": \"{long}\"}}")).await;
+    let announced = server.call("post", comments, &format!("{{\"content\": \"{long}\"}}")).await;
     assert_eq!((announced.status, announced.json()["code"].as_str()), (StatusCode::PAYLOAD_TOO_LARGE, Some("too-large")));
 
     let chunks = futures_util::stream::iter((0..3).map(move |_| Ok::<_, std::io::Error>("x".repeat(500_000))));
     let token = format!("Bearer {TOKEN}");
     let streamed =
         request("POST", comments).header("authorization", &token).header("content-type", "application/json").header("transfer-encoding", "chunked");
-    let streamed = bench.send(streamed.body(Body::from_stream(chunks)).unwrap()).await;
+    let streamed = server.send(streamed.body(Body::from_stream(chunks)).unwrap()).await;
     assert_eq!(streamed.json()["code"], "too-large");
 
-    let title = bench.ask("post", "/api/projects/PROJ-001/tasks", &format!("{{\"title\": \"{}\"}}", "x".repeat(900_000))).await;
+    let title = server.call("post", "/api/projects/PROJ-001/tasks", &format!("{{\"title\": \"{}\"}}", "x".repeat(900_000))).await;
     assert_eq!((title.status, title.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")));
 
     for (path, status, code) in [
@@ -229,38 +239,38 @@ async fn sizes_and_addresses_are_bounded() {
         ("/api/repository".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         ("/api/repository?path=/nowhere/at/all".to_owned(), StatusCode::UNPROCESSABLE_ENTITY, "path-missing"),
     ] {
-        let answer = bench.ask("get", &path, "").await;
+        let answer = server.call("get", &path, "").await;
         assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{}", &path[..path.len().min(60)]);
         assert!(!answer.json()["hint"].as_str().unwrap().is_empty());
     }
     for body in
         [r#"{"title": "a", "repo_path": "/a\u0000b"}"#, r#"{"title": "a\u0000b"}"#, r#"{"title": "a", "repo_path": "/", "base_branch": "a\u0000b"}"#]
     {
-        let answer = bench.ask("post", "/api/projects", body).await;
+        let answer = server.call("post", "/api/projects", body).await;
         assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")), "{body}: {}", answer.text);
     }
-    assert_eq!(bench.state.db.latest(), before);
+    assert_eq!(server.state.db.latest(), before);
 }
 
 #[tokio::test]
-async fn a_program_may_leave_out_the_body_where_none_is_needed_and_nothing_else() {
-    let bench = Bench::new().await;
-    bench.task(&bench.project().await).await;
-    assert_eq!(bench.ask("post", "/api/tasks/TASK-001/stop", "").await.status, StatusCode::OK);
-    assert_eq!(bench.ask("post", "/api/tasks/TASK-001/start", "{}").await.status, StatusCode::OK);
-    let extra = bench.ask("post", "/api/tasks/TASK-001/start", r#"{"force": true}"#).await;
+async fn body_is_optional_only_where_none_is_needed() {
+    let server = TestServer::new().await;
+    server.task(&server.project().await).await;
+    assert_eq!(server.call("post", "/api/tasks/TASK-001/stop", "").await.status, StatusCode::OK);
+    assert_eq!(server.call("post", "/api/tasks/TASK-001/start", "{}").await.status, StatusCode::OK);
+    let extra = server.call("post", "/api/tasks/TASK-001/start", r#"{"force": true}"#).await;
     assert_eq!((extra.status, extra.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")));
-    let missing = bench.ask("post", "/api/tasks/TASK-001/comments", "").await;
+    let missing = server.call("post", "/api/tasks/TASK-001/comments", "").await;
     assert_eq!((missing.status, missing.json()["code"].as_str()), (StatusCode::BAD_REQUEST, Some("bad-json")));
-    let lonely = bench.ask("patch", "/api/tasks/TASK-001", r#"{"reason": "because"}"#).await;
-    assert_eq!(lonely.json()["detail"], "reason: it belongs to a move");
+    let without_move = server.call("patch", "/api/tasks/TASK-001", r#"{"reason": "because"}"#).await;
+    assert_eq!(without_move.json()["detail"], "reason: it needs a move");
 }
 
 #[tokio::test]
-async fn an_illegal_move_says_what_would_be_legal() {
-    let bench = Bench::new().await;
-    bench.task(&bench.project().await).await;
-    let answer = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "in_review"}"#).await;
+async fn illegal_move_lists_the_legal_moves() {
+    let server = TestServer::new().await;
+    server.task(&server.project().await).await;
+    let answer = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "in_review"}"#).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer.json()).unwrap());
 }

@@ -1,11 +1,11 @@
-//! Landing where something is in the way, twice, or after a crash.
+//! Landing: refusals, repetition, and recovery after a crash.
 
 use axum::http::StatusCode;
 
-use super::bench::{Answer, Bench};
+use super::support::{Answer, TestServer};
 
-async fn land(bench: &Bench) -> Answer {
-    bench.ask("post", "/api/projects/PROJ-001/land", "").await
+async fn land(server: &TestServer) -> Answer {
+    server.call("post", "/api/projects/PROJ-001/land", "").await
 }
 
 fn refusal(answer: &Answer) -> (StatusCode, String) {
@@ -13,74 +13,74 @@ fn refusal(answer: &Answer) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn nothing_is_landed_before_something_was_merged() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    assert_eq!(refusal(&land(&bench).await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-land".into()));
-    bench.sample.repository().ensure_project_branch(&format!("vibe-relay/{project}"), "main").unwrap();
-    assert_eq!(refusal(&land(&bench).await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-land".into()));
-    assert_eq!(bench.state.db.project(&project).await.unwrap().landed_sha, None);
+async fn landing_needs_a_merged_task() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    assert_eq!(refusal(&land(&server).await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-land".into()));
+    server.sample.repository().ensure_project_branch(&format!("vibe-relay/{project}"), "main").unwrap();
+    assert_eq!(refusal(&land(&server).await), (StatusCode::UNPROCESSABLE_ENTITY, "nothing-to-land".into()));
+    assert_eq!(server.state.db.project(&project).await.unwrap().landed_sha, None);
 }
 
 #[tokio::test]
-async fn the_persons_files_are_not_overwritten() {
-    let bench = Bench::new().await;
-    bench.merged(&bench.project().await, "README.md", "by an agent\n").await;
-    bench.sample.write("README.md", "by the person\n");
-    let before = bench.sample.repository().ref_sha("main").unwrap();
-    let answer = land(&bench).await;
+async fn uncommitted_files_are_not_overwritten() {
+    let server = TestServer::new().await;
+    server.merged(&server.project().await, "README.md", "by an agent\n").await;
+    server.sample.write("README.md", "by the human\n");
+    let before = server.sample.repository().ref_sha("main").unwrap();
+    let answer = land(&server).await;
     assert_eq!(refusal(&answer), (StatusCode::UNPROCESSABLE_ENTITY, "checkout-dirty".into()));
-    insta::assert_snapshot!(answer.json()["detail"].as_str().unwrap(), @"your checkout has changes in README.md, which landing would overwrite; nothing was touched");
-    assert_eq!(bench.sample.read("README.md").as_deref(), Some("by the person\n"));
-    assert_eq!(bench.sample.repository().ref_sha("main").unwrap(), before);
+    insta::assert_snapshot!(answer.json()["detail"].as_str().unwrap(), @"your checkout has changes in README.md that landing would overwrite; nothing was changed");
+    assert_eq!(server.sample.read("README.md").as_deref(), Some("by the human\n"));
+    assert_eq!(server.sample.repository().ref_sha("main").unwrap(), before);
 }
 
 #[tokio::test]
-async fn a_conflict_with_the_base_is_named() {
-    let bench = Bench::new().await;
-    bench.merged(&bench.project().await, "README.md", "by an agent\n").await;
-    bench.sample.write("README.md", "by the person\n");
-    bench.sample.commit_all("mine");
-    let answer = land(&bench).await;
+async fn conflict_with_the_base_branch_lists_the_files() {
+    let server = TestServer::new().await;
+    server.merged(&server.project().await, "README.md", "by an agent\n").await;
+    server.sample.write("README.md", "by the human\n");
+    server.sample.commit_all("mine");
+    let answer = land(&server).await;
     assert_eq!(refusal(&answer), (StatusCode::UNPROCESSABLE_ENTITY, "land-conflict".into()));
-    insta::assert_snapshot!(answer.json()["detail"].as_str().unwrap(), @"main and vibe-relay/PROJ-001 both changed README.md; nothing was touched");
+    insta::assert_snapshot!(answer.json()["detail"].as_str().unwrap(), @"main and vibe-relay/PROJ-001 both changed README.md; nothing was changed");
 }
 
 #[tokio::test]
-async fn what_nobody_approved_is_not_landed() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    bench.merged(&project, "one.txt", "1").await;
-    let before = bench.sample.repository().ref_sha("main").unwrap();
-    let left = bench.state.db.project(&project).await.unwrap().integration_head.unwrap();
-    bench.sample.set_branch("side", &left);
-    let foreign = bench.sample.commit_on("side", &[("evil.txt", Some("evil"))], "not reviewed");
-    bench.sample.set_branch("vibe-relay/PROJ-001", &foreign);
-    let answer = land(&bench).await;
+async fn unapproved_commits_are_not_landed() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    let before = server.sample.repository().ref_sha("main").unwrap();
+    let left = server.state.db.project(&project).await.unwrap().integration_head.unwrap();
+    server.sample.set_branch("side", &left);
+    let foreign = server.sample.commit_on("side", &[("evil.txt", Some("evil"))], "not reviewed");
+    server.sample.set_branch("vibe-relay/PROJ-001", &foreign);
+    let answer = land(&server).await;
     assert_eq!(refusal(&answer), (StatusCode::UNPROCESSABLE_ENTITY, "branch-foreign".into()));
     let detail = answer.json()["detail"].as_str().unwrap().replace(&foreign[..7], "SHA");
-    insta::assert_snapshot!(detail, @"vibe-relay/PROJ-001 is not where the last merge left it; SHA “not reviewed” was approved by nobody; nothing was touched");
-    assert_eq!(bench.sample.repository().ref_sha("main").unwrap(), before);
-    bench.sample.set_branch("vibe-relay/PROJ-001", &left);
-    assert_eq!(land(&bench).await.status, StatusCode::OK);
+    insta::assert_snapshot!(detail, @"vibe-relay/PROJ-001 has moved since the last merge; SHA “not reviewed” is not approved; nothing was changed");
+    assert_eq!(server.sample.repository().ref_sha("main").unwrap(), before);
+    server.sample.set_branch("vibe-relay/PROJ-001", &left);
+    assert_eq!(land(&server).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn two_clicks_land_once_and_a_landing_that_was_not_written_down_is_repeated() {
-    let bench = Bench::new().await;
-    let project = bench.project().await;
-    bench.merged(&project, "one.txt", "1").await;
-    let (one, two) = tokio::join!(land(&bench), land(&bench));
+async fn landing_happens_once_and_an_unrecorded_one_is_repeated() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    let (one, two) = tokio::join!(land(&server), land(&server));
     let mut statuses = [one.status.as_u16(), two.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 422]);
-    let record = bench.state.db.project(&project).await.unwrap();
+    let record = server.state.db.project(&project).await.unwrap();
     assert_eq!(record.landed_sha, record.integration_head);
 
-    bench.merged(&project, "two.txt", "2").await;
-    let tip = bench.state.db.project(&project).await.unwrap().integration_head.unwrap();
-    bench.sample.set_branch("main", &tip);
-    let again = land(&bench).await;
+    server.merged(&project, "two.txt", "2").await;
+    let tip = server.state.db.project(&project).await.unwrap().integration_head.unwrap();
+    server.sample.set_branch("main", &tip);
+    let again = land(&server).await;
     assert_eq!((again.status, again.json()["commits"].as_u64()), (StatusCode::OK, Some(0)), "{}", again.text);
-    assert_eq!(bench.state.db.project(&project).await.unwrap().landed_sha, Some(tip));
+    assert_eq!(server.state.db.project(&project).await.unwrap().landed_sha, Some(tip));
 }

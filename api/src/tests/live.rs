@@ -1,4 +1,4 @@
-//! The WebSocket over a real connection, and the server's end.
+//! The WebSocket over a real connection, and the shutdown of the server.
 
 use std::time::{Duration, Instant};
 
@@ -20,16 +20,16 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use super::bench::{Bench, TOKEN};
+use super::support::{TOKEN, TestServer, VALIDATOR};
 
-/// Far more than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Far longer than any step here takes.
+const DEADLINE: Duration = Duration::from_secs(30);
 
 struct Live {
-    bench: Bench,
+    server: TestServer,
     task: Task,
     port: u16,
-    server: JoinHandle<std::io::Result<()>>,
+    serving: JoinHandle<()>,
 }
 
 type Socket = WebSocketStream<TcpStream>;
@@ -42,11 +42,11 @@ impl Live {
     async fn with(mounted: Router) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let bench = Bench::with(|state| state.port = port).await;
-        let task = bench.task(&bench.project().await).await;
-        let router = crate::router(bench.state.clone(), mounted);
-        let server = tokio::spawn(crate::serve(listener, router, bench.state.shutdown.clone()));
-        Self { bench, task, port, server }
+        let server = TestServer::with(|state| state.port = port).await;
+        let task = server.task(&server.project().await).await;
+        let router = crate::router(server.state.clone(), mounted);
+        let serving = tokio::spawn(crate::serve(listener, router, server.state.shutdown.clone()));
+        Self { server, task, port, serving }
     }
 
     async fn try_connect(&self, query: &str, headers: &[(&'static str, String)]) -> Result<Socket, tungstenite::Error> {
@@ -63,16 +63,19 @@ impl Live {
     }
 
     async fn write(&self, content: &str) {
-        self.bench.state.db.add_comment(&Caller::Human, &self.task.card.id, content, None).await.unwrap();
+        self.server.state.db.add_comment(&Caller::Human, &self.task.card.id, content, None).await.unwrap();
     }
 }
 
 async fn message(socket: &mut Socket) -> Message {
-    timeout(PATIENCE, socket.next()).await.expect("a message in time").expect("an open socket").expect("a whole message")
+    timeout(DEADLINE, socket.next()).await.expect("a message in time").expect("an open socket").expect("a whole message")
 }
 
 async fn frame(socket: &mut Socket) -> Frame {
-    serde_json::from_str(message(socket).await.to_text().unwrap()).unwrap()
+    let message = message(socket).await;
+    let text = message.to_text().unwrap();
+    VALIDATOR.check_frame(text).unwrap();
+    serde_json::from_str(text).unwrap()
 }
 
 async fn seq(socket: &mut Socket) -> Seq {
@@ -83,10 +86,10 @@ async fn seq(socket: &mut Socket) -> Seq {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_comes_and_goes_misses_nothing_over_1000_writes() {
+async fn reconnecting_client_misses_none_of_1000_writes() {
     const WRITES: Seq = 1_000;
     let live = Live::new().await;
-    let before = live.bench.state.db.latest();
+    let before = live.server.state.db.latest();
     let writer = async {
         for number in 0..WRITES {
             live.write(&number.to_string()).await;
@@ -97,7 +100,7 @@ async fn a_client_that_comes_and_goes_misses_nothing_over_1000_writes() {
         let mut connections = 0;
         while seen < before + WRITES {
             connections += 1;
-            let mut socket = live.connect(&format!("?after={seen}&epoch={}&project=PROJ-001", live.bench.state.db.epoch())).await;
+            let mut socket = live.connect(&format!("?after={seen}&epoch={}&project=PROJ-001", live.server.state.db.epoch())).await;
             let Frame::Hello { seq: latest, .. } = frame(&mut socket).await else { panic!("no hello") };
             assert!(latest >= seen);
             for _ in 0..97.min(before + WRITES - seen) {
@@ -113,9 +116,9 @@ async fn a_client_that_comes_and_goes_misses_nothing_over_1000_writes() {
 }
 
 #[tokio::test]
-async fn a_client_of_another_life_or_too_far_behind_reads_the_board_again() {
+async fn stale_epoch_or_large_gap_forces_resync() {
     let live = Live::new().await;
-    let latest = live.bench.state.db.latest();
+    let latest = live.server.state.db.latest();
     let ahead = format!("?after={}", latest + 1);
     for query in ["?after=0&epoch=another", ahead.as_str()] {
         let mut socket = live.connect(query).await;
@@ -123,7 +126,7 @@ async fn a_client_of_another_life_or_too_far_behind_reads_the_board_again() {
         assert_eq!(frame(&mut socket).await, Frame::Resync {}, "{query}");
     }
     join_all((0..5_001).map(|_| live.write("x"))).await;
-    let latest = live.bench.state.db.latest();
+    let latest = live.server.state.db.latest();
     let mut far = live.connect(&format!("?after={}", latest - 5_001)).await;
     let mut near = live.connect(&format!("?after={}", latest - 5_000)).await;
     frame(&mut far).await;
@@ -133,17 +136,17 @@ async fn a_client_of_another_life_or_too_far_behind_reads_the_board_again() {
         assert_eq!(seq(&mut near).await, expected);
     }
     live.write("y").await;
-    assert_eq!((seq(&mut far).await, seq(&mut near).await), (latest + 1, latest + 1), "both go on from here");
+    assert_eq!((seq(&mut far).await, seq(&mut near).await), (latest + 1, latest + 1), "both continue from here");
 }
 
 #[tokio::test]
-async fn a_client_whose_events_were_removed_is_told_to_load_the_board_again() {
+async fn removed_events_force_a_resync() {
     let live = Live::new().await;
     for _ in 0..5 {
         live.write("x").await;
     }
-    let latest = live.bench.state.db.latest();
-    live.bench.state.db.prune(db::RetentionLimits { keep: Duration::from_secs(3600), max_events: 3 }).await.unwrap();
+    let latest = live.server.state.db.latest();
+    live.server.state.db.prune(db::RetentionLimits { keep: Duration::from_secs(3600), max_events: 3 }).await.unwrap();
     let mut too_old = live.connect(&format!("?after={}", latest - 4)).await;
     let mut kept = live.connect(&format!("?after={}", latest - 3)).await;
     frame(&mut too_old).await;
@@ -153,26 +156,26 @@ async fn a_client_whose_events_were_removed_is_told_to_load_the_board_again() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_another_project_is_left_out_and_activity_comes_through() {
+async fn other_projects_are_filtered_and_activity_is_sent() {
     let live = Live::new().await;
-    let other = live.bench.project().await;
+    let other = live.server.project().await;
     let mut socket = live.connect(&format!("?project={other}")).await;
     frame(&mut socket).await;
     live.write("not for this one").await;
     let line = Frame::Activity { run_id: RunId::new(1), line: "reads src/main.rs".into() };
-    live.bench.state.activity.send(line.clone()).unwrap();
+    live.server.state.activity.send(line.clone()).unwrap();
     assert_eq!(frame(&mut socket).await, line);
-    let task = live.bench.task(&other).await;
+    let task = live.server.task(&other).await;
     let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
     assert_eq!(event.task_id, Some(task.card.id));
-    // What a client says is not listened to.
+    // Messages of a client are ignored.
     socket.send(Message::text("{\"type\": \"event\"}")).await.unwrap();
-    live.bench.task(&other).await;
+    live.server.task(&other).await;
     seq(&mut socket).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_takes_nothing_in_keeps_nobody_waiting_not_even_the_end() {
+async fn stalled_client_delays_neither_others_nor_shutdown() {
     let live = Live::new().await;
     let mut stuck = live.connect("").await;
     frame(&mut stuck).await;
@@ -181,17 +184,17 @@ async fn a_client_that_takes_nothing_in_keeps_nobody_waiting_not_even_the_end() 
     // More than the buffers of a connection hold.
     let long = "x".repeat(60_000);
     for number in 0..400 {
-        live.bench.state.activity.send(Frame::Activity { run_id: RunId::new(number), line: long.clone() }).unwrap();
+        live.server.state.activity.send(Frame::Activity { run_id: RunId::new(number), line: long.clone() }).unwrap();
         while !matches!(frame(&mut quick).await, Frame::Activity { run_id, .. } if run_id == RunId::new(number)) {}
     }
     let begun = Instant::now();
-    live.bench.state.shutdown.cancel();
-    timeout(PATIENCE, live.server).await.unwrap().unwrap().unwrap();
+    live.server.state.shutdown.cancel();
+    timeout(DEADLINE, live.serving).await.unwrap().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn the_end_is_said_and_reached_in_time() {
+async fn shutdown_closes_sockets_and_is_quick() {
     let endless = axum::routing::get(async || Body::from_stream(futures_util::stream::pending::<Result<String, std::io::Error>>()));
     let live = Live::with(Router::new().route("/mcp", endless)).await;
     let mut socket = live.connect("").await;
@@ -203,15 +206,15 @@ async fn the_end_is_said_and_reached_in_time() {
     assert_eq!(&begun_answer, b"HTTP/1.1 200");
 
     let begun = Instant::now();
-    live.bench.state.shutdown.cancel();
-    let Message::Close(Some(close)) = message(&mut socket).await else { panic!("no goodbye") };
+    live.server.state.shutdown.cancel();
+    let Message::Close(Some(close)) = message(&mut socket).await else { panic!("no close frame") };
     assert_eq!(u16::from(close.code), 1001);
-    timeout(PATIENCE, live.server).await.unwrap().unwrap().unwrap();
+    timeout(DEADLINE, live.serving).await.unwrap().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
-async fn sockets_of_other_pages_are_refused() {
+async fn sockets_of_other_origins_are_refused() {
     let live = Live::new().await;
     let own = format!("http://127.0.0.1:{}", live.port);
     let (bearer, cookie) = (("authorization", format!("Bearer {TOKEN}")), ("cookie", format!("vibe-relay-{}={TOKEN}", live.port)));
@@ -221,11 +224,28 @@ async fn sockets_of_other_pages_are_refused() {
     };
     assert!(live.try_connect("", &[cookie.clone(), ("origin", own)]).await.is_ok());
     assert_eq!(refused(live.try_connect("", &[]).await), 401);
-    assert_eq!(refused(live.try_connect("", std::slice::from_ref(&cookie)).await), 403, "a page always says where it is from");
+    assert_eq!(refused(live.try_connect("", std::slice::from_ref(&cookie)).await), 403, "a page always sends its origin");
     for origin in ["http://evil.example", "null", "http://127.0.0.1:3000"] {
         assert_eq!(refused(live.try_connect("", &[cookie.clone(), ("origin", origin.into())]).await), 403);
         assert_eq!(refused(live.try_connect("", &[bearer.clone(), ("origin", origin.into())]).await), 403);
     }
     let plain = Request::builder().uri("/api/ws").header("host", "127.0.0.1").body(Body::empty()).unwrap();
-    assert_eq!(live.bench.send(plain).await.status, 403);
+    assert_eq!(live.server.send(plain).await.status, 403);
+}
+
+#[tokio::test]
+async fn too_large_message_is_answered_with_close_code_1009() {
+    let live = Live::new().await;
+    for size in [5 * 1024, 3 * 1024 * 1024] {
+        let mut socket = live.connect("").await;
+        frame(&mut socket).await;
+        socket.send(Message::text("x".repeat(size))).await.unwrap();
+        let Message::Close(Some(close)) = message(&mut socket).await else { panic!("no close frame") };
+        assert_eq!((u16::from(close.code), close.reason.as_str()), (1009, "the message is too large"));
+    }
+    let mut socket = live.connect("").await;
+    frame(&mut socket).await;
+    socket.send(Message::text("x".repeat(4 * 1024))).await.unwrap();
+    live.write("the largest message is accepted").await;
+    seq(&mut socket).await;
 }

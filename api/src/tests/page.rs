@@ -1,101 +1,117 @@
-//! The board's files, addresses that nothing has, and the headers on everything.
+//! The board's files, unknown addresses, sign-in links, and the headers of every response.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 
-use super::bench::{Answer, Bench, HOST, TOKEN};
+use super::support::{Answer, HOST, TOKEN, TestServer};
 
-async fn get(bench: &Bench, path: &str, headers: &[(&str, &str)]) -> Answer {
+async fn get(server: &TestServer, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder().uri(path).header("host", HOST);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    bench.send(request.body(Body::empty()).unwrap()).await
+    server.send(request.body(Body::empty()).unwrap()).await
 }
 
 #[tokio::test]
-async fn every_place_of_the_board_is_the_page_and_nothing_below_the_interface_is() {
-    let bench = Bench::new().await;
+async fn board_addresses_serve_the_page_and_reserved_prefixes_do_not() {
+    let server = TestServer::new().await;
     for path in ["/", "/projects/PROJ-001", "/projects/PROJ-001/tasks/TASK-001", "/apiary", "/settings"] {
-        let answer = get(&bench, path, &[]).await;
+        let answer = get(&server, path, &[]).await;
         assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "text/html; charset=utf-8"), "{path}");
         assert_eq!(answer.header("cache-control"), "no-cache");
     }
     for path in ["/api", "/api/", "/api/nothing", "/mcp", "/mcp/x", "/.well-known/oauth-authorization-server", "/assets/old-0123.js", "/demo/"] {
         for method in ["GET", "POST", "DELETE"] {
-            let answer = bench.send(Request::builder().method(method).uri(path).header("host", HOST).body(Body::empty()).unwrap()).await;
+            let answer = server.send(Request::builder().method(method).uri(path).header("host", HOST).body(Body::empty()).unwrap()).await;
             assert_eq!((answer.status, answer.header("content-type")), (StatusCode::NOT_FOUND, "application/problem+json"), "{method} {path}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
-    let bench = Bench::new().await;
+async fn wrong_method_lists_the_allowed_ones() {
+    let server = TestServer::new().await;
     for (method, path, allowed) in [("DELETE", "/api/projects", "GET,HEAD,POST"), ("POST", "/", "GET, HEAD"), ("PUT", "/api/health", "GET,HEAD")] {
         let token = format!("Bearer {TOKEN}");
         let request = Request::builder().method(method).uri(path).header("host", HOST).header("authorization", token).body(Body::empty()).unwrap();
-        let answer = bench.send(request).await;
+        let answer = server.send(request).await;
         assert_eq!((answer.status, answer.header("allow")), (StatusCode::METHOD_NOT_ALLOWED, allowed), "{method} {path}");
         assert_eq!(answer.json()["code"], "method-not-allowed");
     }
 }
 
 #[tokio::test]
-async fn a_browser_asks_again_and_is_told_that_nothing_changed() {
-    let bench = Bench::new().await;
-    let first = get(&bench, "/", &[]).await;
+async fn unchanged_page_is_not_sent_again() {
+    let server = TestServer::new().await;
+    let first = get(&server, "/", &[]).await;
     let etag = first.header("etag").to_owned();
-    let again = get(&bench, "/", &[("if-none-match", &format!("\"other\", {etag}"))]).await;
+    let again = get(&server, "/", &[("if-none-match", &format!("\"other\", {etag}"))]).await;
     assert_eq!((again.status, again.text.as_str()), (StatusCode::NOT_MODIFIED, ""));
-    assert_eq!(get(&bench, "/", &[("if-none-match", "\"other\"")]).await.status, StatusCode::OK);
+    assert_eq!(get(&server, "/", &[("if-none-match", "\"other\"")]).await.status, StatusCode::OK);
     assert_eq!(first.header("vary"), "Accept-Encoding");
 }
 
 #[tokio::test]
-async fn every_answer_is_a_safe_one() {
-    let bench = Bench::new().await;
+async fn every_response_has_security_headers() {
+    let server = TestServer::new().await;
     for (path, headers) in [("/", &[][..]), ("/api/health", &[]), ("/api/projects", &[]), ("/", &[("origin", "http://evil.example")])] {
-        let answer = get(&bench, path, headers).await;
+        let answer = get(&server, path, headers).await;
         assert_eq!((answer.header("x-content-type-options"), answer.header("referrer-policy")), ("nosniff", "no-referrer"), "{path}");
         insta::allow_duplicates! {
             insta::assert_snapshot!(answer.header("content-security-policy"), @"default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
         }
     }
-    assert_eq!(get(&bench, "/api/health", &[]).await.header("cache-control"), "no-store");
+    assert_eq!(get(&server, "/api/health", &[]).await.header("cache-control"), "no-store");
 }
 
 #[tokio::test]
-async fn a_used_link_says_so_unless_the_browser_is_in_already() {
-    let bench = Bench::new().await;
-    let link = format!("/sign-in?code={}", bench.state.sign_in.code());
-    let first = get(&bench, &link, &[]).await;
+async fn used_link_is_refused_unless_the_browser_is_signed_in() {
+    let server = TestServer::new().await;
+    let link = format!("/sign-in?code={}", server.state.sign_in.code());
+    let first = get(&server, &link, &[]).await;
     assert_eq!(first.status, StatusCode::SEE_OTHER);
     let cookie = first.header("set-cookie").split(';').next().unwrap().to_owned();
-    let second = get(&bench, &link, &[]).await;
+    let second = get(&server, &link, &[]).await;
     assert_eq!((second.status, second.header("set-cookie")), (StatusCode::UNAUTHORIZED, ""));
-    assert!(second.text.contains("not good any more"));
-    assert_eq!(get(&bench, &link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
-    assert_eq!(get(&bench, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    assert!(second.text.contains("has expired"));
+    assert_eq!(get(&server, &link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(get(&server, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn what_is_mounted_stands_behind_the_same_door() {
-    let bench = Bench::new().await;
+async fn head_does_not_use_a_sign_in_link_up() {
+    let server = TestServer::new().await;
+    let link = format!("/sign-in?code={}", server.state.sign_in.code());
+    let head = |link: String| Request::head(link).header("host", HOST).body(Body::empty()).unwrap();
+    for _ in 0..2 {
+        let answer = server.send(head(link.clone())).await;
+        assert_eq!((answer.status, answer.header("location"), answer.header("set-cookie")), (StatusCode::SEE_OTHER, "/", ""));
+    }
+    assert_eq!(server.send(head("/sign-in?code=unknown".to_owned())).await.status, StatusCode::UNAUTHORIZED);
+    let opened = get(&server, &link, &[]).await;
+    assert_eq!(opened.status, StatusCode::SEE_OTHER);
+    assert!(opened.header("set-cookie").starts_with("vibe-relay-9400="));
+    assert_eq!(server.send(head(link)).await.status, StatusCode::UNAUTHORIZED, "now it is used");
+}
+
+#[tokio::test]
+async fn mounted_router_has_the_same_request_checks() {
+    let server = TestServer::new().await;
     let echo = axum::routing::post(async |body: String| body).layer(axum::extract::DefaultBodyLimit::disable());
     let mounted = axum::Router::new().route("/mcp", echo);
-    let router = crate::router(bench.state.clone(), mounted);
+    let router = crate::router(server.state.clone(), mounted);
     let send = |host: &'static str, body: String| {
         let request = Request::builder().method("POST").uri("/mcp").header("host", host).body(Body::from(body)).unwrap();
         tower::ServiceExt::oneshot(router.clone(), request)
     };
-    assert_eq!(send(HOST, "hello".into()).await.unwrap().status(), StatusCode::OK, "its token is its own business");
+    assert_eq!(send(HOST, "hello".into()).await.unwrap().status(), StatusCode::OK, "the mounted router checks its own tokens");
     assert_eq!(send("evil.example", "hello".into()).await.unwrap().status(), StatusCode::FORBIDDEN);
     let large = send(HOST, "x".repeat(1024 * 1024 + 1)).await.unwrap();
     assert_eq!(
         (large.status(), large.headers()["cache-control"].as_bytes()),
         (StatusCode::OK, &b"no-store"[..]),
-        "what is too long is refused inside"
+        "the mounted router refuses it itself"
     );
     let too_large = "x".repeat(4 * 1024 * 1024 + 1);
     assert_eq!(send(HOST, too_large.clone()).await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);

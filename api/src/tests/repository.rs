@@ -7,12 +7,12 @@ use repo::testing::TestRepository;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::bench::Bench;
+use super::support::TestServer;
 
 /// Creates a project at `path` and returns its base branch.
-async fn base_branch(bench: &Bench, path: Option<&str>, branch: Option<&str>) -> String {
+async fn base_branch(server: &TestServer, path: Option<&str>, branch: Option<&str>) -> String {
     let new = json!({"title": "A page", "repo_path": path, "base_branch": branch});
-    let answer = bench.ask("post", "/api/projects", &new.to_string()).await;
+    let answer = server.call("post", "/api/projects", &new.to_string()).await;
     serde_json::from_value::<Project>(answer.json()).unwrap_or_else(|_| panic!("{}", answer.text)).base_branch
 }
 
@@ -23,12 +23,12 @@ async fn configured_base_branch_applies_to_the_configured_repository() {
     sample.set_branch("release", sample.commit_all("notes").as_str());
     let top = sample.top().to_owned();
     let config = Config { repo_path: Some(top.clone()), base_branch: Some("release".to_owned()), ..Config::default() };
-    let bench = Bench::with(|state| state.config = watch::Sender::new(LiveConfig { config, notice: None }).subscribe()).await;
+    let server = TestServer::with(|state| state.config = watch::Sender::new(LiveConfig { config, notice: None }).subscribe()).await;
 
     let inside = top.join("notes").display().to_string();
-    assert_eq!(base_branch(&bench, None, None).await, "release");
-    assert_eq!(base_branch(&bench, Some(&top.display().to_string()), None).await, "release", "named by its path");
-    assert_eq!(base_branch(&bench, Some(&inside), None).await, "release", "named by another path");
-    assert_eq!(base_branch(&bench, Some(&inside), Some("main")).await, "main", "an explicit branch wins");
-    assert_eq!(base_branch(&bench, Some(&other.top().display().to_string()), None).await, "main", "another repository");
+    assert_eq!(base_branch(&server, None, None).await, "release");
+    assert_eq!(base_branch(&server, Some(&top.display().to_string()), None).await, "release", "named by its path");
+    assert_eq!(base_branch(&server, Some(&inside), None).await, "release", "named by another path");
+    assert_eq!(base_branch(&server, Some(&inside), Some("main")).await, "main", "an explicit branch wins");
+    assert_eq!(base_branch(&server, Some(&other.top().display().to_string()), None).await, "main", "another repository");
 }

@@ -1,4 +1,4 @@
-//! Every route does its work: a project from its first request to its landing.
+//! Every route in one story: a project from its first request to its landing.
 
 mod team;
 
@@ -14,81 +14,87 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use serde_json::{Value, json};
 
-use super::bench::{Answer, Bench};
-use crate::{DemoHooks, ROUTES};
+use super::support::{Answer, TestServer, VALIDATOR, document, routes};
+use crate::DemoHooks;
+use crate::openapi::Access;
 
-/// Asks through routes and remembers which.
+/// Calls routes and records which.
 struct Story {
-    bench: Bench,
+    server: TestServer,
     used: BTreeSet<(String, String)>,
+    responses: usize,
 }
 
 impl Story {
-    /// `path` as in the list of routes; `id` takes the place of what is in braces, `query` goes behind.
-    async fn ask(&mut self, method: &str, path: &str, id: &str, query: &str, body: Value) -> Answer {
+    /// Calls `path` of the document, with `id` for its parameter and `query` appended.
+    async fn call(&mut self, method: &str, path: &str, id: &str, query: &str, body: Value) -> Answer {
         self.used.insert((method.to_owned(), path.to_owned()));
-        let address = path.replace("{id}", id).replace("{*path}", id);
+        self.responses += 1;
+        let address = path.replace("{id}", id).replace("{path}", id);
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        self.bench.ask(method, &format!("{address}{query}"), &body).await
+        self.server.call(method, &format!("{address}{query}"), &body).await
     }
 
     async fn get(&mut self, path: &str, id: &str) -> Value {
-        let answer = self.ask("get", path, id, "", Value::Null).await;
+        let answer = self.call("get", path, id, "", Value::Null).await;
         assert_eq!(answer.status, StatusCode::OK, "GET {path}: {}", answer.text);
         answer.json()
     }
 
     async fn act(&mut self, method: &str, path: &str, id: &str, body: Value, expected: StatusCode) -> Value {
-        let answer = self.ask(method, path, id, "", body).await;
+        let answer = self.call(method, path, id, "", body).await;
         assert_eq!(answer.status, expected, "{method} {path}: {}", answer.text);
         if answer.text.is_empty() { Value::Null } else { answer.json() }
     }
 
-    /// The planner makes one task and is done.
+    /// Has the planner create one task and finish.
     async fn plan(&self, title: &str) -> TaskId {
-        let (run, planner) = self.bench.run(&TaskId::new(1), AgentKind::Planner, Status::InProgress).await;
+        let (run, planner) = self.server.run(&TaskId::new(1), AgentKind::Planner, Status::InProgress).await;
         let part = NewSubtask { title: title.into(), description: None, phase: None, depends_on: Vec::new() };
-        let made = self.bench.state.db.create_subtasks(&planner, &TaskId::new(1), vec![part]).await.unwrap();
-        self.bench.state.db.move_task(&planner, &TaskId::new(1), MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
-        self.bench.end(&run.run.id).await;
+        let made = self.server.state.db.create_subtasks(&planner, &TaskId::new(1), vec![part]).await.unwrap();
+        self.server.state.db.move_task(&planner, &TaskId::new(1), MoveRequest::to(Status::Done), EvidenceResult::Nothing).await.unwrap();
+        self.server.end(&run.run.id).await;
         made[0].card.id.clone()
     }
 }
 
 #[tokio::test]
-async fn every_route_does_its_work() {
+async fn every_route_works() {
     let demo = Arc::new(DemoHooks { page_url: "/demo/site/".into(), scripted: true, project: OnceLock::new(), pull_the_plug: Box::new(|| {}) });
     let hooks = demo.clone();
-    let mut story = Story { bench: Bench::with(|state| state.demo = Some(hooks)).await, used: BTreeSet::new() };
+    let mut story = Story { server: TestServer::with(|state| state.demo = Some(hooks)).await, used: BTreeSet::new(), responses: 0 };
 
     assert_eq!(story.get("/api/health", "").await["status"], "ok");
-    let code = story.bench.state.sign_in.code();
-    let signed_in = story.ask("get", "/sign-in", "", &format!("?code={code}"), Value::Null).await;
+    let code = story.server.state.sign_in.code();
+    let signed_in = story.call("get", "/sign-in", "", &format!("?code={code}"), Value::Null).await;
     assert_eq!((signed_in.status, signed_in.header("location")), (StatusCode::SEE_OTHER, "/"));
     assert!(signed_in.header("set-cookie").starts_with("vibe-relay-9400="));
 
     projects(&mut story).await;
     tasks(&mut story).await;
     run_and_diff(&mut story).await;
-    let mara = team::meets(&mut story).await;
-    team::works(&mut story, &mara).await;
-    team::agrees(&mut story, &mara).await;
+    let mara = team::exchange_messages(&mut story).await;
+    team::pass_the_gates(&mut story, &mara).await;
+    team::coordinate(&mut story, &mara).await;
 
     let landed = story.act("post", "/api/projects/{id}/land", "PROJ-001", json!({}), StatusCode::OK).await;
     assert_eq!((landed["base_branch"].as_str(), landed["commits"].as_u64()), (Some("main"), Some(2)), "{landed}");
-    assert_eq!(story.bench.sample.read("footer.html").as_deref(), Some("<footer>"), "the clean checkout follows");
+    assert_eq!(story.server.sample.read("footer.html").as_deref(), Some("<footer>"), "the clean checkout follows");
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 
     server(&mut story, &demo).await;
 
-    let all: BTreeSet<_> = ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
+    let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();
     assert_eq!(story.used, all, "every route is in this story, and nothing else");
+    read_everything(&mut story).await;
+    println!("{} responses were validated against the OpenAPI document, {} of them in the story", VALIDATOR.validated(), story.responses);
+    assert!(story.responses > 120, "{}", story.responses);
 }
 
 async fn projects(story: &mut Story) {
-    let top = story.bench.sample.top().to_str().unwrap().to_owned();
-    let probe = story.ask("get", "/api/repository", "", &format!("?path={top}"), Value::Null).await.json();
+    let top = story.server.sample.top().to_str().unwrap().to_owned();
+    let probe = story.call("get", "/api/repository", "", &format!("?path={top}"), Value::Null).await.json();
     assert_eq!((probe["base_branch"].as_str(), probe["uncommitted"].as_u64()), (Some("main"), Some(0)));
 
     let new = json!({"title": "A page", "description": "With a footer", "repo_path": top, "plan_approval": "ask"});
@@ -99,7 +105,7 @@ async fn projects(story: &mut Story) {
     assert_eq!(edited["title"], "One page");
     assert_eq!(story.get("/api/projects/{id}", "PROJ-001").await, edited);
     let board = story.get("/api/projects/{id}/board", "PROJ-001").await;
-    assert_eq!((board["cards"][0]["phase"].as_str(), board["seq"].as_i64()), (Some("planner"), Some(story.bench.state.db.latest())));
+    assert_eq!((board["cards"][0]["phase"].as_str(), board["seq"].as_i64()), (Some("planner"), Some(story.server.state.db.latest())));
 
     story.plan("Too much").await;
     story.act("post", "/api/projects/{id}/plan/revise", "PROJ-001", json!({"content": "Less."}), StatusCode::OK).await;
@@ -134,7 +140,7 @@ async fn run_and_diff(story: &mut Story) {
     let task = TaskId::new(4);
     let none = story.act("get", "/api/tasks/{id}/diff", "TASK-004", Value::Null, StatusCode::NOT_FOUND).await;
     assert_eq!(none["code"], "no-diff");
-    let (reserved, coder) = story.bench.run(&task, AgentKind::Coder, Status::Backlog).await;
+    let (reserved, coder) = story.server.run(&task, AgentKind::Coder, Status::Backlog).await;
     let run = reserved.run.id.clone();
     assert_eq!(story.get("/api/tasks/{id}/runs", "TASK-004").await["items"][0]["id"], run.as_str());
     assert_eq!(story.get("/api/runs/{id}", run.as_str()).await["phase"], "coder");
@@ -145,19 +151,19 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!((output["lines"][0]["text"].as_str(), output["complete"].as_bool()), (Some("Hello"), Some(false)));
 
     story.act("post", "/api/runs/{id}/message", run.as_str(), json!({"content": "Use <footer>."}), StatusCode::OK).await;
-    assert_eq!(story.bench.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
-    story.bench.state.db.ask(&coder, "Which colour?", vec!["red".into()], None).await.unwrap();
+    assert_eq!(story.server.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
+    story.server.state.db.ask(&coder, "Which colour?", vec!["red".into()], None).await.unwrap();
     assert_eq!(story.get("/api/tasks/{id}", "TASK-004").await["question"]["options"], json!(["red"]));
     let answered = story.act("post", "/api/tasks/{id}/answer", "TASK-004", json!({"content": "red"}), StatusCode::OK).await;
     assert_eq!((&answered["question"], &answered["attention"]), (&Value::Null, &Value::Null));
     let stopped = story.act("post", "/api/runs/{id}/stop", run.as_str(), Value::Null, StatusCode::OK).await;
     assert!(stopped["stop_requested_at"].is_string());
-    story.bench.end(&run).await;
+    story.server.end(&run).await;
 
-    let repository = story.bench.sample.repository();
+    let repository = story.server.sample.repository();
     repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap();
-    let head = story.bench.sample.commit_on("vr/TASK-004/work", &[("footer.html", Some("<footer>"))], "Add a footer");
-    story.bench.state.db.record_checkout(&task, "vr/TASK-004/work", "/nowhere").await.unwrap();
+    let head = story.server.sample.commit_on("vr/TASK-004/work", &[("footer.html", Some("<footer>"))], "Add a footer");
+    story.server.state.db.record_checkout(&task, "vr/TASK-004/work", "/nowhere").await.unwrap();
     let open = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!((open["files"][0]["path"].as_str(), open["head"].as_str()), (Some("footer.html"), Some(head.as_str())));
 
@@ -177,8 +183,8 @@ async fn run_and_diff(story: &mut Story) {
         )
         .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
-    story.bench.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
-    story.bench.state.db.checkout_removed(&task, None).await.unwrap();
+    story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
+    story.server.state.db.checkout_removed(&task, None).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
 }
@@ -186,40 +192,47 @@ async fn run_and_diff(story: &mut Story) {
 async fn server(story: &mut Story, demo: &DemoHooks) {
     let server = story.get("/api/server", "").await;
     assert_eq!(server["demo"]["page_url"], "/demo/site/");
-    assert_eq!(server["epoch"], story.bench.state.db.epoch());
-    let page = story.ask("get", "/api/events", "", "?limit=2&project=PROJ-001", Value::Null).await.json();
+    assert_eq!(server["epoch"], story.server.state.db.epoch());
+    let page = story.call("get", "/api/events", "", "?limit=2&project=PROJ-001", Value::Null).await.json();
     assert_eq!((page["items"][0]["seq"].as_i64(), page["next"].as_i64()), (Some(1), Some(2)));
-    let last = story.ask("get", "/api/events", "", &format!("?after={}", story.bench.state.db.latest() - 1), Value::Null).await.json();
+    let last = story.call("get", "/api/events", "", &format!("?after={}", story.server.state.db.latest() - 1), Value::Null).await.json();
     assert_eq!((last["items"].as_array().unwrap().len(), &last["next"]), (1, &Value::Null));
-    let plain = story.ask("get", "/api/ws", "", "", Value::Null).await;
+    let plain = story.call("get", "/api/ws", "", "", Value::Null).await;
     assert_eq!((plain.status, plain.header("upgrade")), (StatusCode::UPGRADE_REQUIRED, "websocket"));
-    assert_eq!(story.get("/api/openapi.json", "").await["info"]["title"], "vibe-relay");
+    assert_eq!(story.get("/api/openapi.json", "").await, document());
 
-    assert_eq!(story.ask("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no project yet");
+    assert_eq!(story.call("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no project yet");
     demo.project.set(ProjectId::new(1)).unwrap();
-    assert_eq!(story.ask("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no index.html");
-    let file = story.ask("get", "/demo/site/{*path}", "footer.html", "", Value::Null).await;
+    assert_eq!(story.call("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no index.html");
+    let file = story.call("get", "/demo/site/{path}", "footer.html", "", Value::Null).await;
     assert_eq!((file.status, file.text.as_str(), file.header("content-type")), (StatusCode::OK, "<footer>", "text/html; charset=utf-8"));
     assert_eq!(file.header("content-security-policy"), "sandbox allow-scripts; default-src 'self' 'unsafe-inline'");
     assert_eq!(file.header("cache-control"), "no-store");
     for outside in ["..%2f..%2fetc%2fpasswd", "/etc/passwd", "footer.html/x", "a//b"] {
-        assert_eq!(story.ask("get", "/demo/site/{*path}", outside, "", Value::Null).await.status, StatusCode::NOT_FOUND, "{outside}");
+        assert_eq!(story.call("get", "/demo/site/{path}", outside, "", Value::Null).await.status, StatusCode::NOT_FOUND, "{outside}");
     }
     story.act("post", "/api/demo/pull-the-plug", "", Value::Null, StatusCode::ACCEPTED).await;
 }
 
+/// Reads every list and object of the finished project, so that what the story left behind is validated too.
+async fn read_everything(story: &mut Story) {
+    let ids = [("projects", vec!["PROJ-001"]), ("tasks", vec!["TASK-001", "TASK-002", "TASK-003", "TASK-004", "TASK-005", "TASK-006"])];
+    let others = [("runs", vec!["RUN-001", "RUN-002", "RUN-003"]), ("goals", vec!["GOAL-001"]), ("contracts", vec!["1"])];
+    for route in routes().into_iter().filter(|route| route.method == "get" && route.path.starts_with("/api/")) {
+        let noun = route.path.split('/').nth(2).unwrap_or_default();
+        let ids = ids.iter().chain(&others).find(|(name, _)| *name == noun && route.path.contains("{id}"));
+        for id in ids.map_or_else(|| vec![""], |(_, ids)| ids.clone()) {
+            let query = if route.path == "/api/events" { "?limit=1000" } else { "" };
+            story.call("get", &route.path, id, query, Value::Null).await;
+        }
+    }
+}
+
 #[test]
 fn every_route_is_described() {
-    let document = serde_json::to_value(<crate::routes::Document as utoipa::OpenApi>::openapi()).unwrap();
-    let described: BTreeSet<(String, String)> = document["paths"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .flat_map(|(path, item)| item.as_object().unwrap().keys().map(move |method| (method.clone(), path.clone())))
-        .collect();
-    let listed: BTreeSet<_> = ROUTES.iter().map(|route| (route.method.to_owned(), crate::openapi::documented(route.path))).collect();
-    assert_eq!(described, listed);
-    assert_eq!(document["paths"]["/api/health"]["get"]["security"], Value::Null);
+    let document = document();
+    assert!(routes().iter().any(|route| route.path == "/api/health" && route.access == Access::Any));
+    assert!(routes().iter().filter(|route| route.access == Access::Any).count() == 4, "only these are open to anyone");
     let operation = &document["paths"]["/api/tasks/{id}"]["patch"];
     insta::assert_snapshot!(serde_json::to_string_pretty(operation).unwrap());
     let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
@@ -230,9 +243,28 @@ fn every_route_is_described() {
         let name = references[place..].split('"').next().unwrap().rsplit('/').next().unwrap();
         assert!(document["components"]["schemas"][name].is_object(), "{name} is named and not described");
     }
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        for word in schema["enum"].as_array().into_iter().flatten() {
+            let word = word.as_str().unwrap();
+            assert!(word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{name} has the word {word}");
+        }
+    }
 }
 
-/// The name behind a reference, or the type of what is described in place.
+#[test]
+fn every_operation_has_a_tag_a_summary_and_its_failures() {
+    for route in routes() {
+        let operation = &document()["paths"][&route.path][&route.method];
+        assert_eq!(operation["tags"].as_array().unwrap().len(), 1, "{route:?}");
+        assert!(operation["summary"].as_str().is_some_and(|summary| summary.len() > 8), "{route:?}");
+        let responses = operation["responses"].as_object().unwrap();
+        assert!(responses.values().all(|response| !response["description"].as_str().unwrap().is_empty()), "{route:?}");
+        assert!(!responses.contains_key("default") && responses.contains_key("403"), "{route:?}");
+        assert_eq!(responses.contains_key("401"), route.access == Access::Human || route.path == "/sign-in", "{route:?}");
+    }
+}
+
+/// The name of a referenced schema, or the type of an inline one.
 fn named(content: &Value) -> String {
     let schema = &content["application/json"]["schema"];
     let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()).or(schema["type"].as_str());
@@ -240,15 +272,16 @@ fn named(content: &Value) -> String {
 }
 
 #[test]
-fn the_interface_is_this() {
-    let document = serde_json::to_value(<crate::routes::Document as utoipa::OpenApi>::openapi()).unwrap();
-    let lines: Vec<String> = ROUTES
+fn list_of_operations() {
+    let document = document();
+    let lines: Vec<String> = routes()
         .iter()
         .map(|route| {
-            let operation = &document["paths"][crate::openapi::documented(route.path)][route.method];
-            let (status, response) = operation["responses"].as_object().unwrap().iter().find(|(status, _)| *status != "default").unwrap();
+            let operation = &document["paths"][&route.path][&route.method];
+            let (status, response) = operation["responses"].as_object().unwrap().iter().next().unwrap();
             let [taken, given] = [&operation["requestBody"]["content"], &response["content"]].map(named);
-            let line = format!("{} {} {taken} → {status} {given}", route.method, route.path);
+            let name = operation["operationId"].as_str().unwrap();
+            let line = format!("{} {} {name} {taken} → {status} {given}", route.method, route.path);
             line.replace("  ", " ").trim_end().to_owned()
         })
         .collect();
@@ -256,19 +289,19 @@ fn the_interface_is_this() {
 }
 
 #[tokio::test]
-async fn without_the_demonstration_there_is_none() {
-    let bench = Bench::new().await;
+async fn demonstration_routes_need_the_demonstration() {
+    let server = TestServer::new().await;
     for (method, path) in [("get", "/demo/site/"), ("get", "/demo/site/index.html"), ("post", "/api/demo/pull-the-plug")] {
-        assert_eq!(bench.ask(method, path, "").await.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(server.call(method, path, "").await.status, StatusCode::NOT_FOUND, "{path}");
     }
 }
 
 #[tokio::test]
-async fn a_persons_move_stops_the_agent_and_says_so() {
-    let bench = Bench::new().await;
-    let task = bench.task(&bench.project().await).await;
-    let (_, agent) = bench.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
-    let moved = bench.ask("patch", "/api/tasks/TASK-001", r#"{"status": "backlog"}"#).await.json();
+async fn human_move_stops_the_agent_and_notes_it() {
+    let server = TestServer::new().await;
+    let task = server.task(&server.project().await).await;
+    let (_, agent) = server.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
+    let moved = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "backlog"}"#).await.json();
     assert_eq!((moved["status"].as_str(), moved["note"].as_str()), (Some("backlog"), Some("its agent is being stopped")));
-    assert!(bench.state.db.require_active_reader(&agent).await.is_err());
+    assert!(server.state.db.require_active_reader(&agent).await.is_err());
 }

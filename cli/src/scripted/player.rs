@@ -28,7 +28,7 @@ pub enum Entry {
 impl Entry {
     /// A message between two turns. An inbox starts no new work; everything else is a prompt.
     pub fn user(text: String) -> Self {
-        if inbox::is_told(&text) { Self::Steering { text } } else { Self::Human { text } }
+        if inbox::is_inbox_message(&text) { Self::Steering { text } } else { Self::Human { text } }
     }
 }
 

@@ -80,8 +80,10 @@ impl GoalStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGoal {
+    #[schema(value_type = crate::schema::Title)]
     pub title: String,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
 }
 

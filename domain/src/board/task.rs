@@ -46,8 +46,10 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
+    #[schema(value_type = crate::schema::Title)]
     pub title: String,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
     /// Coder unless named.
     #[serde(default)]
@@ -59,12 +61,14 @@ pub struct NewTask {
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub model: Option<String>,
     /// Whether the runner may start it at once. A person's card is held until they press Start.
     #[serde(default)]
     pub start: bool,
     /// An agent from outside that is to do it.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::ParticipantName>)]
     pub assigned_to: Option<String>,
     /// In which role.
     #[serde(default)]

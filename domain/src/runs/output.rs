@@ -1,26 +1,29 @@
-//! What an agent said and did, readable by a person, whatever program the agent runs in.
+//! The transcript of a run, readable by a person. It must not know which program the agent runs in.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::vocabulary::vocabulary;
 
+/// The transcript's file in a run's folder. Each line is an [`OutputLine`] as JSON.
+pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
+
 vocabulary! {
     OutputKind, "kind of output" {
-        /// A session began, or the run was taken up again.
+        /// A session or a turn started.
         Start = "start",
         Text = "text",
         Thinking = "thinking",
-        /// The agent uses a tool: `text` says it in a line, `detail` holds the input.
+        /// The agent uses a tool. `text` is one line and `detail` holds the input.
         ToolUse = "tool_use",
         ToolResult = "tool_result",
         ToolError = "tool_error",
-        /// Somebody spoke to the agent.
+        /// A message to the agent.
         Message = "message",
         /// A turn ended.
         Result = "result",
         Error = "error",
-        /// Anything else that its program printed.
+        /// Any other output of its program.
         Note = "note",
     }
 }
@@ -28,11 +31,11 @@ vocabulary! {
 /// One entry of a run's transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutputLine {
-    /// How many bytes of the program's own output it covers: entries of one line share the number.
+    /// The end of the raw output that it covers, in bytes. The entries of one raw line share the number.
     pub offset: u64,
     pub kind: OutputKind,
     pub text: String,
-    /// What is folded away at first: a tool's input or full result.
+    /// The collapsed part: a tool's input or full output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -41,9 +44,9 @@ pub struct OutputLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Output {
     pub lines: Vec<OutputLine>,
-    /// What to ask for next time, in bytes of the transcript.
+    /// The offset of the next request, in bytes of the transcript.
     pub next: u64,
-    /// Whether the run ended and nothing more will come.
+    /// Whether the run ended and no more lines follow.
     pub complete: bool,
 }
 

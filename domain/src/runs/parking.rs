@@ -28,9 +28,9 @@ impl ParkReason {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::RateLimited => "rate limited",
-            Self::SignedOut => "Claude Code is not signed in",
-            Self::ProgramMissing => "Claude Code was not found",
-            Self::RootRefused => "Claude Code refuses to work as root",
+            Self::SignedOut => "the agent program is not signed in",
+            Self::ProgramMissing => "the agent program was not found",
+            Self::RootRefused => "the agent program refuses to run as root",
             Self::McpNotConnected => "the agent could not reach the board",
             Self::ServiceUnreachable => "the model's service cannot be reached",
             Self::DiskFull => "the disk is full",
@@ -52,17 +52,13 @@ impl ParkReason {
         }
     }
 
-    /// What a person can do about it.
+    /// What a person can do about it. The agent program's own steps are in [`Parking::detail`].
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::RateLimited => "Nothing to do: work goes on by itself when the limit is lifted.",
-            Self::SignedOut => "Run `claude` in a terminal and sign in, or set ANTHROPIC_API_KEY before `vibe-relay serve`. Work goes on by itself.",
-            Self::ProgramMissing => {
-                "Install it with `npm install -g @anthropic-ai/claude-code`, or name it in \"agent_command\". Work goes on by itself."
-            }
-            Self::RootRefused => {
-                "Run vibe-relay as an ordinary user; inside a container or another sandbox set IS_SANDBOX=1 before `vibe-relay serve`."
-            }
+            Self::SignedOut => "Sign in to the agent program. Work resumes by itself.",
+            Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work resumes by itself.",
+            Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
             Self::McpNotConnected => "See the attempt's output for what the bridge said, and run `vibe-relay doctor`. Work is tried again by itself.",
             Self::ServiceUnreachable => {
                 "Look at this machine's network; if that is well, the service is down and nothing is to do. One agent tries from time to time: \

@@ -54,6 +54,7 @@ pub struct NewContract {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ContractType,
+    #[schema(value_type = crate::schema::Body)]
     pub spec: String,
 }
 

@@ -50,10 +50,13 @@ pub struct Message {
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// A name, short where that is clear, `human`, or `all`.
+    #[schema(value_type = crate::schema::ParticipantName)]
     pub to: String,
+    #[schema(value_type = crate::schema::Body)]
     pub content: String,
     /// Names that get a copy, beside the leads.
     #[serde(default)]
+    #[schema(value_type = Vec<crate::schema::ParticipantName>)]
     pub cc: Vec<String>,
     /// That of the message replied to when missing.
     #[serde(default)]

@@ -14,12 +14,14 @@ use crate::team::role::Role;
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Its name; an earlier token of that name is worth nothing from then on.
+    #[schema(value_type = crate::schema::ParticipantName)]
     pub agent: String,
     pub roles: Vec<Role>,
     #[serde(default)]
     pub team: Option<String>,
     /// What it is there for.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub description: Option<String>,
 }
 
@@ -45,6 +47,7 @@ pub struct CreatedToken {
 #[serde(deny_unknown_fields)]
 pub struct RemoveAgent {
     /// Short where that is clear.
+    #[schema(value_type = crate::schema::ParticipantName)]
     pub name: String,
 }
 
@@ -61,9 +64,11 @@ pub struct ReadInbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewHandshake {
+    #[schema(value_type = crate::schema::Body)]
     pub message: String,
     /// Who is to acknowledge it; everybody who does not lead when empty.
     #[serde(default)]
+    #[schema(value_type = Vec<crate::schema::ParticipantName>)]
     pub agents: Vec<String>,
 }
 
@@ -72,9 +77,11 @@ pub struct NewHandshake {
 #[serde(deny_unknown_fields)]
 pub struct SetSpawnPolicy {
     /// `global`, or the name of an agent.
+    #[schema(value_type = crate::schema::ParticipantName)]
     pub scope: String,
     pub enabled: bool,
     /// Minions at once.
+    #[schema(maximum = 100)]
     pub max_minions: u32,
 }
 
@@ -84,6 +91,7 @@ pub struct SetSpawnPolicy {
 pub struct Notes {
     /// Kept with what is judged.
     #[serde(default)]
+    #[schema(value_type = Option<crate::schema::OptionalBody>)]
     pub notes: Option<String>,
 }
 
@@ -92,6 +100,7 @@ pub struct Notes {
 #[serde(deny_unknown_fields)]
 pub struct RejectVerification {
     /// What is wrong with the finished work, for whoever takes it up again.
+    #[schema(value_type = crate::schema::Body)]
     pub reason: String,
 }
 
@@ -101,7 +110,7 @@ pub struct RejectVerification {
 pub struct Assign {
     /// The agent from outside that is to do it; `null` gives the task back to the agents that the runner starts.
     #[serde(deserialize_with = "explicit_null")]
-    #[schema(required)]
+    #[schema(required, value_type = Option<crate::schema::ParticipantName>)]
     pub assigned_to: Option<String>,
     /// In which role.
     #[serde(default)]

@@ -218,7 +218,7 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
     {"is":"kind_limit_reached","phase":"reviewer"} waits for the reviewer at work
     {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
-    {"is":"parked","reason":"signed_out","until":null} Claude Code is not signed in
+    {"is":"parked","reason":"signed_out","until":null} the agent program is not signed in
     {"is":"needs_attention"} needs you
     {"is":"merge_queued"} approved: waits to be merged
     {"is":"stopping"} stopping

@@ -1,99 +1,168 @@
-//! Listening to the server, for as long as the bridge lives: what it says of changed tools goes on to the client.
+//! Listens to the server for as long as the bridge runs, and forwards changes of tools and resources to the client.
 //!
-//! Knows nothing of messages and inboxes. Calls do not depend on it: without a server, or with one that tells nothing, they go on.
+//! Calls do not depend on it: they also work while no server can be listened to. It must not know messages or inboxes.
+
+use std::collections::BTreeMap;
 
 use http::StatusCode;
 use hyper::body::Bytes;
 use rmcp::RoleServer;
+use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout};
 
-use super::ask::PAUSE;
 use super::post::{self, PostError, Target};
-use super::{Bridge, BridgeError, CALL_WAIT};
+use super::server_call::RETRY_DELAYS;
+use super::{Bridge, BridgeError, CALL_TIMEOUT};
 use crate::server_file;
 
 const METHOD: &str = "subscriptions/listen";
-const CHANGED: &str = "notifications/tools/list_changed";
 
-/// How an attempt to listen ended.
+/// A change that the client may want to know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    Tools,
+    Resource(String),
+}
+
+/// Why an attempt to listen ended.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
-    /// There is no server, or it went.
-    Away,
-    /// The server has nothing to tell to this token.
+enum ListenEnd {
+    /// No server is running, or the connection broke.
+    Unavailable,
+    /// The server does not let this token listen.
     Refused,
+    /// The client subscribed to other resources.
+    Resubscribe,
 }
 
 impl Bridge {
-    /// Listens until the folder of the database has been gone for as long as a call may wait: nobody will come back then.
-    pub(super) async fn listen_on(&self) -> BridgeError {
+    /// Listens until the folder of the database has been missing for as long as a call may wait. No server will start there again.
+    pub(super) async fn listen_until_folder_is_missing(&self) -> BridgeError {
         let mut token = self.token.subscribe();
-        let (mut pause, mut gone) = (PAUSE.0, None);
+        let mut heard = Vec::new();
+        let (mut delay, mut missing_since) = (RETRY_DELAYS.0, None);
         loop {
-            let began = Instant::now();
+            let started = Instant::now();
             let end = tokio::select! {
-                end = self.hear() => end,
-                // It is somebody else now.
+                end = self.listen_once(&mut heard) => end,
+                // The bridge acts as another caller now.
                 _ = token.changed() => continue,
             };
             if self.folder().is_dir() {
-                gone = None;
-            } else if began.duration_since(*gone.get_or_insert(began)) >= CALL_WAIT {
-                return BridgeError::Gone { folder: self.folder().to_owned() };
+                missing_since = None;
+            } else if started.duration_since(*missing_since.get_or_insert(started)) >= CALL_TIMEOUT {
+                return BridgeError::FolderMissing { folder: self.folder().to_owned() };
             }
-            if began.elapsed() > PAUSE.1 * 2 {
-                pause = PAUSE.0;
+            if started.elapsed() > RETRY_DELAYS.1 * 2 {
+                delay = RETRY_DELAYS.0;
             }
-            let wait = if end == End::Refused { CALL_WAIT } else { pause };
-            // Another token is tried at once.
+            let wait = match end {
+                ListenEnd::Resubscribe => continue,
+                ListenEnd::Refused => CALL_TIMEOUT,
+                ListenEnd::Unavailable => delay,
+            };
+            // A new token is tried at once.
             drop(timeout(wait, token.changed()).await);
-            pause = (pause * 2).min(PAUSE.1);
+            delay = (delay * 2).min(RETRY_DELAYS.1);
         }
     }
 
-    async fn hear(&self) -> End {
-        let Ok(Some(server)) = server_file::read(&self.db_path) else { return End::Away };
+    /// Listens over one connection. `heard` are the resources of the connection before, which may have changed in between.
+    async fn listen_once(&self, heard: &mut Vec<String>) -> ListenEnd {
+        let mut subscribed = self.subscribed.subscribe();
+        let resources: Vec<String> = subscribed.borrow_and_update().keys().cloned().collect();
+        let Ok(Some(server)) = server_file::read(&self.db_path) else { return ListenEnd::Unavailable };
         let token = self.token.borrow().clone();
-        let parameters = json!({"notifications": {"toolsListChanged": true}, "_meta": super::basics(&db::new_uuid())});
+        let filter = json!({"toolsListChanged": true, "resourceSubscriptions": resources});
+        let parameters = json!({"notifications": filter, "_meta": super::base_meta(&db::new_uuid())});
         let body: Bytes = json!({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": parameters}).to_string().into();
         let target = Target { url: &server.url, token: &token, method: METHOD, name: None };
         let mut messages = match post::listen(&target, &body).await {
             Ok(messages) => messages,
-            Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.fall_back(&token) => return End::Away,
-            Err(PostError::Status { status, .. }) if status != StatusCode::SERVICE_UNAVAILABLE => return End::Refused,
-            Err(_) => return End::Away,
+            Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.revert_to_first_token(&token) => return ListenEnd::Unavailable,
+            Err(PostError::Status { status, .. }) if status != StatusCode::SERVICE_UNAVAILABLE => return ListenEnd::Refused,
+            Err(_) => return ListenEnd::Unavailable,
         };
-        while let Some(message) = messages.next().await {
-            if message.get("method").and_then(Value::as_str) == Some(CHANGED) {
-                self.tools_changed();
+        for uri in std::mem::replace(heard, resources) {
+            self.announce(Change::Resource(uri));
+        }
+        loop {
+            let message = tokio::select! {
+                message = messages.next() => message,
+                changed = subscribed.changed() => match changed {
+                    Ok(()) => return ListenEnd::Resubscribe,
+                    Err(_) => return ListenEnd::Unavailable,
+                },
+            };
+            let Some(message) = message else { return ListenEnd::Unavailable };
+            if let Some(change) = change_in(&message) {
+                self.announce(change);
             }
         }
-        End::Away
-    }
-
-    /// Tells the client that its list of tools reads otherwise now.
-    pub(super) fn tools_changed(&self) {
-        self.changes.send_modify(|count| *count += 1);
     }
 }
 
-/// Passes changes on to a client of the modern era that listens.
-pub(super) async fn modern(mut changes: watch::Receiver<u64>, context: &SubscriptionContext) {
+fn change_in(message: &Value) -> Option<Change> {
+    match message["method"].as_str()? {
+        "notifications/tools/list_changed" => Some(Change::Tools),
+        "notifications/resources/updated" => message["params"]["uri"].as_str().map(|uri| Change::Resource(uri.to_owned())),
+        _ => None,
+    }
+}
+
+/// Forwards changes to a client of revision 2026-07-28 while it listens.
+pub(super) async fn forward_modern(mut changes: broadcast::Receiver<Change>, resources: &[String], context: &SubscriptionContext) {
     loop {
-        tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
+        let change = tokio::select! {
+            change = changes.recv() => change,
             () = context.cancelled() => return,
-        }
-        if context.sink().notify_tool_list_changed().await.is_err() {
-            return;
+        };
+        let Some(changes) = pending(change, resources) else { return };
+        for change in changes {
+            let sent = match change {
+                Change::Tools if context.accepted().tools_list_changed != Some(true) => Ok(()),
+                Change::Tools => context.sink().notify_tool_list_changed().await,
+                Change::Resource(uri) => context.sink().notify_resource_updated(uri).await,
+            };
+            if sent.is_err() {
+                return;
+            }
         }
     }
 }
 
-/// Passes changes on to a client of the legacy era, which listens all the time.
-pub(super) async fn legacy(mut changes: watch::Receiver<u64>, peer: Peer<RoleServer>) {
-    while changes.changed().await.is_ok() && peer.notify_tool_list_changed().await.is_ok() {}
+/// Forwards changes to a client of an earlier revision, which listens all the time.
+pub(super) async fn forward_legacy(
+    mut changes: broadcast::Receiver<Change>,
+    subscribed: watch::Receiver<BTreeMap<String, usize>>,
+    peer: Peer<RoleServer>,
+) {
+    loop {
+        let change = changes.recv().await;
+        let resources: Vec<String> = subscribed.borrow().keys().cloned().collect();
+        let Some(changes) = pending(change, &resources) else { return };
+        for change in changes {
+            let sent = match change {
+                Change::Tools => peer.notify_tool_list_changed().await,
+                Change::Resource(uri) => peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await,
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the changes to forward, which are all of them if some were lost. None when the bridge ends.
+fn pending(change: Result<Change, RecvError>, resources: &[String]) -> Option<Vec<Change>> {
+    match change {
+        Ok(Change::Resource(uri)) if !resources.contains(&uri) => Some(Vec::new()),
+        Ok(change) => Some(vec![change]),
+        Err(RecvError::Lagged(_)) => Some([Change::Tools].into_iter().chain(resources.iter().cloned().map(Change::Resource)).collect()),
+        Err(RecvError::Closed) => None,
+    }
 }

@@ -1,6 +1,7 @@
-//! How news reach a client: over a legacy session's stream, or as the answer to `subscriptions/listen` of the modern era.
+//! Forwards changes to clients: on the stream of a session, or as the answer to `subscriptions/listen` since revision 2026-07-28.
 //!
-//! Knows neither log nor inbox rules. A client that cannot be reached any more ends its own stream and nothing else.
+//! Names: `legacy` are the revisions with sessions, `modern` those without. It must not know the event log or the inbox rules. A client that
+//! is gone ends its own stream only.
 
 use std::sync::Arc;
 
@@ -10,15 +11,15 @@ use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, ServiceError, SubscriptionContext, SubscriptionSendError};
 
-use super::{Listener, News, Push};
+use super::{Listener, PendingChanges, Push};
 use crate::bearer::Bearer;
 use crate::resource::Uri;
 use crate::session::Session;
 
-/// How many resources one subscription may watch: each is read once to see whether it may.
-const RESOURCES: usize = 64;
+/// The most resources of one subscription. Each is read once to check whether the caller may.
+const MAX_RESOURCES: usize = 64;
 
-/// What waits for the caller; nothing for those who have no inbox of their own here.
+/// Returns the unread messages of the caller. The human and invited guests have no inbox here.
 ///
 /// # Errors
 /// When the store fails.
@@ -29,121 +30,120 @@ pub(crate) async fn unread(db: &Db, caller: &Caller) -> db::Result<Unread> {
     }
 }
 
-/// Messages that came while nobody listened are told of at once.
-async fn begin(db: &Db, caller: &Caller, listener: &Listener) {
+/// Announces messages that arrived while no stream was open.
+async fn announce_unread(db: &Db, caller: &Caller, listener: &Listener) {
     match unread(db, caller).await {
-        Ok(unread) if unread.count > 0 => listener.tell(|news| news.inbox = true),
+        Ok(unread) if unread.count > 0 => listener.notify(|changes| changes.inbox = true),
         Ok(_) => {}
-        Err(error) => tracing::warn!(%error, "a new stream was not told what waits"),
+        Err(error) => tracing::warn!(%error, "a new stream did not announce unread messages"),
     }
 }
 
-/// Passes news on for as long as the client listens. It counts as connected meanwhile.
-/// As soon as its token is taken back it is told nothing more, and its stream ends.
+/// Forwards changes while the client listens and counts it as connected. Revoking its token ends the stream at once.
 pub(crate) async fn modern(db: &Db, push: &Push, bearer: &Bearer, context: &SubscriptionContext) {
     let caller = &bearer.caller;
     let listener = push.listener(caller);
-    for given in context.accepted().resource_subscriptions.iter().flatten().take(RESOURCES) {
+    for given in context.accepted().resource_subscriptions.iter().flatten().take(MAX_RESOURCES) {
         let Ok(uri) = given.parse::<Uri>() else { continue };
-        // What the caller may not read, it is not told of either.
+        // Changes of resources that the caller may not read are not forwarded.
         if uri.admit(db, caller).await.is_ok() {
-            listener.watch(uri);
+            listener.add_resource(uri);
         }
     }
-    begin(db, caller, &listener).await;
+    announce_unread(db, caller, &listener).await;
     let _connected = db.connect(caller);
-    if let Err(error) = tell_on(db, bearer, &listener, context).await {
+    if let Err(error) = forward_changes(db, bearer, &listener, context).await {
         tracing::debug!(%error, "a subscription ended");
     }
 }
 
-async fn tell_on(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), Ended> {
-    let mut taken_back = db.token_revocations();
+async fn forward_changes(db: &Db, bearer: &Bearer, listener: &Listener, context: &SubscriptionContext) -> Result<(), StreamError> {
+    let mut revocations = db.token_revocations();
     while bearer.is_current(db).await? {
-        let news = tokio::select! {
-            news = listener.news() => news,
-            woken = taken_back.changed() => if woken.is_ok() { continue } else { return Ok(()) },
+        let changes = tokio::select! {
+            changes = listener.changes() => changes,
+            changed = revocations.changed() => if changed.is_ok() { continue } else { return Ok(()) },
             () = context.cancelled() => return Ok(()),
         };
         if !bearer.is_current(db).await? {
             return Ok(());
         }
-        tell_modern(context, news).await?;
+        notify_modern(context, changes).await?;
     }
     Ok(())
 }
 
-/// Why a subscription ended by itself.
+/// Why a subscription ended early.
 #[derive(Debug, thiserror::Error)]
-enum Ended {
-    #[error("its client is gone: {0}")]
+enum StreamError {
+    #[error("the client is gone: {0}")]
     Client(#[from] SubscriptionSendError),
-    #[error("nobody can say whose it is: {0}")]
+    #[error("the token could not be looked up: {0}")]
     Store(#[from] db::Error),
 }
 
-async fn tell_modern(context: &SubscriptionContext, news: News) -> Result<(), SubscriptionSendError> {
+async fn notify_modern(context: &SubscriptionContext, changes: PendingChanges) -> Result<(), SubscriptionSendError> {
     let sink = context.sink();
-    if (news.inbox || news.tools) && context.accepted().tools_list_changed == Some(true) {
+    if (changes.inbox || changes.tools) && context.accepted().tools_list_changed == Some(true) {
         sink.notify_tool_list_changed().await?;
     }
-    for uri in news.resources {
+    for uri in changes.resources {
         sink.notify_resource_updated(uri.to_string()).await?;
     }
     Ok(())
 }
 
-/// Passes news on for as long as the session lasts, whenever a stream of it is open.
+/// Forwards changes until the session ends, whenever one of its streams is open.
 pub(crate) async fn legacy(db: &Db, session: Arc<Session>, peer: Peer<RoleServer>) {
-    let told = async {
+    let forwarded = async {
         loop {
-            session.is_open().await;
-            let news = session.listener.news().await;
+            session.until_open().await;
+            let changes = session.listener.changes().await;
             let caller = match session.caller(db).await {
                 Ok(Some(caller)) => caller,
                 Ok(None) => return,
-                // Its stream ends by the same failure, and what waits is told to the next one.
+                // The same failure closes its stream, and the next stream announces what is unread.
                 Err(error) => {
-                    tracing::warn!(%error, "a session was not told what is new");
+                    tracing::warn!(%error, "a session was not notified of changes");
                     continue;
                 }
             };
-            if let Err(error) = tell_legacy(db, &session, &caller, &peer, news).await {
+            if let Err(error) = notify_legacy(db, &session, &caller, &peer, changes).await {
                 tracing::debug!(%error, "a session's client is gone");
                 return;
             }
         }
     };
     tokio::select! {
-        () = told => {}
+        () = forwarded => {}
         () = session.ended.cancelled() => {}
     }
 }
 
-async fn tell_legacy(db: &Db, session: &Session, caller: &Caller, peer: &Peer<RoleServer>, news: News) -> Result<(), ServiceError> {
-    if news.inbox || news.tools {
+async fn notify_legacy(db: &Db, session: &Session, caller: &Caller, peer: &Peer<RoleServer>, changes: PendingChanges) -> Result<(), ServiceError> {
+    if changes.inbox || changes.tools {
         peer.notify_tool_list_changed().await?;
     }
-    if news.inbox && session.wants_logs() {
+    if changes.inbox && session.wants_logs() {
         match unread(db, caller).await.map(|unread| unread.alert()) {
             Ok(Some(alert)) => log(peer, alert).await?,
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "an alert could not be written"),
+            Err(error) => tracing::warn!(%error, "an alert was not sent"),
         }
     }
-    for uri in news.resources {
+    for uri in changes.resources {
         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri.to_string())).await?;
     }
     Ok(())
 }
 
-#[expect(deprecated, reason = "the later revisions have no log messages; clients of the earlier ones show them")]
+#[expect(deprecated, reason = "only revisions before 2026-07-28 have log messages, and their clients show them")]
 async fn log(peer: &Peer<RoleServer>, alert: String) -> Result<(), ServiceError> {
     let message = rmcp::model::LoggingMessageNotificationParam::new(rmcp::model::LoggingLevel::Alert, alert.into()).with_logger("vibe-relay");
     peer.notify_logging_message(message).await
 }
 
-/// A session's stream was opened: what waits is told, if anything does.
+/// Announces unread messages on a session's new stream.
 pub(crate) async fn opened(db: &Db, caller: &Caller, session: &Session) {
-    begin(db, caller, &session.listener).await;
+    announce_unread(db, caller, &session.listener).await;
 }

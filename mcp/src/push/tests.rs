@@ -1,4 +1,4 @@
-//! Who is told of what, without a stream.
+//! Which listeners an event notifies.
 
 use domain::actor::Actor;
 use domain::id::TaskId;
@@ -29,46 +29,46 @@ fn agent(project: u64, name: &str) -> Caller {
 }
 
 #[test]
-fn an_inbox_changes_for_its_owner_alone() {
-    let hears = |name: &str, event: &Envelope| changes_inbox(event, &ProjectId::new(1), name);
-    assert!(hears("mara", &sent("otto", "mara")));
-    assert!(!hears("otto", &sent("otto", "mara")));
-    assert!(hears("mara", &sent("otto", EVERYONE)) && hears("lena", &sent("otto", EVERYONE)));
-    assert!(!hears("otto", &sent("otto", EVERYONE)), "nobody hears their own broadcast");
+fn inbox_changes_only_for_its_owner() {
+    let notifies = |name: &str, event: &Envelope| changes_inbox(event, &ProjectId::new(1), name);
+    assert!(notifies("mara", &sent("otto", "mara")));
+    assert!(!notifies("otto", &sent("otto", "mara")));
+    assert!(notifies("mara", &sent("otto", EVERYONE)) && notifies("lena", &sent("otto", EVERYONE)));
+    assert!(!notifies("otto", &sent("otto", EVERYONE)), "a sender is not notified of its own broadcast");
     let read = event(1, Event::InboxDelivered { agent: "mara".to_owned(), messages: 2 });
-    assert!(hears("mara", &read) && !hears("otto", &read));
-    assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "a name of another project is somebody else");
+    assert!(notifies("mara", &read) && !notifies("otto", &read));
+    assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "the same name in another project is another agent");
 }
 
 #[tokio::test]
-async fn what_was_not_passed_on_is_kept_once() {
+async fn unforwarded_change_is_kept_once() {
     let push = Push::default();
     let (mara, other) = (push.listener(&agent(1, "mara")), push.listener(&agent(2, "mara")));
-    mara.watch(Uri::Inbox);
-    mara.watch(Uri::Task(TaskId::new(7)));
+    mara.add_resource(Uri::Inbox);
+    mara.add_resource(Uri::Task(TaskId::new(7)));
     for _ in 0..3 {
-        mara.hear(&[sent("otto", "mara")]);
-        other.hear(&[sent("otto", "mara")]);
+        mara.apply_events(&[sent("otto", "mara")]);
+        other.apply_events(&[sent("otto", "mara")]);
     }
-    assert_eq!(mara.news().await, News { inbox: true, tools: false, resources: BTreeSet::from([Uri::Inbox]) });
-    mara.hear(&[sent("mara", EVERYONE)]);
-    mara.tell(|news| news.tools = true);
-    assert_eq!(mara.news().await, News { tools: true, ..News::default() });
-    other.tell(|news| news.tools = true);
-    assert_eq!(other.news().await, News { tools: true, ..News::default() });
+    assert_eq!(mara.changes().await, PendingChanges { inbox: true, tools: false, resources: BTreeSet::from([Uri::Inbox]) });
+    mara.apply_events(&[sent("mara", EVERYONE)]);
+    mara.notify(|changes| changes.tools = true);
+    assert_eq!(mara.changes().await, PendingChanges { tools: true, ..PendingChanges::default() });
+    other.notify(|changes| changes.tools = true);
+    assert_eq!(other.changes().await, PendingChanges { tools: true, ..PendingChanges::default() });
 }
 
 #[tokio::test]
-async fn a_listener_is_who_its_caller_is_now() {
+async fn listener_follows_its_current_caller() {
     let push = Push::default();
     let listener = push.listener(&Caller::Invite(db::InviteCaller { project_id: ProjectId::new(1), call_id: None }));
-    listener.hear(&[sent("otto", "mara"), sent("otto", EVERYONE)]);
-    listener.is_now(&agent(1, "mara"));
-    listener.hear(&[sent("otto", "mara")]);
-    assert!(listener.news().await.inbox);
+    listener.apply_events(&[sent("otto", "mara"), sent("otto", EVERYONE)]);
+    listener.set_caller(&agent(1, "mara"));
+    listener.apply_events(&[sent("otto", "mara")]);
+    assert!(listener.changes().await.inbox);
     drop(listener);
     drop(push.listener(&Caller::Human));
     let kept = push.listener(&Caller::Human);
-    assert_eq!(push.listeners().len(), 1, "who is gone is forgotten");
+    assert_eq!(push.listeners().len(), 1, "dropped listeners are removed");
     drop(kept);
 }

@@ -15,7 +15,7 @@ async fn refused(client: &Client, tool: &str, arguments: Value, code: &str, hint
 }
 
 #[tokio::test]
-async fn nobody_is_written_to_who_is_not_there() {
+async fn absent_recipient_is_refused() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("platform/mara", &[]).await).await;
@@ -39,7 +39,7 @@ async fn nobody_is_written_to_who_is_not_there() {
 }
 
 #[tokio::test]
-async fn messages_are_refused_before_they_do_harm() {
+async fn harmful_messages_are_refused() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[]).await).await;
@@ -59,7 +59,7 @@ async fn messages_are_refused_before_they_do_harm() {
 }
 
 #[tokio::test]
-async fn nobody_acts_as_another() {
+async fn acting_as_another_agent_is_refused() {
     let board = Board::new().await;
     let server = board.serve().await;
     board.agent("lena", &[Role::Lead]).await;
@@ -86,24 +86,24 @@ async fn nobody_acts_as_another() {
 }
 
 #[tokio::test]
-async fn an_agent_with_the_persons_token_is_told_to_get_one_of_its_own() {
+async fn agent_with_the_humans_token_is_told_to_get_its_own() {
     let board = Board::new().await;
     let server = board.serve().await;
     let person = server.modern(PERSON).await;
-    let own = "ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE";
+    let own = "for a token of your own: vibe-relay token new --agent NAME --role ROLE";
     refused(&person, "register", json!({"agent_name": "alice", "role": "coder"}), "invalid", own).await;
     refused(&person, "send", json!({"from_agent": "alice", "to_agent": "all", "message": "Hello"}), "not-you", own).await;
     refused(&person, "check_inbox", json!({"agent_name": "alice"}), "not-you", own).await;
 }
 
 #[tokio::test]
-async fn an_agent_from_outside_speaks_in_no_role_of_the_pipeline() {
+async fn external_agent_cannot_claim_a_pipeline_role() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
     let comment = |role: &str| json!({"task_id": "TASK-001", "content": "Seen.", "author_role": role});
     for role in ["coder", "human", "builder", "runner"] {
-        refused(&mara, "add_comment", comment(role), "invalid", "Leave it out: what you write stands under your name").await;
+        refused(&mara, "add_comment", comment(role), "invalid", "Omit it: your comment shows your name").await;
     }
     for role in ["", " ", "agent"] {
         done(&mara, "add_comment", comment(role)).await;
@@ -116,7 +116,7 @@ async fn an_agent_from_outside_speaks_in_no_role_of_the_pipeline() {
 }
 
 #[tokio::test]
-async fn a_lead_that_judges_too_early_is_told_who_goes_on() {
+async fn early_verdict_is_refused_with_who_acts_next() {
     let board = Board::new().await;
     let server = board.serve().await;
     let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
@@ -130,7 +130,7 @@ async fn a_lead_that_judges_too_early_is_told_who_goes_on() {
 }
 
 #[tokio::test]
-async fn whom_nobody_vouches_for_may_talk_and_take_tasks_alone() {
+async fn untrusted_agent_may_only_message_and_take_tasks() {
     let board = Board::new().await;
     let server = board.serve().await;
     let kim = server.modern(&board.stranger(&server, "kim").await).await;
@@ -159,7 +159,7 @@ async fn whom_nobody_vouches_for_may_talk_and_take_tasks_alone() {
 }
 
 #[tokio::test]
-async fn a_builder_judges_its_work_by_no_path() {
+async fn builder_cannot_review_own_work() {
     let board = Board::new().await;
     let server = board.serve().await;
     // It leads, builds and tests: every right but the one to judge itself.
@@ -189,7 +189,7 @@ async fn a_builder_judges_its_work_by_no_path() {
 }
 
 #[tokio::test]
-async fn hats_that_exclude_each_other_go_to_different_heads() {
+async fn conflicting_hats_need_different_agents() {
     let board = Board::new().await;
     let server = board.serve().await;
     let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;
@@ -203,7 +203,7 @@ async fn hats_that_exclude_each_other_go_to_different_heads() {
 }
 
 #[tokio::test]
-async fn handshakes_contracts_and_goals_have_their_rules() {
+async fn handshakes_contracts_and_goals_enforce_their_rules() {
     let board = Board::new().await;
     let server = board.serve().await;
     let lena = server.modern(&board.agent("lena", &[Role::Lead]).await).await;

@@ -1,4 +1,4 @@
-//! The bridge between a client's pipe and a server that comes and goes.
+//! The bridge between a client's pipe and a server that is restarted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::ear::{Heard, Listening};
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
+use super::listener::{Heard, Listening};
 use super::table::run;
 use crate::server_file::{self, ServerFile};
 use crate::{BridgeError, BridgeOptions, router, tools};
@@ -42,41 +42,43 @@ impl Board {
     /// A bridge whose client listens.
     async fn listening_bridge(&self, token: &str, era: Era) -> (Listening, Bridge) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), theirs));
+        let (input, output) = tokio::io::split(theirs);
+        let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), input, output));
         (Listening::begin(ours, era).await, bridge)
     }
 }
 
 async fn open(options: BridgeOptions, era: Era) -> (Client, Bridge) {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let bridge = tokio::spawn(crate::bridge::serve(options, theirs));
+    let (input, output) = tokio::io::split(theirs);
+    let bridge = tokio::spawn(crate::bridge::serve(options, input, output));
     let client = ().serve_with_lifecycle(ours, era.lifecycle()).await.unwrap();
     (client, bridge)
 }
 
 #[tokio::test]
-async fn either_era_gets_through() {
+async fn both_revisions_work_through_the_bridge() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let coder = board.coder().await;
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        let own = tools::routes().list_all().into_iter().filter(|tool| tools::may(&run(AgentKind::Coder), &tool.name));
+        let own = tools::routes().list_all().into_iter().filter(|tool| tools::is_allowed(&run(AgentKind::Coder), &tool.name));
         assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);
         assert!(mine.data.is_null(), "a model would be shown the data instead of the text");
         assert!(refused(&client, "create_task", json!({"title": "x"})).await.starts_with("a coder may not call create_task."));
         let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get weather")).await.unwrap_err();
-        assert!(unknown.to_string().contains("there is no tool named get weather"), "{unknown}");
+        assert!(unknown.to_string().contains("tool get weather does not exist"), "{unknown}");
         client.cancel().await.unwrap();
         bridge.await.unwrap().unwrap();
     }
 }
 
 #[tokio::test]
-async fn a_call_whose_answer_was_lost_has_its_effect_once() {
+async fn call_with_lost_answer_takes_effect_once() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let planner = board.planner().await;
@@ -114,7 +116,7 @@ async fn a_call_whose_answer_was_lost_has_its_effect_once() {
 
 /// The bridge knows which calls are repeated, because it repeats them itself.
 #[tokio::test]
-async fn who_counts_anew_in_each_turn_hands_in_anew_in_the_same_words() {
+async fn restarted_call_ids_do_not_replay_submissions() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let server = board.serve().await;
@@ -137,7 +139,7 @@ async fn who_counts_anew_in_each_turn_hands_in_anew_in_the_same_words() {
 }
 
 #[tokio::test]
-async fn a_call_waits_while_the_server_is_restarted() {
+async fn call_waits_for_a_restarting_server() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let shutdown = CancellationToken::new();
@@ -193,35 +195,35 @@ async fn calls_share_a_connection_until_a_server_closes_it() {
 }
 
 #[tokio::test]
-async fn a_board_that_does_not_run_is_said_to_the_model() {
+async fn missing_board_is_reported_to_the_model() {
     let board = Board::new().await;
     let (client, _bridge) = board.bridge("any", Era::Modern).await;
     // No server is written down, so nothing but time passes.
     tokio::time::pause();
     let text = refused(&client, "get_board", json!({})).await;
     assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
-    // Nothing resumes an agent from outside.
-    assert!(text.contains("Next: End your turn: what you committed is safe.") && text.contains("others call again then."), "{text}");
+    // The board does not resume external agents.
+    assert!(text.contains("Next: End your turn: your commits are safe.") && text.contains("other agents call again."), "{text}");
     let list = client.list_tools(None).await.unwrap_err().to_string();
-    assert!(list.contains("the board is not running") && list.contains("waited 20 s"), "{list}");
+    assert!(list.contains("the board is not running") && list.contains("waited 15 s"), "{list}");
 }
 
 #[tokio::test]
-async fn a_token_that_is_worth_nothing_is_said_to_the_model() {
+async fn invalid_token_is_reported_to_the_model() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
     let (client, _bridge) = board.bridge("guessed", Era::Legacy).await;
     let text = refused(&client, "get_board", json!({})).await;
     insta::assert_snapshot!(text, @r"
     the request carries no valid token.
-    Next: Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`.
+    Next: Ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`.
     ");
     let list = client.list_tools(None).await.unwrap_err().to_string();
     assert!(list.contains("no valid token") && list.contains("vibe-relay token new") && !list.contains("beside the database"), "{list}");
 }
 
 #[tokio::test]
-async fn the_task_of_the_command_line_is_the_tokens() {
+async fn task_option_must_match_the_token() {
     let board = Board::new().await;
     let planner = board.planner().await;
     board.announce(&board.serve().await);
@@ -234,11 +236,12 @@ async fn the_task_of_the_command_line_is_the_tokens() {
 }
 
 #[tokio::test]
-async fn without_a_run_the_bridge_is_the_persons() {
+async fn bridge_without_a_token_uses_the_humans() {
     let board = Board::new().await;
     board.announce(&board.serve().await);
     let (_client, theirs) = tokio::io::duplex(64);
-    let error = crate::bridge::serve(board.options(None), theirs).await.unwrap_err().to_string();
+    let (input, output) = tokio::io::split(theirs);
+    let error = crate::bridge::serve(board.options(None), input, output).await.unwrap_err().to_string();
     assert!(error.starts_with("no token was given and ") && error.contains("set VIBE_RELAY_TOKEN"), "{error}");
     std::fs::write(board.db.path().with_file_name("token"), format!("{PERSON}\n")).unwrap();
     let options = BridgeOptions { task_id: Some(TaskId::new(1)), ..board.options(None) };
@@ -248,15 +251,16 @@ async fn without_a_run_the_bridge_is_the_persons() {
 }
 
 #[tokio::test]
-async fn a_client_that_says_nothing_is_no_error() {
+async fn silent_client_is_not_an_error() {
     let board = Board::new().await;
     let (client, theirs) = tokio::io::duplex(64);
     drop(client);
-    crate::bridge::serve(board.options(Some("any")), theirs).await.unwrap();
+    let (input, output) = tokio::io::split(theirs);
+    crate::bridge::serve(board.options(Some("any")), input, output).await.unwrap();
 }
 
 #[tokio::test]
-async fn what_changes_is_passed_on_across_restarts() {
+async fn changes_are_forwarded_across_restarts() {
     const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
     for era in Era::BOTH {
         let board = Board::new().await;
@@ -309,9 +313,9 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
     }
 }
 
-/// Whoever was taken out is a guest of the room again, and may register.
+/// A removed agent is a guest again, and may register.
 #[tokio::test]
-async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
+async fn bridge_reverts_to_its_first_token_when_revoked() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let room = board.room().await;
@@ -322,7 +326,7 @@ async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
         board.until_connected("mara", true).await;
         board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
         client.until(&Heard::Tools).await;
-        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
+        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "WaitReason?"})).await;
         assert!(text.contains("Call register"), "{text}");
         done(&client.client, "register", json!({"agent_name": "kim"})).await;
         board.until_connected("kim", true).await;
@@ -330,7 +334,7 @@ async fn a_bridge_whose_own_token_was_taken_back_shows_its_first() {
 }
 
 #[tokio::test]
-async fn a_bridge_to_nowhere_ends() {
+async fn bridge_exits_when_folder_is_gone() {
     let board = Board::new().await;
     let folder = board.folder.path().join("gone");
     std::fs::create_dir(&folder).unwrap();
@@ -340,7 +344,7 @@ async fn a_bridge_to_nowhere_ends() {
     tokio::time::pause();
     let began = tokio::time::Instant::now();
     let error = bridge.await.unwrap().unwrap_err();
-    assert!(matches!(&error, BridgeError::Gone { folder: gone } if *gone == folder), "{error}");
+    assert!(matches!(&error, BridgeError::FolderMissing { folder: missing } if *missing == folder), "{error}");
     assert!(began.elapsed() >= std::time::Duration::from_secs(119), "{:?}", began.elapsed());
     drop(client);
 }

@@ -10,14 +10,14 @@ use serde_json::json;
 use super::fixture::{Board, Era, PERSON, call, done, named_call, refused};
 
 #[tokio::test]
-async fn a_planner_plans_in_either_era() {
+async fn planner_plans_in_both_revisions() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let planner = board.planner().await;
         let client = board.serve().await.client(&planner.token, era).await;
         let mine = done(&client, "get_my_tasks", json!({})).await;
         insta::allow_duplicates!(
-            insta::assert_snapshot!(mine.text, @"TASK-001 [in_progress] planner: A shop · RUN-001 at work (planner, attempt 1)")
+            insta::assert_snapshot!(mine.text, @"TASK-001 [in_progress] planner: A shop · RUN-001 running (planner, attempt 1)")
         );
         let tasks = json!([
             {"title": "Page"},
@@ -40,7 +40,7 @@ async fn a_planner_plans_in_either_era() {
         let seen = done(&client, "get_board", json!({})).await;
         insta::allow_duplicates!(insta::assert_snapshot!(seen.text, @"
         PROJ-001 A shop (active): 4 backlog, 1 in_progress. Project branch vibe-relay/PROJ-001.
-        TASK-001 [in_progress] planner: A shop · RUN-001 at work (planner, attempt 1)
+        TASK-001 [in_progress] planner: A shop · RUN-001 running (planner, attempt 1)
         TASK-002 [backlog] coder: Page
         TASK-003 [backlog] coder: Style · after TASK-002
         TASK-004 [backlog] coder: Check · after TASK-002, TASK-003 · comments: 1
@@ -48,13 +48,13 @@ async fn a_planner_plans_in_either_era() {
         TASK-005 [backlog] coder: Words
         "));
         let completed = done(&client, "complete_task", json!({"task_id": "TASK-001"})).await;
-        insta::allow_duplicates!(insta::assert_snapshot!(completed.text, @"TASK-001 is done: the tasks of the plan are next. End your turn now."));
+        insta::allow_duplicates!(insta::assert_snapshot!(completed.text, @"TASK-001 is done. The tasks of the plan start next. End your turn now."));
         assert_eq!(board.db.card(&TaskId::new(1)).await.unwrap().status, Status::Done);
     }
 }
 
 #[tokio::test]
-async fn a_coder_is_believed_when_git_agrees() {
+async fn coder_submission_needs_git_evidence() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
@@ -69,7 +69,7 @@ async fn a_coder_is_believed_when_git_agrees() {
     ");
     coder.commit();
     let moved = done(&client, "update_task_status", arguments).await;
-    insta::assert_snapshot!(moved.text, @"TASK-002 is in review: another agent judges the commit. End your turn now.");
+    insta::assert_snapshot!(moved.text, @"TASK-002 is in review: another agent reviews the commit. End your turn now.");
     let text = refused(&client, "update_task_status", json!({"task_id": coder.task, "status": "done"})).await;
     insta::assert_snapshot!(text, @"
     coder may not move TASK-002 from in_review to done.
@@ -78,7 +78,7 @@ async fn a_coder_is_believed_when_git_agrees() {
 }
 
 #[tokio::test]
-async fn a_reviewer_approves_the_commit_or_sends_it_back() {
+async fn reviewer_approves_the_commit_or_sends_it_back() {
     let board = Board::new().await;
     let (coder, run, head) = board.reviewer().await;
     let client = board.serve().await.modern(&run.token).await;
@@ -86,33 +86,33 @@ async fn a_reviewer_approves_the_commit_or_sends_it_back() {
     let text = refused(&client, "update_task_status", back.clone()).await;
     assert!(text.contains("Next: Call add_comment with file, line"), "{text}");
     let approved = done(&client, "update_task_status", json!({"task_id": coder.task, "status": "done"})).await;
-    assert_eq!(approved.text, format!("{}: approved {}; the merge is queued. End your turn now.", coder.task, &head[..12]));
+    assert_eq!(approved.text, format!("{}: approved {}. It waits in the merge queue. End your turn now.", coder.task, &head[..12]));
     assert_eq!(approved.data["approved_sha"], json!(head));
     assert_eq!(board.db.card(&coder.task).await.unwrap().status, Status::InReview);
 
     done(&client, "add_comment", json!({"task_id": coder.task, "content": "page.html:1 has no title", "author_role": "reviewer"})).await;
     let sent = done(&client, "update_task_status", back).await;
-    insta::assert_snapshot!(sent.text, @"TASK-002 is sent back to its coder, who reads your comment. End your turn now.");
+    insta::assert_snapshot!(sent.text, @"TASK-002 returns to its coder, who reads your comment. End your turn now.");
     assert!(board.db.card(&coder.task).await.unwrap().approved_sha.is_none());
 }
 
 #[tokio::test]
-async fn a_question_goes_to_the_person() {
+async fn question_reaches_the_human() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
     let asked = done(&client, "ask_human", json!({"question": "Which blue?", "options": ["light", "dark"], "default": "light"})).await;
-    insta::assert_snapshot!(asked.text, @"The person is asked (ASK-001). End your turn now: you will be resumed with the answer.");
+    insta::assert_snapshot!(asked.text, @"The human was asked (ASK-001). End your turn now: you will be resumed with the answer.");
     let question = board.db.open_question(&coder.task).await.unwrap().unwrap();
     assert_eq!((question.options.len(), question.default.as_deref()), (2, Some("light")));
     assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("waits for its answer"));
     let seen = done(&client, "get_task", json!({"task_id": coder.task})).await;
     assert_eq!(seen.data["task"]["branch"], json!("vr/TASK-002/work"));
-    assert!(seen.text.contains("asked the person: Which blue?") && seen.text.contains("needs the person"), "{}", seen.text);
+    assert!(seen.text.contains("question to the human: Which blue?") && seen.text.contains("needs the human"), "{}", seen.text);
 }
 
 #[tokio::test]
-async fn a_thread_is_read_whole_and_in_parts() {
+async fn thread_is_read_whole_and_in_parts() {
     let board = Board::new().await;
     let coder = board.coder().await;
     for place in 1..=3 {
@@ -123,14 +123,14 @@ async fn a_thread_is_read_whole_and_in_parts() {
     let client = board.serve().await.modern(&coder.run.token).await;
     let newest = done(&client, "get_task", json!({"task_id": coder.task})).await;
     assert_eq!((newest.data["older_comments"].clone(), newest.data["comments"].as_array().unwrap().len()), (json!(2), 2));
-    assert!(newest.text.contains("(2 older ones are left out: call get_task with before=NOTE-003)"), "{}", &newest.text[..300]);
+    assert!(newest.text.contains("(2 older comments omitted: call get_task with before=NOTE-003)"), "{}", &newest.text[..300]);
     assert!(newest.text.len() < 45_000);
     let older = done(&client, "get_task", json!({"task_id": coder.task, "before": "NOTE-003"})).await;
     assert_eq!((older.data["older_comments"].clone(), older.data["comments"][0]["id"].clone()), (json!(1), json!("NOTE-002")));
 }
 
 #[tokio::test]
-async fn a_long_board_comes_in_pages() {
+async fn long_board_is_paged() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let client = board.serve().await.modern(&planner.token).await;
@@ -154,7 +154,7 @@ async fn a_long_board_comes_in_pages() {
 }
 
 #[tokio::test]
-async fn an_orchestrator_adds_to_the_plan_and_gives_up_tasks() {
+async fn orchestrator_extends_the_plan_and_cancels_tasks() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let server = board.serve().await;
@@ -174,30 +174,30 @@ async fn an_orchestrator_adds_to_the_plan_and_gives_up_tasks() {
     let text = refused(&client, "update_task_status", json!({"task_id": "TASK-004", "status": "cancelled", "reason": "bored"})).await;
     assert!(text.contains("failed, abandoned, obsolete or duplicate"), "{text}");
     let gone = done(&client, "update_task_status", json!({"task_id": "TASK-004", "status": "cancelled", "reason": "obsolete"})).await;
-    insta::assert_snapshot!(gone.text, @"TASK-004 is given up.");
+    insta::assert_snapshot!(gone.text, @"TASK-004 is cancelled.");
 }
 
 #[tokio::test]
-async fn a_person_may_use_their_own_client() {
+async fn human_may_use_their_own_client() {
     let board = Board::new().await;
     let client = board.serve().await.modern(PERSON).await;
     let created = done(&client, "create_task", json!({"title": "By hand", "description": "…"})).await;
     insta::assert_snapshot!(created.text, @"
     Created:
     TASK-002 By hand
-    It waits until it is started on the board.
+    It waits until the human starts it on the board.
     ");
-    assert!(done(&client, "get_board", json!({})).await.text.contains("TASK-002 [backlog] coder: By hand\n  held by the person\n"));
+    assert!(done(&client, "get_board", json!({})).await.text.contains("TASK-002 [backlog] coder: By hand\n  held by the human\n"));
     let mine = done(&client, "get_my_tasks", json!({"phase": "planner"})).await;
     assert_eq!(mine.data["tasks"][0]["id"], json!("TASK-001"));
-    assert_eq!(done(&client, "get_my_tasks", json!({"phase": "reviewer"})).await.text, "No task.\n");
+    assert_eq!(done(&client, "get_my_tasks", json!({"phase": "reviewer"})).await.text, "No tasks.\n");
     let text = refused(&client, "get_board", json!({"project_id": "PROJ-009"})).await;
     assert!(text.starts_with("project PROJ-009 does not exist."), "{text}");
     assert!(refused(&client, "ask_human", json!({"question": "?"})).await.contains("for agents only"));
 }
 
 #[tokio::test]
-async fn a_call_with_a_name_has_its_effect_once() {
+async fn call_with_an_id_takes_effect_once() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let client = board.serve().await.modern(&planner.token).await;
@@ -241,9 +241,9 @@ async fn wrong_arguments_are_tool_errors_that_name_the_field() {
         assert!(text.lines().next().unwrap().contains(field), "{tool}: {text}");
     }
     insta::assert_snapshot!(call(&client, "get_task", json!({"task_id": "7"})).await.text, @r#"
-    the argument task_id was not taken: "7" is not a task id: expected something like TASK-001.
+    the argument task_id is invalid: "7" is not a task id: expected something like TASK-001.
     Next: Correct it and call get_task again.
     "#);
     let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get_weather")).await.unwrap_err();
-    assert!(unknown.to_string().contains("there is no tool named get_weather"), "{unknown}");
+    assert!(unknown.to_string().contains("tool get_weather does not exist"), "{unknown}");
 }

@@ -1,4 +1,4 @@
-//! A board on a sample repository, its server, and clients of either era.
+//! A board on a sample repository, its server, and clients of all revisions.
 
 use std::path::PathBuf;
 
@@ -60,8 +60,8 @@ impl Board {
     }
 
     pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, status: Status, sha: Option<String>) -> ReservedRun {
-        let run_dirs = self.folder.path().join("runs");
-        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root: run_dirs, port: None };
+        let runs_root = self.folder.path().join("runs");
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root, port: None };
         self.db.reserve_run(new).await.unwrap()
     }
 
@@ -69,7 +69,7 @@ impl Board {
         self.reserve(&TaskId::new(1), AgentKind::Planner, Status::InProgress, None).await
     }
 
-    /// A coder at work on a new task, in a worktree of its own.
+    /// A running coder with a new task and a worktree.
     pub(super) async fn coder(&self) -> Coder {
         let new = NewTask {
             title: "Add a page".to_owned(),
@@ -95,7 +95,7 @@ impl Board {
         Coder { task, run, worktree }
     }
 
-    /// A reviewer of a coder's commit, which is made and handed over first.
+    /// A reviewer of a coder's commit, which is created and submitted first.
     pub(super) async fn reviewer(&self) -> (Coder, ReservedRun, String) {
         let coder = self.coder().await;
         let head = coder.commit();
@@ -109,13 +109,13 @@ impl Board {
         (coder, run, head)
     }
 
-    /// An agent from outside whom the person vouches for: its token.
+    /// Creates a trusted external agent and returns its token.
     pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
         self.db.create_agent_token(&Caller::Human, &self.project.id, who).await.unwrap()
     }
 
-    /// An agent from outside whom nobody vouches for: its own token, after it registered with the room's.
+    /// Registers an untrusted external agent with an invite token and returns its own token.
     pub(super) async fn stranger(&self, server: &Server, name: &str) -> String {
         let room = server.modern(&self.db.create_invite_token(&Caller::Human, &self.project.id).await.unwrap()).await;
         let registered = done(&room, "register", serde_json::json!({"agent_name": name, "role": "researcher"})).await;
@@ -140,7 +140,7 @@ impl Coder {
     }
 }
 
-/// Ends with the test's runtime.
+/// Stops with the test's runtime.
 pub(super) struct Server {
     pub(super) url: String,
 }
@@ -180,7 +180,7 @@ impl Era {
     }
 }
 
-/// A call's outcome as the wire has it.
+/// The result of a call on the wire.
 pub(super) struct Outcome {
     pub(super) text: String,
     pub(super) data: Value,
@@ -191,7 +191,7 @@ pub(super) async fn call(client: &Peer<RoleClient>, tool: &str, arguments: Value
     outcome(client.call_tool(request(tool, arguments, None)).await.unwrap())
 }
 
-/// A call that the client names, as Claude Code does.
+/// A call with an id from the client, as Claude Code sends it.
 pub(super) async fn named_call(client: &Peer<RoleClient>, tool: &str, arguments: Value, id: &str) -> Outcome {
     outcome(client.call_tool(request(tool, arguments, Some(id))).await.unwrap())
 }
@@ -213,7 +213,7 @@ fn outcome(result: CallToolResult) -> Outcome {
     Outcome { text: texts.join("\n"), data: wire["structuredContent"].clone(), is_error: wire["isError"] == true }
 }
 
-/// A call that must be carried out.
+/// A call that must succeed.
 pub(super) async fn done(client: &Peer<RoleClient>, tool: &str, arguments: Value) -> Outcome {
     let outcome = call(client, tool, arguments).await;
     assert!(!outcome.is_error, "{tool}: {}", outcome.text);

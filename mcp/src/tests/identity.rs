@@ -1,4 +1,4 @@
-//! Whoever calls is who its token says: a property over token, claimed name and tool.
+//! The token alone identifies the caller: a property over tokens, claimed names and tools.
 //!
 //! A claim is judged by one pure function before any tool runs; 100,000 cases go through it. Of the same cases some thousands go the whole
 //! way, over HTTP into the store, where afterwards every row and every event stands under the name of the token that brought it.
@@ -71,7 +71,7 @@ fn claimed() -> impl Strategy<Value = Value> {
 
 /// A tool with one of the arguments in which a caller may repeat its name.
 fn identities() -> Vec<(&'static str, &'static str)> {
-    tools::TABLE.iter().flat_map(|row| row.identity.iter().map(|argument| (row.tool, *argument))).collect()
+    tools::table().flat_map(|tool| tool.identity_arguments.iter().map(|argument| (tool.name, *argument))).collect()
 }
 
 /// What the function must say, in other words: nothing was claimed, or the name, whole or without its team.
@@ -97,7 +97,7 @@ proptest::proptest! {
     ) {
         let own = caller.name().unwrap();
         let arguments = json!({argument: claimed, "title": "x"});
-        let judged = tools::claim(&caller, tool, arguments.as_object());
+        let judged = tools::check_identity(&caller, tool, arguments.as_object());
         prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
         if let Err(refusal) = judged {
             let named = matches!(refusal, Refusal::WrongIdentity { own: named, .. } if named == own);
@@ -112,7 +112,7 @@ struct Bearer {
     caller: Caller,
 }
 
-/// Two projects with a run of every phase, agents that the person vouches for, and agents that nobody does.
+/// Two projects with a run of every phase, trusted agents, and untrusted ones.
 async fn bearers(board: &Board) -> Vec<Bearer> {
     let server = board.serve().await;
     let (planner, (_, reviewer, _)) = (board.planner().await, board.reviewer().await);
@@ -164,7 +164,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
 /// Arguments that `tool` would take from somebody, marked with the number of the case.
 fn arguments(tool: &str, case: usize, pick: usize) -> Value {
     let mark = mark(case);
-    // Tasks of earlier cases: whoever moves one of those that are worked on ends its run.
+    // Tasks of earlier cases, because moving a task with a run ends that run.
     let task = TaskId::new(pick as u64 % 20 + 7);
     let stages = ["assigned", "in_progress", "review", "completed", "failed", "verified"];
     match tool {
@@ -198,7 +198,7 @@ fn is_mark(text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
+async fn writes_always_carry_the_name_of_the_token() {
     let board = Board::new().await;
     let bearers = bearers(&board).await;
     let first = ProjectId::new(1);
@@ -211,8 +211,9 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
         let Bearer { client, caller } = &bearers[bearer];
         let own = caller.name().unwrap();
         // Most calls are of tools that the caller sees.
-        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::may(caller, tool)).collect();
-        let (tool, argument) = if tools::may(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
+        let seen: Vec<_> = identities().into_iter().filter(|(tool, _)| tools::is_allowed(caller, tool)).collect();
+        let (tool, argument) =
+            if tools::is_allowed(caller, tool) || pick % 16 == 1 { (tool, argument) } else { seen[usize::from(pick / 16) % seen.len()] };
         // Every other claim is true, or too few writes would be left to look at.
         let claimed = if pick.is_multiple_of(2) { json!(own.split_once('/').map_or(own.as_str(), |(_, name)| name)) } else { claimed };
         let mut arguments = arguments(tool, case, usize::from(pick / 2));
@@ -228,7 +229,7 @@ async fn nothing_is_written_under_a_name_that_is_not_the_tokens() {
         let events = board.db.events_after(before, None, 1_000).await.unwrap();
         if !is_own(&claimed, &own) {
             assert!(outcome.is_error && events.is_empty(), "{own} as {claimed} by {tool}: {}", outcome.text);
-            assert!(!tools::may(caller, tool) || outcome.data["code"] == "not-you", "{own} as {claimed} by {tool}: {}", outcome.text);
+            assert!(!tools::is_allowed(caller, tool) || outcome.data["code"] == "not-you", "{own} as {claimed} by {tool}: {}", outcome.text);
         }
         for envelope in &events {
             assert!(envelope.actor == caller.actor() || envelope.actor == Actor::Runner, "{own} by {tool}: {envelope:?}");
@@ -305,9 +306,9 @@ async fn rows(board: &Board) -> Vec<(String, String)> {
     rows
 }
 
-/// The room's token writes under the name that it asked for, and never as the person.
+/// A guest writes under the name that it registered, and never as the human.
 #[tokio::test]
-async fn who_registers_is_logged_under_the_name_that_it_takes() {
+async fn registration_is_logged_under_the_chosen_name() {
     let board = Board::new().await;
     let server = board.serve().await;
     let before = board.db.latest();

@@ -7,7 +7,7 @@ use super::fixture::{Board, done, named_call, refused};
 use crate::notice::{Notice, Notices};
 
 #[tokio::test]
-async fn news_of_others_come_once() {
+async fn notice_appears_once() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
@@ -19,11 +19,11 @@ async fn news_of_others_come_once() {
     board.db.message_run(&Caller::Human, &coder.run.run.id, "Hurry").await.unwrap();
     let told = done(&client, "get_my_tasks", json!({})).await;
     insta::assert_snapshot!(told.text, @"
-    TASK-002 [in_progress] coder: Add a page · RUN-001 at work (coder, attempt 1) · comments: 3
+    TASK-002 [in_progress] coder: Add a page · RUN-001 running (coder, attempt 1) · comments: 3
 
     notices:
     - new comment by human on TASK-002: Use blue.…
-    - message from the person: Hurry
+    - message from the human: Hurry
     ");
     insta::assert_json_snapshot!(told.data["notices"], @r#"
     [
@@ -43,7 +43,7 @@ async fn news_of_others_come_once() {
 }
 
 #[tokio::test]
-async fn a_repeated_call_tells_again_what_its_lost_answer_told() {
+async fn repeated_call_repeats_its_notices() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
@@ -58,7 +58,7 @@ async fn a_repeated_call_tells_again_what_its_lost_answer_told() {
 }
 
 #[tokio::test]
-async fn many_news_are_counted() {
+async fn excess_comments_are_counted() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
@@ -75,7 +75,7 @@ async fn many_news_are_counted() {
 }
 
 #[tokio::test]
-async fn what_waits_is_told_once_until_more_comes() {
+async fn unread_notice_appears_once_per_change() {
     for stranger in [false, true] {
         let board = Board::new().await;
         let server = board.serve().await;
@@ -103,7 +103,7 @@ async fn what_waits_is_told_once_until_more_comes() {
 }
 
 #[tokio::test]
-async fn a_lead_and_the_person_are_told_of_until_they_are_read() {
+async fn urgent_messages_are_announced_until_read() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
@@ -117,7 +117,7 @@ async fn a_lead_and_the_person_are_told_of_until_they_are_read() {
 }
 
 #[tokio::test]
-async fn what_comes_while_the_inbox_is_answered_is_told_next() {
+async fn message_during_check_inbox_is_announced_next() {
     let board = Board::new().await;
     board.agent("mara", &[]).await;
     let (mara, otto) = (board.caller("mara"), Caller::Human);
@@ -132,7 +132,7 @@ async fn what_comes_while_the_inbox_is_answered_is_told_next() {
 }
 
 #[tokio::test]
-async fn a_refused_look_into_the_inbox_silences_nothing() {
+async fn refused_check_inbox_keeps_the_notice() {
     let board = Board::new().await;
     let mara = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;

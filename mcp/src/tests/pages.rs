@@ -33,7 +33,7 @@ impl Board {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_list_hold_everything() {
+async fn pages_contain_every_item() {
     let board = Board::new().await;
     let mara = board.agent("mara", &[]).await;
     let goal = NewGoal { title: "Much".to_owned(), description: None };

@@ -1,4 +1,4 @@
-//! Who is told at once that there is something to read, and who is not.
+//! Which clients are notified at once of messages, and which are not.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use http::StatusCode;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::ear::{Heard, description};
 use super::fixture::{Board, Era, PERSON, Server, done};
+use super::listener::{Heard, description};
 const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
 
 #[tokio::test]
-async fn a_message_is_told_to_its_reader_in_either_era() {
+async fn recipient_is_notified_in_both_revisions() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let (mara, otto) = (board.agent("mara", &[Role::Builder]).await, board.agent("otto", &[]).await);
@@ -24,7 +24,7 @@ async fn a_message_is_told_to_its_reader_in_either_era() {
         board.until_connected("mara", true).await;
         board.until_connected("otto", true).await;
         let quiet = mara.description().await;
-        assert!(quiet.starts_with("Use it "), "{quiet}");
+        assert!(quiet.starts_with("Call this "), "{quiet}");
 
         board.say(&board.caller("otto"), "mara", "Which blue?").await;
         mara.alarm(era, ALERT).await;
@@ -39,7 +39,7 @@ async fn a_message_is_told_to_its_reader_in_either_era() {
 }
 
 #[tokio::test]
-async fn a_broadcast_and_its_copies_are_told_to_all_but_the_sender() {
+async fn broadcast_notifies_all_but_the_sender() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mut all = Vec::new();
@@ -61,7 +61,7 @@ async fn a_broadcast_and_its_copies_are_told_to_all_but_the_sender() {
 }
 
 #[tokio::test]
-async fn what_came_before_is_told_when_somebody_begins_to_listen() {
+async fn new_listener_is_notified_of_earlier_messages() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let coder = board.coder().await;
@@ -77,7 +77,7 @@ async fn what_came_before_is_told_when_somebody_begins_to_listen() {
 }
 
 #[tokio::test]
-async fn the_same_name_in_another_project_is_somebody_else() {
+async fn same_name_in_another_project_is_another_agent() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let other = board.db.create_project(&Caller::Human, NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
@@ -91,7 +91,7 @@ async fn the_same_name_in_another_project_is_somebody_else() {
         board.until_connected("mara", true).await;
         board.say(&board.caller("otto"), "mara", "For you.").await;
         ours.alarm(era, ALERT).await;
-        assert!(theirs.description().await.starts_with("Use it "));
+        assert!(theirs.description().await.starts_with("Call this "));
         assert!(theirs.heard.try_recv().is_err());
         done(&ours.client, "check_inbox", json!({"ack": 1_000})).await;
         ours.client.cancel().await.unwrap();
@@ -100,7 +100,7 @@ async fn the_same_name_in_another_project_is_somebody_else() {
 }
 
 #[tokio::test]
-async fn who_listens_is_connected_until_the_stream_closes() {
+async fn listener_is_connected_until_its_stream_closes() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let token = board.agent("mara", &[]).await;
@@ -124,7 +124,7 @@ async fn who_listens_is_connected_until_the_stream_closes() {
 }
 
 #[tokio::test]
-async fn a_call_is_a_sign_of_life() {
+async fn call_counts_as_heartbeat() {
     let board = Board::new().await;
     let token = board.agent("mara", &[]).await;
     assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().last_seen, None);
@@ -134,7 +134,7 @@ async fn a_call_is_a_sign_of_life() {
 }
 
 #[tokio::test]
-async fn a_stolen_session_tells_nothing() {
+async fn session_id_alone_gets_no_notifications() {
     let board = Board::new().await;
     let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
     let server = board.serve().await;
@@ -169,17 +169,17 @@ async fn shutting_down_ends_open_streams() {
 }
 
 #[tokio::test]
-async fn clients_of_the_person_hear_of_no_inbox() {
+async fn human_client_is_not_notified_of_an_inbox() {
     let board = Board::new().await;
     board.agent("otto", &[]).await;
     let server = board.serve().await;
     let person = server.listening(PERSON, Era::Modern, &[]).await;
     board.say(&board.caller("otto"), "human", "May I?").await;
-    assert!(description(&person.client).await.starts_with("Use it "));
+    assert!(description(&person.client).await.starts_with("Call this "));
 }
 
 #[tokio::test]
-async fn each_era_says_what_it_has() {
+async fn each_revision_declares_its_capabilities() {
     let board = Board::new().await;
     let server = board.serve().await;
     let mut said = Vec::new();
@@ -195,7 +195,7 @@ async fn each_era_says_what_it_has() {
 
 #[tokio::test]
 #[expect(deprecated, reason = "only the earlier revisions have it")]
-async fn a_client_can_be_spared_log_messages() {
+async fn client_can_disable_log_messages() {
     let board = Board::new().await;
     let mara = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;
@@ -208,9 +208,9 @@ async fn a_client_can_be_spared_log_messages() {
     assert_eq!(mara.next().await, Heard::Resource("vibe-relay://inbox".to_owned()));
 }
 
-/// Whose token was taken back hears nothing more, and is not there any more, however long it held its streams open.
+/// Revoking a token closes open streams at once, and the agent is disconnected.
 #[tokio::test]
-async fn a_token_that_was_taken_back_ends_its_streams() {
+async fn revoked_token_closes_its_streams() {
     for remade in [false, true] {
         let board = Board::new().await;
         let token = board.agent("mara", &[]).await;
@@ -242,7 +242,7 @@ async fn a_token_that_was_taken_back_ends_its_streams() {
 }
 
 #[tokio::test]
-async fn a_session_is_bound_to_the_token_that_began_it() {
+async fn session_is_bound_to_the_token_that_opened_it() {
     let board = Board::new().await;
     let earlier = board.room().await;
     let server = board.serve().await;
@@ -253,24 +253,4 @@ async fn a_session_is_bound_to_the_token_that_began_it() {
     assert_eq!(server.within(&later, &session, &list).send().await.unwrap().status(), StatusCode::NOT_FOUND, "the same room, another token");
     let own = server.session(&later).await;
     assert_eq!(server.within(&later, &own, &list).send().await.unwrap().status(), StatusCode::OK);
-}
-
-#[tokio::test]
-async fn the_oldest_session_of_a_token_ends_for_the_next() {
-    let board = Board::new().await;
-    let (mara, otto) = (board.agent("mara", &[]).await, board.agent("otto", &[]).await);
-    let server = board.serve().await;
-    let (oldest, others) = (server.session(&mara).await, server.session(&otto).await);
-    let mut stream = server.stream(&mara, &oldest).await;
-    for _ in 1..crate::session::MOST {
-        server.session(&mara).await;
-    }
-    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
-    assert_eq!(server.within(&mara, &oldest, &list).send().await.unwrap().status(), StatusCode::OK);
-    let newest = server.session(&mara).await;
-    let ended = async { while let Ok(Some(_)) = stream.chunk().await {} };
-    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the stream outlives its session");
-    for (token, session, status) in [(&mara, oldest, StatusCode::NOT_FOUND), (&mara, newest, StatusCode::OK), (&otto, others, StatusCode::OK)] {
-        assert_eq!(server.within(token, &session, &list).send().await.unwrap().status(), status);
-    }
 }

@@ -8,8 +8,8 @@ use rmcp::model::{ErrorCode, ReadResourceRequestParams};
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
-use super::ear::Heard;
 use super::fixture::{Board, Era, PERSON, done};
+use super::listener::Heard;
 
 const INBOX: &str = "vibe-relay://inbox";
 
@@ -30,7 +30,7 @@ async fn listed(client: &Peer<RoleClient>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_reads_what_is_theirs() {
+async fn caller_reads_only_its_resources() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..NewProject::default() };
@@ -46,7 +46,7 @@ async fn each_reads_what_is_theirs() {
         let inbox = read(&client, INBOX).await.unwrap();
         insta::allow_duplicates!(insta::assert_json_snapshot!(inbox, @r#"
         {
-          "blocking": 1,
+          "blocking_count": 1,
           "count": 1,
           "senders": [
             "otto"
@@ -73,7 +73,7 @@ async fn each_reads_what_is_theirs() {
 }
 
 #[tokio::test]
-async fn a_finished_run_reads_nothing() {
+async fn finished_run_reads_no_resource() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let client = board.serve().await.modern(&planner.token).await;
@@ -83,7 +83,7 @@ async fn a_finished_run_reads_nothing() {
 }
 
 #[tokio::test]
-async fn who_watches_is_told_of_changes() {
+async fn subscriber_is_notified_of_changes() {
     for era in Era::BOTH {
         let board = Board::new().await;
         let mara = board.agent("mara", &[]).await;
@@ -103,7 +103,7 @@ async fn who_watches_is_told_of_changes() {
 }
 
 #[tokio::test]
-async fn a_long_document_is_cut_and_says_so() {
+async fn long_resource_is_cut_and_says_so() {
     let board = Board::new().await;
     let task = TaskId::new(1);
     for place in 0..6 {
@@ -123,7 +123,7 @@ async fn a_long_document_is_cut_and_says_so() {
 
 #[tokio::test]
 #[expect(deprecated, reason = "only the earlier revisions have it")]
-async fn who_watches_no_longer_is_told_nothing() {
+async fn unsubscribed_client_is_not_notified() {
     let board = Board::new().await;
     let mara = board.agent("mara", &[]).await;
     let server = board.serve().await;

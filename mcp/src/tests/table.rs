@@ -1,11 +1,11 @@
-//! Which role sees which tool, and what the tools look like on the wire.
+//! Which callers see which tools, what a list costs, and what the tools look like on the wire.
 
 use db::{AgentCaller, Caller, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
-use crate::tools;
+use crate::tools::{self, definition::Standing};
 
 pub(super) fn run(phase: AgentKind) -> Caller {
     let (run_id, task_id, project_id) = (RunId::new(1), TaskId::new(1), ProjectId::new(1));
@@ -16,27 +16,30 @@ pub(super) fn outside(name: &str) -> Caller {
     Caller::Agent(AgentCaller { project_id: ProjectId::new(1), name: name.to_owned(), call_id: None })
 }
 
-/// Everybody for whom the table has a column, in the order of the page that is made of it.
-fn columns() -> Vec<(&'static str, Caller)> {
-    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase)));
+/// The columns of `docs/tools.md`, in its order.
+fn columns() -> Vec<(&'static str, Caller, Standing)> {
+    let none = Standing::default();
+    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase), Standing::default()));
     phases
         .chain([
-            ("outside", outside("mara")),
-            ("room", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None })),
-            ("person", Caller::Human),
+            ("untrusted", outside("mara"), none),
+            ("trusted", outside("mara"), Standing { is_trusted: true, is_lead: false }),
+            ("lead", outside("mara"), Standing { is_trusted: true, is_lead: true }),
+            ("invite", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None }), none),
+            ("human", Caller::Human, none),
         ])
         .collect()
 }
 
-fn seen_by(caller: &Caller) -> Vec<Tool> {
-    tools::seen_by(caller, &tools::routes())
+fn visible_to(caller: &Caller, standing: Standing) -> Vec<Tool> {
+    tools::visible_to(caller, standing, &tools::routes())
 }
 
 #[test]
-fn each_role_sees_its_tools() {
+fn each_caller_sees_its_tools() {
     let mut table = String::new();
-    for (name, caller) in columns() {
-        let tools = seen_by(&caller);
+    for (name, caller, standing) in columns() {
+        let tools = visible_to(&caller, standing);
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
         table += &format!("{name}: {}\n", names.join(" "));
     }
@@ -45,83 +48,87 @@ fn each_role_sees_its_tools() {
     coder: ack_handshake add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts log_minion send update_task_status who
     reviewer: ack_handshake add_comment check_inbox get_board get_history get_my_tasks get_task list_contracts send update_task_status who
     orchestrator: add_comment ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_my_tasks get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts reject_verification send update_task_status verify_goal verify_task who
-    outside: ack_handshake add_comment approve_task assign_role_hat check_inbox create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping register reject_task reject_verification send set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
-    room: register who
-    person: ack_handshake add_comment approve_task assign_role_hat check_inbox complete_task create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping reject_task reject_verification send set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
+    untrusted: ack_handshake add_comment check_inbox declare_contract deregister get_board get_history get_my_tasks get_task goal_status list_contracts list_tasks ping register send set_status submit_for_review update_task who
+    trusted: ack_handshake add_comment check_inbox create_goal create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status list_contracts list_tasks log_minion ping register reject_verification send set_status submit_for_review update_task verify_task who
+    lead: ack_handshake add_comment approve_task assign_role_hat check_inbox create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping register reject_task reject_verification send set_spawn_policy set_status submit_for_review update_task verify_goal verify_task who
+    invite: register who
+    human: ack_handshake add_comment approve_task assign_role_hat check_inbox complete_task create_goal create_subtasks create_task declare_contract deregister get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history initiate_handshake link_task_to_goal list_contracts list_tasks log_minion ping reject_task reject_verification send set_spawn_policy submit_for_review update_task update_task_status verify_goal verify_task who
     ");
 }
 
-/// The roles of the pipeline are asked of those who have one.
 #[test]
-fn who_comes_from_outside_is_asked_for_no_role_of_the_pipeline() {
-    for (name, caller) in columns().into_iter().filter(|(name, _)| *name != "room") {
-        let tools = seen_by(&caller);
+fn external_agents_are_not_offered_pipeline_roles() {
+    for (name, caller, standing) in columns().into_iter().filter(|(name, ..)| *name != "invite") {
+        let tools = visible_to(&caller, standing);
         let comment = tools.iter().find(|tool| tool.name == "add_comment").unwrap();
-        assert_eq!(comment.input_schema["properties"].get("author_role").is_none(), name == "outside", "{name}");
+        assert_eq!(comment.input_schema["properties"].get("author_role").is_none(), matches!(caller, Caller::Agent(_)), "{name}");
         assert!(comment.input_schema["properties"].get("content").is_some(), "{name}");
     }
 }
 
-/// Whoever takes the person's token for its own is told how to get one.
 #[test]
-fn what_only_agents_do_is_refused_to_the_person_with_the_way_to_a_token() {
+fn agent_tool_with_the_humans_token_is_refused_with_a_hint() {
     for tool in ["register", "set_status"] {
         let hint = tools::refusal(&Caller::Human, tool).hint();
-        assert!(hint.contains("ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE."), "{tool}: {hint}");
+        assert!(hint.contains("ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE."), "{tool}: {hint}");
     }
     assert!(tools::refusal(&Caller::Human, "ask_human").hint().starts_with("Your tools are "));
 }
 
-/// What a list of tools costs before any work: a model pays for it in every conversation.
+/// A model pays for the list in every conversation. A token is about four bytes of JSON.
 #[test]
-fn each_list_is_short() {
-    for (name, most_tools, most_bytes) in [
-        ("planner", 20, 11_000),
-        ("coder", 15, 8_000),
-        ("reviewer", 15, 8_000),
-        ("orchestrator", 24, 12_000),
-        ("outside", 40, 20_000),
-        ("room", 2, 2_000),
-        ("person", 40, 20_000),
+fn each_list_costs_few_tokens() {
+    for (name, max_tools, max_tokens) in [
+        ("planner", 20, 2_500),
+        ("coder", 15, 2_000),
+        ("reviewer", 15, 2_000),
+        ("orchestrator", 24, 3_000),
+        ("untrusted", 25, 2_000),
+        ("trusted", 35, 3_000),
+        ("lead", 40, 3_500),
+        ("invite", 2, 500),
+        ("human", 40, 5_000),
     ] {
-        let (_, caller) = columns().into_iter().find(|(column, _)| *column == name).unwrap();
-        let tools = seen_by(&caller);
-        let bytes = serde_json::to_string(&crate::handler::private(tools.clone())).unwrap().len();
-        assert!(tools.len() <= most_tools && bytes <= most_bytes, "the {} tools of {name} take {bytes} bytes", tools.len());
+        let (_, caller, standing) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
+        let tools = visible_to(&caller, standing);
+        let tokens = serde_json::to_string(&crate::handler::private(tools.clone())).unwrap().len() / 4;
+        assert!(tools.len() <= max_tools && tokens <= max_tokens, "the {} tools of {name} cost {tokens} tokens", tools.len());
     }
 }
 
 #[test]
-fn every_tool_has_a_row_and_every_row_a_tool() {
+fn every_tool_is_defined_once_and_seen() {
     for tool in tools::routes().list_all() {
-        assert!(columns().iter().any(|(_, caller)| tools::may(caller, &tool.name)), "{} is seen by nobody", tool.name);
+        assert!(
+            columns().iter().any(|(_, caller, standing)| visible_to(caller, *standing).iter().any(|seen| seen.name == tool.name)),
+            "{} is never listed",
+            tool.name
+        );
         let description = tool.description.unwrap();
-        assert!(description.len() <= 300 && description.starts_with("Use it "), "{}: {} bytes", tool.name, description.len());
+        assert!(description.len() <= 300 && description.starts_with("Call this "), "{}: {} bytes", tool.name, description.len());
     }
-    for (name, caller) in columns() {
-        for row in tools::TABLE {
-            assert!(tools::routes().has_route(row.tool), "{} is in the table and not a tool", row.tool);
-            let hint = tools::refusal(&caller, row.tool).hint();
-            assert!(tools::may(&caller, row.tool) || hint.contains(if name == "room" { "register" } else { "get_board" }), "{hint}");
+    for (name, caller, _) in columns() {
+        for tool in tools::table() {
+            let hint = tools::refusal(&caller, tool.name).hint();
+            assert!(tools::is_allowed(&caller, tool.name) || hint.contains(if name == "invite" { "register" } else { "get_board" }), "{hint}");
         }
     }
-    assert_eq!(tools::TABLE.len(), tools::routes().list_all().len());
+    assert_eq!(tools::table().count(), tools::routes().list_all().len());
 }
 
-/// A tool takes the names that the table says, and needs none of them.
 #[test]
-fn every_identity_is_an_argument_that_may_be_left_out() {
-    for row in tools::TABLE {
-        let tool = tools::routes().get(row.tool).unwrap().clone();
-        for argument in row.identity {
-            assert!(tool.input_schema["properties"].get(*argument).is_some(), "{} does not take {argument}", row.tool);
+fn identity_arguments_are_optional() {
+    for definition in tools::table() {
+        let tool = tools::routes().get(definition.name).unwrap().clone();
+        for argument in definition.identity_arguments {
+            assert!(tool.input_schema["properties"].get(*argument).is_some(), "{} does not take {argument}", definition.name);
             let required = tool.input_schema.get("required").and_then(|required| required.as_array()).cloned().unwrap_or_default();
-            assert!(!required.iter().any(|name| name == argument), "{} needs {argument}", row.tool);
+            assert!(!required.iter().any(|name| name == argument), "{} needs {argument}", definition.name);
         }
     }
 }
 
-/// The parameters of the tools as agents of other systems know them: whoever comes from there finds the same names.
+/// Agents of other systems know these parameters, so the names must not change.
 #[test]
 fn known_parameters_keep_their_names() {
     for (tool, parameters) in [
@@ -156,7 +163,7 @@ fn known_parameters_keep_their_names() {
         ("reject_verification", "agent_name task_id reason"),
         ("verify_goal", "agent_name goal_id notes"),
     ] {
-        let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("there is no {tool}")).input_schema.clone();
+        let schema = tools::routes().get(tool).unwrap_or_else(|| panic!("tool {tool} does not exist")).input_schema.clone();
         for parameter in parameters.split_whitespace() {
             assert!(schema["properties"].get(parameter).is_some(), "{tool} does not take {parameter}");
         }

@@ -1,23 +1,29 @@
-//! Words, numbers and unions of the tools' arguments that a schema has to spell out, and how freely they are taken.
+//! Deserializes arguments leniently, and writes domain's vocabularies into schemas.
 //!
-//! Models send numbers as text, and an empty text or a zero where they mean nothing. What was meant is decided here; whether it is allowed
-//! is not.
+//! Models send numbers as text, and empty text or zero for a missing value. It must not decide whether a value is allowed.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use domain::board::comment::AuthorRole;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
 use domain::board::task::Dependency;
 use domain::id::{ProjectId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::team::contract::ContractType;
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// A task that must be done first: by its place in the list that is created, from 0, or by its id.
+/// A task that must be done first: its position in the list being created, from 0, or its id.
 #[derive(Debug, Clone)]
 pub(crate) struct DependsOn(pub(crate) Dependency);
 
 impl<'de> Deserialize<'de> for DependsOn {
-    // By hand, because the derived error of an untagged union names nothing that a caller could correct.
+    // By hand, because the derived error of an untagged union does not say what to correct.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(DependsOnVisitor)
     }
@@ -29,11 +35,11 @@ impl Visitor<'_> for DependsOnVisitor {
     type Value = DependsOn;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the place of a task in this list, from 0, or an id like \"TASK-001\"")
+        f.write_str("the position of a task in this list, from 0, or an id like \"TASK-001\"")
     }
 
     fn visit_u64<E: Error>(self, place: u64) -> Result<DependsOn, E> {
-        u32::try_from(place).map(|place| DependsOn(Dependency::Index(place))).map_err(|_| E::custom("no list is that long"))
+        u32::try_from(place).map(|place| DependsOn(Dependency::Index(place))).map_err(|_| E::custom("the position is out of range"))
     }
 
     fn visit_str<E: Error>(self, id: &str) -> Result<DependsOn, E> {
@@ -51,27 +57,27 @@ impl JsonSchema for DependsOn {
     }
 }
 
-/// The project that a call is about, where it can be another than the only one that can be meant.
+/// The project of a call, for callers who have several.
 #[derive(Debug, Default)]
-pub(crate) struct InProject(pub(crate) Option<ProjectId>);
+pub(crate) struct ProjectArgument(pub(crate) Option<ProjectId>);
 
-impl<'de> Deserialize<'de> for InProject {
+impl<'de> Deserialize<'de> for ProjectArgument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         given(deserializer).map(Self)
     }
 }
 
-impl JsonSchema for InProject {
+impl JsonSchema for ProjectArgument {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "InProject".into()
+        "ProjectArgument".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "description": "For a person with several projects."})
+        json_schema!({"type": "string", "description": "Needed if there are several projects."})
     }
 }
 
-/// A word or an id that may be missing; an empty text counts as missing.
+/// Reads an optional word or id. Empty text counts as missing.
 pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -83,7 +89,7 @@ where
     }
 }
 
-/// Words, names or ids: a list, or a text with commas between them.
+/// Reads words, names or ids from a list, or from text separated by commas.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -98,7 +104,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Visitor<'de> for ListVisitor<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of texts, or one text with commas")
+        f.write_str("a list of strings, or one string with commas")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Vec<T>, E> {
@@ -118,7 +124,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Visitor<'de> for ListVisitor<T> {
     }
 }
 
-/// A whole number that may be missing, also as text; an empty text counts as missing.
+/// Reads an optional integer, also from text. Empty text counts as missing.
 pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -128,7 +134,7 @@ where
     T::try_from(number).map(Some).map_err(|_| D::Error::custom(format!("{number} is out of range")))
 }
 
-/// The same where zero, too, means that nothing was given.
+/// Reads an optional integer where zero counts as missing, too.
 pub(crate) fn number_from_one<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -137,8 +143,8 @@ where
     Ok(number(deserializer)?.filter(|number| *number != T::default()))
 }
 
-/// A number that something is known by.
-pub(crate) fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+/// Reads the number of a message or handshake.
+pub(crate) fn serialize_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     number_from_one(deserializer)?.ok_or_else(|| D::Error::custom("it is missing"))
 }
 
@@ -148,7 +154,7 @@ impl Visitor<'_> for NumberVisitor {
     type Value = Option<i64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number")
+        f.write_str("an integer")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Option<i64>, E> {
@@ -166,13 +172,13 @@ impl Visitor<'_> for NumberVisitor {
     fn visit_str<E: Error>(self, text: &str) -> Result<Option<i64>, E> {
         match text.trim() {
             "" => Ok(None),
-            // Messages and handshakes are shown as #12.
-            digits => digits.trim_start_matches('#').parse().map(Some).map_err(|_| E::custom(format!("{text:?} is not a whole number"))),
+            // Results show messages and handshakes as #12.
+            digits => digits.trim_start_matches('#').parse().map(Some).map_err(|_| E::custom(format!("{text:?} is not an integer"))),
         }
     }
 }
 
-/// Yes or no, also as text.
+/// Reads an optional boolean, also from text.
 pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     deserializer.deserialize_any(FlagVisitor)
 }
@@ -204,43 +210,47 @@ impl Visitor<'_> for FlagVisitor {
     }
 }
 
-fn text_of(words: &[&str]) -> Schema {
+fn one_of<T: fmt::Display>(values: &[T]) -> Schema {
+    let words: Vec<String> = values.iter().map(T::to_string).collect();
     json_schema!({"type": "string", "enum": words})
 }
 
-/// The phases as a schema.
 pub(crate) fn phase(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["planner", "coder", "reviewer", "orchestrator"])
+    one_of(AgentKind::ALL)
 }
 
-/// The phases for which a task can be made: the others come by themselves.
+/// The phases of new tasks. The runner creates the others by itself.
 pub(crate) fn created_phase(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["coder", "planner"])
+    one_of(&[AgentKind::Coder, AgentKind::Planner])
 }
 
-/// The statuses to which a tool can move a task.
 pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["in_review", "done", "in_progress", "cancelled", "backlog"])
+    one_of(Status::ALL)
 }
 
-/// The stages to which a tool can bring a task.
+/// The stages that an agent can request.
 pub(crate) fn stage(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["pending", "assigned", "in_progress", "review", "completed", "failed", "verified"])
+    one_of(&[Stage::Pending, Stage::Assigned, Stage::InProgress, Stage::Review, Stage::Completed, Stage::Failed, Stage::Verified])
 }
 
-/// The roles in which an agent speaks.
+/// The roles in which managed agents and the human write.
 pub(crate) fn author_role(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["planner", "coder", "reviewer", "orchestrator", "human"])
+    one_of(&[AuthorRole::Planner, AuthorRole::Coder, AuthorRole::Reviewer, AuthorRole::Orchestrator, AuthorRole::Human])
 }
 
-/// What can be promised.
+/// The roles that an agent can register with. Only the human grants `lead`; the older names are accepted and not offered.
+pub(crate) fn roles(_: &mut SchemaGenerator) -> Schema {
+    let is_offered = |role: &&Role| !matches!(role, Role::Lead | Role::Maintainer | Role::Demoer | Role::Deliverer | Role::Pusher);
+    let names: Vec<&str> = Role::ALL.iter().filter(is_offered).map(|role| role.as_str()).collect();
+    json_schema!({"type": "string", "description": format!("Separated by commas: {}.", names.join(", "))})
+}
+
 pub(crate) fn contract_type(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["function", "dom_id", "css_class", "file_path", "api_endpoint", "event", "other"])
+    one_of(ContractType::ALL)
 }
 
-/// What can happen to a minion.
 pub(crate) fn minion_status(_: &mut SchemaGenerator) -> Schema {
-    text_of(&["spawned", "completed", "failed"])
+    one_of(MinionStatus::ALL)
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! An agent's inbox as it reads it: a block in its prompt, or a message while it works.
+//! Formats an agent's inbox: a block in its prompt, or a message while it works.
 //!
-//! Pure. Which messages wait, and what has been given, is the store's to know.
+//! Pure. The store knows which messages are unread and which were delivered.
 
 use domain::team::message::{Inbox, InboxMessage};
 
 use super::indented;
 
-/// What begins every inbox, in a prompt as well as in a message of its own.
+/// The start of every inbox, in a prompt and in a message.
 const OPENING: &str = "<inbox>\n";
 
-/// The messages that an agent is interrupted for: what was never given to it and was written to it or to all. Where nothing of that is
-/// among them, the copies that stand in front.
-pub fn pressing(inbox: Inbox) -> Inbox {
+/// The messages that interrupt an agent: direct messages and broadcasts that were not delivered before. Without any of them, the copies
+/// at the front.
+pub fn interrupting_messages(inbox: Inbox) -> Inbox {
     let Inbox { messages, remaining: more } = inbox;
     let new: Vec<InboxMessage> = messages.into_iter().filter(|received| !received.redelivered).collect();
     let (copies, direct): (Vec<InboxMessage>, Vec<InboxMessage>) = new.into_iter().partition(|received| received.message.is_cc);
@@ -22,17 +22,17 @@ pub fn pressing(inbox: Inbox) -> Inbox {
     Inbox { messages: direct, remaining: more + left }
 }
 
-/// What is said to an agent at work that others wrote to.
-pub fn told(inbox: &Inbox) -> String {
+/// The message that delivers an inbox to an agent at work.
+pub fn inbox_message(inbox: &Inbox) -> String {
     format!("{}\n{}", block(inbox), super::ANSWER)
 }
 
-/// Whether an agent was told of messages with this.
-pub fn is_told(text: &str) -> bool {
+/// Whether `text` is from [`inbox_message`].
+pub fn is_inbox_message(text: &str) -> bool {
     text.starts_with(OPENING)
 }
 
-/// The inbox between its tags; nothing when it is empty.
+/// The inbox between its tags; empty without messages.
 pub(super) fn block(inbox: &Inbox) -> String {
     if inbox.messages.is_empty() {
         return String::new();

@@ -22,7 +22,7 @@ use repo::{RepoError, Repository};
 use super::branch::{UnapprovedCommits, project_branch};
 use crate::blocking::{Interrupted, off_thread};
 
-/// WaitReason a checkout, a branch or a merge failed.
+/// Why a checkout, a branch or a merge failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckoutError {
     #[error("{error} {}", error.hint())]

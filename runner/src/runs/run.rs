@@ -21,7 +21,7 @@ use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
 use crate::blocking::off_thread;
 use crate::supervisor::WakeHandle;
-use crate::watch::{not_started, watch};
+use crate::watch::{record_start_failure, watch};
 
 use prepare::{checkout_failed, prepare};
 
@@ -76,7 +76,7 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     };
     match prepared {
         Ok(run_dir) => watch(context, reserved.run, run_dir, wake).await,
-        Err((failure, error)) => not_started(context, &reserved.run, failure, error).await,
+        Err((failure, error)) => record_start_failure(context, &reserved.run, failure, error).await,
     }
 }
 

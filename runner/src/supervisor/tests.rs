@@ -92,7 +92,7 @@ async fn missing_program_parks_instead_of_starting() {
     assert_eq!(parkings.iter().map(|parking| parking.reason).collect::<Vec<_>>(), [ParkReason::ProgramMissing]);
     tick(&mut supervisor).await;
     for task in [&one, &two] {
-        assert_eq!(board.read(task).await.card.wait_reason.unwrap().sentence(), "Claude Code was not found");
+        assert_eq!(board.read(task).await.card.wait_reason.unwrap().sentence(), "the agent program was not found");
         assert_eq!(board.read(task).await.card.runs, 0);
     }
     // A check that fails again changes no card.

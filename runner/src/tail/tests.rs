@@ -1,4 +1,4 @@
-//! Output that comes in pieces, is not text, has no end, or is cut off.
+//! Output in pieces, output that is not text, and output without an end.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -62,17 +62,17 @@ fn text(text: &str, end: u64) -> TailLine {
 
 /// Whether the tail is waiting, rather than about to answer.
 async fn waits(tail: &mut Tail) -> bool {
-    tokio::time::timeout(POLL * 3, tail.next()).await.is_err()
+    tokio::time::timeout(POLL_INTERVAL * 3, tail.next()).await.is_err()
 }
 
 #[tokio::test]
-async fn lines_come_with_the_offset_after_them_and_a_last_one_needs_no_newline() {
+async fn lines_have_end_offsets_and_the_last_needs_no_newline() {
     let run = Run::ended_with(b"one\n\nthree\ncut o");
     assert_eq!(run.rest(0).await, [text("one", 4), text("", 5), text("three", 11), text("cut o", 16)]);
 }
 
 #[tokio::test]
-async fn every_offset_that_was_given_is_one_to_go_on_from() {
+async fn reading_resumes_at_every_returned_offset() {
     let run = Run::ended_with("eins\nzwei ü\ndrei\nvier".as_bytes());
     let all = run.rest(0).await;
     for (index, line) in all.iter().enumerate() {
@@ -81,7 +81,7 @@ async fn every_offset_that_was_given_is_one_to_go_on_from() {
 }
 
 #[tokio::test]
-async fn half_a_line_is_waited_for_even_when_it_breaks_inside_a_letter() {
+async fn incomplete_line_is_awaited_even_inside_a_character() {
     let mut run = Run::alive();
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
     let [first, second] = ["ü".as_bytes()[0], "ü".as_bytes()[1]];
@@ -96,19 +96,19 @@ async fn half_a_line_is_waited_for_even_when_it_breaks_inside_a_letter() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_are_replaced_and_still_counted() {
+async fn invalid_utf8_is_replaced_and_counted() {
     let run = Run::ended_with(b"a\xFFb\nc\n");
     assert_eq!(run.rest(0).await, [text("a\u{FFFD}b", 4), text("c", 6)]);
 }
 
 #[tokio::test]
-async fn a_line_past_the_limit_is_passed_over_without_being_kept() {
-    let long = LINE_LIMIT * 3;
+async fn too_long_line_is_skipped() {
+    let long = MAX_LINE_BYTES * 3;
     let mut run = Run::alive();
     run.write(b"before\n");
     run.write(&vec![b'x'; long]);
     run.write(b"\nafter\n");
-    run.write(&vec![b'y'; LINE_LIMIT]);
+    run.write(&vec![b'y'; MAX_LINE_BYTES]);
     run.write(b"\n");
     run.lock = None;
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
@@ -118,20 +118,20 @@ async fn a_line_past_the_limit_is_passed_over_without_being_kept() {
     assert!(tail.buffer.capacity() < CHUNK * 4, "{} bytes are held", tail.buffer.capacity());
     assert_eq!(tail.next().await.unwrap(), Some(text("after", end + 6)));
     let Some(TailLine::Text { text, .. }) = tail.next().await.unwrap() else { panic!("exactly the limit is kept") };
-    assert_eq!(text.len(), LINE_LIMIT);
+    assert_eq!(text.len(), MAX_LINE_BYTES);
     assert_eq!(tail.next().await.unwrap(), None);
     assert!(tail.buffer.capacity() < CHUNK * 4, "{} bytes are held", tail.buffer.capacity());
 }
 
 #[tokio::test]
-async fn a_too_long_line_that_is_cut_off_is_still_told() {
-    let run = Run::ended_with(&vec![b'x'; LINE_LIMIT + 1]);
-    let bytes = LINE_LIMIT as u64 + 1;
+async fn unfinished_too_long_line_is_reported() {
+    let run = Run::ended_with(&vec![b'x'; MAX_LINE_BYTES + 1]);
+    let bytes = MAX_LINE_BYTES as u64 + 1;
     assert_eq!(run.rest(0).await, [TailLine::TooLong { bytes, end: bytes }]);
 }
 
 #[tokio::test]
-async fn a_cancelled_wait_loses_nothing() {
+async fn cancelled_wait_loses_nothing() {
     let mut run = Run::alive();
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
     let mut got = Vec::new();

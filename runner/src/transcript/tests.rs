@@ -1,113 +1,129 @@
-//! What is kept, what is left out, and going on after a server was killed at any byte.
+//! Which events have entries, and how a transcript continues after a server was killed at any byte.
 
 use std::fs;
 
 use serde_json::json;
 
 use super::*;
-use crate::backend::stream::{Init, TurnResult, parse};
+use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolCall, ToolKind, TurnUsage, UsageScope};
 
-fn text(text: &str) -> RunLine {
-    RunLine::Text { text: text.to_owned() }
+use crate::backend::decode;
+
+fn text(text: &str) -> RunEvent {
+    RunEvent::Text { text: text.to_owned() }
 }
 
-fn other() -> RunLine {
-    RunLine::Other { kind: "system/status".to_owned() }
+fn other() -> RunEvent {
+    RunEvent::Other { raw: "{}".to_owned(), plain: false }
 }
 
-fn tool_result(text: &str, is_error: bool) -> RunLine {
-    RunLine::ToolResult { id: "1".to_owned(), is_error, text: text.to_owned() }
+fn tool_ended(output: &str, ok: bool) -> RunEvent {
+    RunEvent::ToolEnded { id: "1".to_owned(), ok, output: output.to_owned() }
 }
 
-fn entries(folder: &Path) -> Vec<OutputLine> {
-    fs::read_to_string(folder.join(FILE)).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn tool_started(kind: ToolKind, title: &str, input: serde_json::Value) -> RunEvent {
+    let text = || String::new();
+    RunEvent::ToolStarted(ToolCall { id: text(), kind, name: text(), title: title.to_owned(), locations: Vec::new(), input })
 }
 
-fn shown(lines: &[RunLine]) -> Vec<OutputLine> {
-    lines.iter().filter_map(|line| readable(9, line, "/worktree")).collect()
+fn written(folder: &Path) -> Vec<OutputLine> {
+    fs::read_to_string(folder.join(TRANSCRIPT_FILE)).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn shown(events: &[RunEvent]) -> Vec<OutputLine> {
+    entries(9, events, "/worktree")
 }
 
 #[test]
-fn entries_keep_their_format() {
+fn entries_are_stable() {
     let folder = tempfile::tempdir().unwrap();
     let mut transcript = Transcript::open(folder.path()).unwrap();
-    let init = RunLine::Init(Init { model: "claude-sonnet-4-5".to_owned(), ..Init::default() });
-    transcript.add(40, &[init], "/worktree").unwrap();
-    let bash = RunLine::ToolUse { id: "1".to_owned(), name: "Bash".to_owned(), input: json!({"command": "cd /worktree && cargo test"}) };
+    let session = RunEvent::SessionStarted(SessionStarted { model: "large-4-5".to_owned(), ..SessionStarted::default() });
+    transcript.add(40, &[session], "/worktree").unwrap();
+    let command = "cd /worktree && cargo test";
+    let bash = tool_started(ToolKind::Execute, command, json!({"command": command}));
     transcript.add(120, &[text("I look."), other(), bash], "/worktree").unwrap();
-    transcript.add(200, &[tool_result("ok\nsecond", false), tool_result("bad", true)], "/worktree").unwrap();
-    insta::assert_snapshot!(fs::read_to_string(folder.path().join(FILE)).unwrap(), @r#"
-    {"offset":40,"kind":"start","text":"claude-sonnet-4-5 begins"}
+    transcript.add(200, &[tool_ended("ok\nsecond", true), tool_ended("bad", false)], "/worktree").unwrap();
+    insta::assert_snapshot!(fs::read_to_string(folder.path().join(TRANSCRIPT_FILE)).unwrap(), @r#"
+    {"offset":40,"kind":"start","text":"large-4-5 begins"}
     {"offset":120,"kind":"text","text":"I look."}
     {"offset":120,"kind":"tool_use","text":"runs cargo test","detail":"{\n  \"command\": \"cd /worktree && cargo test\"\n}"}
     {"offset":200,"kind":"tool_result","text":"ok…","detail":"ok\nsecond"}
     {"offset":200,"kind":"tool_error","text":"bad"}
     "#);
     use std::os::unix::fs::PermissionsExt;
-    assert_eq!(fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(folder.path().join(TRANSCRIPT_FILE)).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
-fn a_persons_words_are_shown_in_full_and_prompts_by_their_name() {
-    let told = |text: String| RunLine::UserReplay { text, uuid: None };
+fn human_messages_are_shown_in_full_and_prompts_by_name() {
+    let accepted = |text: String| RunEvent::MessageAccepted { text, id: None };
     let inbox = "<inbox>\n[#1 mara → ben 2026-01-31T09:05:00.000Z] Hello\n</inbox>\n".to_owned();
-    let lines = [told(prompt::message("Use blue.\nThanks.")), told("<issue>\nTitle: A\n</issue>\n".to_owned()), told(inbox)];
+    let lines = [accepted(prompt::message("Use blue.\nThanks.")), accepted("<issue>\nTitle: A\n</issue>\n".to_owned()), accepted(inbox)];
     let shown: Vec<_> = shown(&lines).into_iter().map(|line| (line.text, line.detail.is_some())).collect();
-    let wanted = [("Use blue.\nThanks.", false), ("the task with its comments", true), ("messages of others", true)];
+    let wanted = [("Use blue.\nThanks.", false), ("the task with its comments", true), ("messages from others", true)];
     assert_eq!(shown, wanted.map(|(text, detail)| (text.to_owned(), detail)));
 }
 
 #[test]
-fn what_ends_a_turn_is_said_in_words() {
-    let result = |is_error, text: Option<&str>, errors: &[&str]| {
-        RunLine::Result(Box::new(TurnResult {
-            is_error,
-            subtype: "error_during_execution".to_owned(),
-            text: text.map(str::to_owned),
-            errors: errors.iter().map(|error| (*error).to_owned()).collect(),
-            turns: 3,
-            ..TurnResult::default()
-        }))
+fn end_of_a_turn_has_one_entry() {
+    let usage = |requests| {
+        let (input, output, cache_read, cache_write) = (0, 0, 0, 0);
+        RunEvent::Usage(TurnUsage { scope: UsageScope::Turn, input, output, cache_read, cache_write, thinking: None, requests, cost_micro_usd: None })
     };
-    let lines =
-        shown(&[result(false, Some("done"), &[]), result(true, Some("API Error"), &[]), result(true, None, &["a", "b"]), result(true, None, &[])]);
-    let words: Vec<(&str, &str)> = lines.iter().map(|line| (line.kind.as_str(), line.text.as_str())).collect();
-    assert_eq!(words, [("result", "turn ended after 3 requests"), ("error", "API Error"), ("error", "a"), ("error", "error_during_execution")]);
+    let failed = RunEvent::Failed(AgentError::new(ErrorClass::BadRequest, Some(400), "API Error"));
+    let turns = [
+        vec![usage(3), RunEvent::TurnEnded { reason: StopReason::EndTurn }],
+        vec![RunEvent::TurnEnded { reason: StopReason::EndTurn }],
+        vec![usage(1), failed, RunEvent::TurnEnded { reason: StopReason::Failed }],
+        vec![RunEvent::TurnEnded { reason: StopReason::MaxTurnRequests }],
+    ];
+    let lines: Vec<String> = turns.iter().flat_map(|events| shown(events)).map(|line| format!("{}: {}", line.kind, line.text)).collect();
+    assert_eq!(lines, ["result: turn ended after 3 requests", "result: turn ended", "error: API Error", "error: reaches its limit of turns"]);
 }
 
 #[test]
-fn what_a_person_need_not_read_is_left_out() {
+fn plan_is_shown_as_a_checklist() {
+    let entry = |content: &str, status| PlanEntry { content: content.to_owned(), status };
+    let entries = vec![entry("a", PlanStatus::Completed), entry("b", PlanStatus::InProgress), entry("c", PlanStatus::Pending)];
+    let lines = shown(&[RunEvent::Plan { entries }]);
+    assert_eq!((lines[0].kind, lines[0].detail.as_deref()), (OutputKind::ToolUse, Some("[x] a\n[-] b\n[ ] c")));
+}
+
+#[test]
+fn events_without_news_have_no_entry() {
     let quiet = [
         text(" \n"),
-        RunLine::Thinking { text: String::new() },
+        RunEvent::Thinking { text: String::new() },
         other(),
-        RunLine::Usage { model: String::new(), context_tokens: 1 },
-        RunLine::RateLimit { status: "allowed".to_owned(), resets_at_unix: None, kind: None, utilization: None },
+        RunEvent::TurnStarted {},
+        RunEvent::Context { used: Some(1), size: None },
+        RunEvent::RateLimit { state: RateLimitState::Allowed, resets_at_unix: None, window: None, utilization: None },
     ];
     assert_eq!(shown(&quiet), []);
 }
 
 #[test]
-fn every_text_and_detail_is_bounded() {
-    let long = "é".repeat(DETAIL_BYTES);
-    let message = RunLine::UserReplay { uuid: None, text: long.clone() };
-    let error = RunLine::ApiError { error: String::new(), text: long.clone() };
-    let write = RunLine::ToolUse { id: String::new(), name: "Write".to_owned(), input: json!({"file_path": "a", "content": long}) };
-    let thinking = RunLine::Thinking { text: long.clone() };
-    let foreign = RunLine::Foreign { text: long.clone() };
-    let lines = shown(&[text(&long), tool_result(&long, false), message, error, write, thinking, foreign]);
+fn texts_and_details_are_bounded() {
+    let long = "é".repeat(MAX_DETAIL_BYTES);
+    let message = RunEvent::MessageAccepted { id: None, text: long.clone() };
+    let error = RunEvent::Failed(AgentError::new(ErrorClass::Unknown, None, long.clone()));
+    let write = tool_started(ToolKind::Write, "a", json!({"content": long}));
+    let thinking = RunEvent::Thinking { text: long.clone() };
+    let plain = RunEvent::Other { raw: long.clone(), plain: true };
+    let lines = shown(&[text(&long), tool_ended(&long, true), message, error, write, thinking, plain]);
     assert_eq!(lines.len(), 7);
     for line in lines {
         for part in [Some(line.text), line.detail].into_iter().flatten() {
-            assert!(part.len() < DETAIL_BYTES + 100, "{} bytes of {}", part.len(), line.kind);
+            assert!(part.len() < MAX_DETAIL_BYTES + 100, "{} bytes of {}", part.len(), line.kind);
         }
     }
-    assert!(bounded(&long).ends_with("32768 bytes more in the run's raw output"));
+    assert!(bounded(&long).ends_with("32768 more bytes in the run's raw output"));
 }
 
-/// A reader in between sees whole entries of whole lines.
+/// A concurrent reader sees only whole entries of whole lines.
 #[test]
-fn one_raw_line_is_one_write() {
+fn raw_line_is_one_write() {
     let folder = tempfile::tempdir().unwrap();
     let mut transcript = Transcript::open(folder.path()).unwrap();
     let before = writes();
@@ -115,14 +131,14 @@ fn one_raw_line_is_one_write() {
     assert_eq!(writes() - before, 1);
 }
 
-/// How often this thread has written to a file.
+/// The number of writes of this thread.
 fn writes() -> u64 {
     let counters = fs::read_to_string("/proc/thread-self/io").unwrap();
     counters.lines().find_map(|line| line.strip_prefix("syscw: ")?.parse().ok()).unwrap()
 }
 
 #[test]
-fn a_line_is_added_once() {
+fn line_is_added_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut transcript = Transcript::open(folder.path()).unwrap();
     assert!(!transcript.covers(1));
@@ -130,14 +146,15 @@ fn a_line_is_added_once() {
     transcript.add(10, &[text("a")], "").unwrap();
     transcript.add(5, &[text("earlier")], "").unwrap();
     assert!(transcript.covers(10) && !transcript.covers(11));
-    assert_eq!(entries(folder.path()).len(), 1);
+    assert_eq!(written(folder.path()).len(), 1);
+    drop(transcript);
     let transcript = Transcript::open(folder.path()).unwrap();
     assert!(transcript.covers(10) && !transcript.covers(11));
 }
 
-/// A line without an entry leaves no mark, so it is new to the next server: nothing may hang on it but the entries themselves.
+/// A line without an entry leaves no trace, so the next server reads it as new.
 #[test]
-fn lines_without_an_entry_are_read_again_and_add_nothing() {
+fn lines_without_an_entry_add_nothing_when_read_again() {
     let folder = tempfile::tempdir().unwrap();
     Transcript::open(folder.path()).unwrap().add(10, &[text("a")], "").unwrap();
     Transcript::open(folder.path()).unwrap().add(20, &[other()], "").unwrap();
@@ -145,12 +162,12 @@ fn lines_without_an_entry_are_read_again_and_add_nothing() {
     assert!(!transcript.covers(20));
     transcript.add(20, &[other()], "").unwrap();
     transcript.add(30, &[text("b")], "").unwrap();
-    assert_eq!(entries(folder.path()).iter().map(|entry| entry.offset).collect::<Vec<_>>(), [10, 30]);
+    assert_eq!(written(folder.path()).iter().map(|entry| entry.offset).collect::<Vec<_>>(), [10, 30]);
 }
 
-/// Whatever the byte at which a server was killed, the next one ends with the same transcript.
+/// The next server completes the same transcript, whatever byte the last one was killed at.
 #[test]
-fn a_transcript_torn_at_any_byte_is_completed() {
+fn transcript_torn_at_any_byte_is_completed() {
     let raw = [(10, vec![text("one")]), (20, vec![other()]), (30, vec![text("two"), text("zwei"), text("deux")]), (40, vec![text("four")])];
     let write = |folder: &Path| {
         let mut transcript = Transcript::open(folder).unwrap();
@@ -160,40 +177,40 @@ fn a_transcript_torn_at_any_byte_is_completed() {
     };
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
-    let whole = fs::read(folder.path().join(FILE)).unwrap();
+    let whole = fs::read(folder.path().join(TRANSCRIPT_FILE)).unwrap();
     let boundaries: Vec<usize> = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(place, _)| place + 1).collect();
     for length in 0..whole.len() {
-        // Between two entries of one line a file is never cut: they are one write.
+        // A file is never cut between two entries of one line, because they are one write.
         if boundaries[1..3].contains(&length) {
             continue;
         }
-        fs::write(folder.path().join(FILE), &whole[..length]).unwrap();
+        fs::write(folder.path().join(TRANSCRIPT_FILE), &whole[..length]).unwrap();
         write(folder.path());
-        assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), whole, "torn after {length} bytes");
+        assert_eq!(fs::read(folder.path().join(TRANSCRIPT_FILE)).unwrap(), whole, "torn after {length} bytes");
     }
 }
 
 #[test]
-fn what_is_no_entry_ends_the_transcript_there() {
+fn invalid_entry_cuts_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     Transcript::open(folder.path()).unwrap().add(10, &[text("a")], "").unwrap();
-    let kept = fs::read_to_string(folder.path().join(FILE)).unwrap();
-    fs::write(folder.path().join(FILE), format!("{kept}{{\"foreign\":1}}\n{kept}")).unwrap();
+    let kept = fs::read_to_string(folder.path().join(TRANSCRIPT_FILE)).unwrap();
+    fs::write(folder.path().join(TRANSCRIPT_FILE), format!("{kept}{{\"foreign\":1}}\n{kept}")).unwrap();
     let mut transcript = Transcript::open(folder.path()).unwrap();
-    assert!(!transcript.covers(10), "the entry before it may be half of its line");
+    assert!(!transcript.covers(10), "the entry before it may be one of several of its line");
     transcript.add(10, &[text("a")], "").unwrap();
-    assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), kept);
+    assert_eq!(fs::read_to_string(folder.path().join(TRANSCRIPT_FILE)).unwrap(), kept);
 }
 
 #[test]
-fn a_real_stream_has_a_readable_transcript() {
+fn real_output_has_a_readable_transcript() {
     let samples = concat!(
-        include_str!("../backend/stream/samples/system.jsonl"),
-        include_str!("../backend/stream/samples/assistant.jsonl"),
-        include_str!("../backend/stream/samples/user.jsonl"),
-        include_str!("../backend/stream/samples/result.jsonl"),
+        include_str!("../backend/claude/samples/system.jsonl"),
+        include_str!("../backend/claude/samples/assistant.jsonl"),
+        include_str!("../backend/claude/samples/user.jsonl"),
+        include_str!("../backend/claude/samples/result.jsonl"),
     );
-    let lines: Vec<RunLine> = samples.lines().flat_map(parse).collect();
-    let kinds: Vec<&str> = shown(&lines).iter().map(|line| line.kind.as_str()).collect();
+    let events: Vec<RunEvent> = samples.lines().flat_map(decode).collect();
+    let kinds: Vec<&str> = shown(&events).iter().map(|line| line.kind.as_str()).collect();
     insta::assert_snapshot!(kinds.join(" "), @"note start text thinking tool_use message tool_result error error error error result");
 }

@@ -1,4 +1,4 @@
-//! How a run ended, and what is recorded about it: finished, asked, stopped, failed, or parked because no agent can work.
+//! Records how a run ended: finished, waiting for an answer, stopped, failed, or parked because no agent can work.
 
 use std::time::Duration;
 
@@ -6,129 +6,111 @@ use db::RunEnd;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::backend::claude::{self, Evidence};
+use crate::backend::outcome::{ExitEvidence, classify_end};
+use crate::backend::parking_hint;
 use crate::disk;
-use crate::run_dir::{ExitRecord, RunDir, RunState};
+use crate::run_dir::{ExitRecord, RunDir, RunDirError, RunState};
 use crate::runs::run::RunContext;
 use crate::runs::{checkout, parking};
 use crate::shim;
 use crate::shim::control::{Control, SignalName};
-use crate::watch::view::View;
-use crate::watch::{Ending, moved};
+use crate::watch::output_state::OutputState;
+use crate::watch::{EndCause, card_has_moved};
 
 const STDERR_BYTES: u64 = 4096;
-/// Between two looks at whether a run that was killed is gone.
-const BURIAL_PAUSE: Duration = Duration::from_millis(100);
+/// Between two checks whether a killed run is gone.
+const KILL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Records the end of a run whose processes are gone.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, view: &View, ending: Ending) -> db::Result<()> {
-    let exit = match exit(run_dir).await {
+pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, output: &OutputState, cause: EndCause) -> db::Result<()> {
+    let (exit, stderr) = match exit(run_dir).await {
         Ok(Some(exit)) => exit,
         Ok(None) => return Ok(()),
-        Err(error) => return unreadable(context, run, run_dir, error).await,
+        Err(error) => return record_unreadable(context, run, run_dir, error).await,
     };
-    let stderr = run_dir.stderr_tail(STDERR_BYTES).unwrap_or_default();
     let current = context.db.run(&run.id).await?;
     let card = context.db.card(&run.task_id).await?;
-    let judged = claude::end(&Evidence {
+    let outcome = classify_end(&ExitEvidence {
         exit: &exit,
-        result: view.result(),
-        api_error: view.api_error(),
-        servers: view.servers(),
-        limited_until: view.limited_until(),
+        turn: output.turn_end(),
+        error: output.error(),
+        tool_servers: output.tool_servers(),
         stderr: &stderr,
         stopped: current.stop_requested_at.is_some(),
     });
-    let failure = match ending {
-        Ending::Silent => Some(FailureClass::Unresponsive),
-        Ending::NoBoard => Some(FailureClass::McpNotConnected),
-        Ending::ByItself => judged.failure(),
+    let failure = match cause {
+        EndCause::Unresponsive => Some(FailureClass::Unresponsive),
+        EndCause::BoardUnreachable => Some(FailureClass::McpNotConnected),
+        EndCause::AgentExited => outcome.failure(),
     };
-    if judged.reached_service() {
+    if outcome.service_responded() {
         parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable).await?;
     }
-    // A start proves little: its few small files fit on a disk on which no work does.
+    // A start alone does not prove that the disk has room, because its files are small.
     if failure.is_none() {
         parking::confirm_recovered(&context.db, ParkReason::DiskFull).await?;
     }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
-        usage: Some(view.usage()),
-        turn_ended: view.turn_ended(),
-        ..plain(context, EndClass::Finished)
+        usage: Some(output.usage()),
+        turn_ended: output.has_completed_turn(),
+        ..minimal_end(context, EndClass::Finished)
     };
     if current.stop_requested_at.is_some() {
         end.class = EndClass::Stopped;
-    } else if moved(&card, run.phase) {
-        // Whatever else happened to it, its work is done.
+    } else if card_has_moved(&card, run.phase) {
+        // The work is done, so a failure after it does not matter.
     } else if context.db.has_asked(&run.id).await? {
         end.class = EndClass::AwaitingAnswer;
-    } else if failure.is_none() && matches!(judged, claude::RunEnd::NoConversation | claude::RunEnd::SessionInUse) {
+    } else if failure.is_none() && outcome.lost_session() {
         context.db.clear_sessions(&run.task_id, run.phase).await?;
-        end.error = Some("its session is not known any more: a new one is begun".to_owned());
+        end.error = Some("its session is not available; the next run starts a new one".to_owned());
         end.class = EndClass::Parked;
     } else {
         let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
-        end.error = error_text(&judged);
-        end.class = parking::park(&context.db, failure, view.limited_until(), end.error.as_deref()).await?;
+        end.error = outcome.detail();
+        let hint = failure.park_reason().and_then(parking_hint);
+        end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
     }
-    close(context, run, end).await
+    store_end(context, run, end).await
 }
 
-/// An end of which nothing more is known.
-fn plain(context: &RunContext, class: EndClass) -> RunEnd {
+/// An end without further facts.
+fn minimal_end(context: &RunContext, class: EndClass) -> RunEnd {
     RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config().max_attempts }
 }
 
-async fn close(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {
-    tidy(context, run).await?;
+async fn store_end(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {
+    remove_run_files(context, run).await?;
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
 
-/// What the person reads about a failed run besides the kind of its failure.
-fn error_text(judged: &claude::RunEnd) -> Option<String> {
-    let text = match judged {
-        claude::RunEnd::ApiError { status: Some(status), text } => format!("{status}: {text}"),
-        claude::RunEnd::ApiError { status: None, text } => text.clone(),
-        claude::RunEnd::Spawn { detail } | claude::RunEnd::DiskFull { text: detail } => detail.clone(),
-        claude::RunEnd::McpNotConnected { status } => format!("the MCP server vibe-relay is {status}"),
-        claude::RunEnd::Crashed { code, signal, text } => {
-            let how = match (code, signal) {
-                (_, Some(signal)) => format!("ended by signal {signal}"),
-                (Some(code), None) => format!("exit code {code}"),
-                (None, None) => "ended".to_owned(),
-            };
-            if text.is_empty() { how } else { format!("{how}: {text}") }
-        }
-        _ => return None,
-    };
-    Some(domain::text::excerpt(&text, 500))
-}
-
-/// Records the end of a run of which nothing can be read any more. Its processes are ended first.
+/// Kills an unreadable run and records its end.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn unreadable(context: &RunContext, run: &Run, run_dir: &RunDir, Unreadable { failure, error }: Unreadable) -> db::Result<()> {
-    put_down(run_dir).await;
+pub(super) async fn record_unreadable(context: &RunContext, run: &Run, run_dir: &RunDir, unreadable: UnreadableRun) -> db::Result<()> {
+    let UnreadableRun { failure, error } = unreadable;
+    kill_and_wait(run_dir).await;
     let class = parking::park(&context.db, failure, None, Some(&error)).await?;
-    close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
+    store_end(context, run, RunEnd { failure: Some(failure), error: Some(error), ..minimal_end(context, class) }).await
 }
 
-/// What keeps a run from being followed.
-pub(super) struct Unreadable {
+/// Why a run cannot be watched.
+pub(super) struct UnreadableRun {
     failure: FailureClass,
     error: String,
 }
 
-impl Unreadable {
-    /// `attempted` is what the error says nothing about: "could not …: ", or nothing.
+impl UnreadableRun {
+    /// `attempted` is prefixed to the error: "could not …: ", or nothing.
     pub(super) fn new(attempted: &str, error: &(dyn std::error::Error + 'static)) -> Self {
         Self { failure: disk::failure(error, FailureClass::Lost), error: format!("{attempted}{error}") }
     }
@@ -138,54 +120,61 @@ impl Unreadable {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn not_started(context: &RunContext, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
-    tracing::warn!(run = %run.id, %failure, %error, "a run could not be started");
+pub(crate) async fn record_start_failure(context: &RunContext, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
+    tracing::warn!(run = %run.id, %failure, %error, "a run was not started");
     let class = parking::park(&context.db, failure, None, Some(&error)).await?;
-    close(context, run, RunEnd { failure: Some(failure), error: Some(error), ..plain(context, class) }).await
+    store_end(context, run, RunEnd { failure: Some(failure), error: Some(error), ..minimal_end(context, class) }).await
 }
 
-/// Records the end of a run that was reserved and of which nothing was started: nobody pays for it.
+/// Records the end of a reserved run that was never started. It does not count as an attempt.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn never_started(context: &RunContext, run: &Run) -> db::Result<()> {
+pub(super) async fn record_never_started(context: &RunContext, run: &Run) -> db::Result<()> {
     let error = Some("the server ended before the agent was started".to_owned());
-    close(context, run, RunEnd { error, ..plain(context, EndClass::Parked) }).await
+    store_end(context, run, RunEnd { error, ..minimal_end(context, EndClass::Parked) }).await
 }
 
-/// Ends whatever a run left running, and does not come back before it is gone: a successor must not work beside it.
-async fn put_down(run_dir: &RunDir) {
-    while run_dir.is_alive().unwrap_or(false) {
+/// Kills everything the run left behind and waits for it to exit, because the next run uses the same checkout.
+async fn kill_and_wait(run_dir: &RunDir) {
+    while is_alive(run_dir).await {
         if let Ok(control) = Control::connect(run_dir).await {
-            // It may be just ending, which the next look finds.
+            // A failure means that it is exiting, which the next check finds.
             drop(control.signal(SignalName::Kill).await);
         }
-        sleep(BURIAL_PAUSE).await;
+        sleep(KILL_POLL_INTERVAL).await;
     }
-    if let Err(Unreadable { error, .. }) = exit(run_dir).await {
-        tracing::warn!(run_dir = %run_dir.path().display(), error, "what a run left behind may still be there");
-    }
-}
-
-async fn exit(run_dir: &RunDir) -> Result<Option<ExitRecord>, Unreadable> {
-    match run_dir.state() {
-        Ok(RunState::Ended(exit)) => Ok(Some(exit)),
-        Ok(RunState::Alive) => Ok(None),
-        Ok(RunState::Lost) => {
-            let run_dir = run_dir.clone();
-            let buried = tokio::task::spawn_blocking(move || shim::reap_lost_run(&run_dir)).await;
-            buried.map_err(|error| Unreadable::new("", &error))?.map_err(|error| Unreadable::new("", &error))
-        }
-        Err(error) => Err(Unreadable::new("", &error)),
+    if let Err(UnreadableRun { error, .. }) = exit(run_dir).await {
+        tracing::warn!(run_dir = %run_dir.path().display(), error, "processes that the run left behind may still be alive");
     }
 }
 
-/// Removes what only this run needed.
-async fn tidy(context: &RunContext, run: &Run) -> db::Result<()> {
+async fn is_alive(run_dir: &RunDir) -> bool {
+    let run_dir = run_dir.clone();
+    spawn_blocking(move || run_dir.is_alive().unwrap_or(false)).await.unwrap_or(false)
+}
+
+/// The exit record and the end of stderr; `None` while the run lives. A run whose shim died is reaped first.
+async fn exit(run_dir: &RunDir) -> Result<Option<(ExitRecord, String)>, UnreadableRun> {
+    let run_dir = run_dir.clone();
+    let read = spawn_blocking(move || {
+        let exit = match run_dir.state()? {
+            RunState::Ended(exit) => Some(exit),
+            RunState::Alive => None,
+            RunState::Lost => shim::reap_lost_run(&run_dir)?,
+        };
+        Ok(exit.map(|exit| (exit, run_dir.stderr_tail(STDERR_BYTES).unwrap_or_default())))
+    });
+    let read = read.await.map_err(|error| UnreadableRun::new("", &error))?;
+    read.map_err(|error: RunDirError| UnreadableRun::new("", &error))
+}
+
+/// Removes the checkout that only this run used.
+async fn remove_run_files(context: &RunContext, run: &Run) -> db::Result<()> {
     let card = context.db.card(&run.task_id).await?;
     let project = context.db.project(&card.project_id).await?;
     if let Err(error) = checkout::remove_temporary(&project, run).await {
-        tracing::warn!(run = %run.id, %error, "a throw-away checkout was left behind");
+        tracing::warn!(run = %run.id, %error, "a temporary checkout was not removed");
     }
     Ok(())
 }

@@ -80,7 +80,7 @@ async fn working_agent_receives_messages() {
     // The agent echoed the message, so it is not redelivered.
     assert!(bench.db.run_inbox(&RunId::new(1)).await.unwrap().messages.is_empty());
     let messages: Vec<String> = bench.transcript().into_iter().filter(|line| line.kind == OutputKind::Message).map(|line| line.text).collect();
-    assert_eq!(messages, ["the task with its comments", "messages of others"]);
+    assert_eq!(messages, ["the task with its comments", "messages from others"]);
     server.stop().await;
 }
 

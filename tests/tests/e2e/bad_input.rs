@@ -60,7 +60,7 @@ async fn unknown_id_is_not_found() {
     ] {
         refused(&server, Method::GET, path, json!({}), (404, "not-found", detail, hint)).await;
     }
-    refused(&server, Method::GET, "/api/nowhere", json!({}), (404, "no-such-path", "nothing at /api/nowhere", "/api/openapi.json")).await;
+    refused(&server, Method::GET, "/api/nowhere", json!({}), (404, "no-such-path", "/api/nowhere does not exist", "/api/openapi.json")).await;
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn path_without_repository_is_refused_with_its_reason() {
         (path("bare"), None, "bare-repository", "is a bare repository", "a checkout"),
         (path("empty"), None, "no-commit", "has no commit yet", "git commit"),
         (path("repo"), Some("mian"), "branch-missing", "the branch mian does not exist; similar branches: main", "existing local branch"),
-        ("repo".to_owned(), None, "invalid", "repo_path: it is not a whole path", "from the root"),
+        ("repo".to_owned(), None, "invalid", "repo_path: it is not an absolute path", "from the root"),
         ("/a\0b".to_owned(), None, "invalid", "repo_path", "from the root"),
     ] {
         let body = json!({"title": "A project", "repo_path": repo_path, "base_branch": base});

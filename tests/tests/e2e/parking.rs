@@ -153,9 +153,9 @@ async fn root_without_sandbox_starts_no_agent() {
     let (server, model) = support::real_with(SCENARIO, |options, _| options.environment.retain(|(name, _)| name != "IS_SANDBOX")).await;
     let project = server.project("Errands", None).await.unwrap().id;
     let task = add(&server, &project, "Errand").await;
-    let (card, _) = parked(&server, &project, &task, ParkReason::RootRefused).await;
+    let (card, parking) = parked(&server, &project, &task, ParkReason::RootRefused).await;
     nothing_began(&server, &card).await;
-    assert!(ParkReason::RootRefused.remedy().contains("IS_SANDBOX=1"));
+    assert!(parking.detail.contains("IS_SANDBOX=1"), "{}", parking.detail);
     assert!(model.requests().is_empty());
 }
 

@@ -15,18 +15,22 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ui/embed", &["toolchain"]),
     ("ui/toolchain", &[]),
     ("cli", &["domain", "db", "repo", "api", "mcp", "runner"]),
-    ("tests", &["domain", "db", "repo", "cli"]),
+    // `api` for the check of responses against the OpenAPI document.
+    ("tests", &["domain", "db", "repo", "api", "cli"]),
 ];
 
 /// Libraries that only these crates may know.
 const LIBRARIES: &[(&str, &[&str])] = &[
     ("ammonia", &["api"]),
     ("axum", &["api", "mcp", "cli", "tests"]),
+    ("axum-extra", &["api"]),
     ("clap", &["cli"]),
     ("fantoccini", &["tests"]),
     ("git2", &["repo"]),
+    ("jsonschema", &["api"]),
     ("leptos", &["ui"]),
-    ("nix", &["repo", "runner", "tests"]),
+    // `api` raises the limit of open files.
+    ("nix", &["api", "repo", "runner", "tests"]),
     ("notify", &["cli"]),
     ("portpicker", &["runner"]),
     ("pulldown-cmark", &["api"]),
@@ -34,6 +38,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("schemars", &["mcp"]),
     // The tests forge a database of a newer version.
     ("sqlx", &["db", "tests"]),
+    ("utoipa-axum", &["api"]),
     ("wasm-bindgen-cli-support", &["ui/embed"]),
     ("web-sys", &["ui"]),
 ];

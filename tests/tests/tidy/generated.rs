@@ -73,7 +73,7 @@ fn tools() -> Vec<Value> {
 }
 
 /// Who sees what, in the order of the columns: from the other snapshot of that test.
-const COLUMNS: [&str; 7] = ["planner", "coder", "reviewer", "orchestrator", "outside", "room", "person"];
+const COLUMNS: [&str; 9] = ["planner", "coder", "reviewer", "orchestrator", "untrusted", "trusted", "lead", "invite", "human"];
 
 /// The tools of each column.
 fn columns() -> Vec<Vec<String>> {
@@ -101,19 +101,19 @@ fn the_page_of_tools_is_fresh() {
     let (tools, columns) = (tools(), columns());
     assert!(tools.len() > 30 && columns.iter().all(|column| column.len() > 1), "the snapshots were not read");
     let mut page = format!(
-        "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Who sees what\n\nThe four phases are agents \
-        that the runner starts; outside are agents with a token of their own, room is whoever only has a room's token, person the person's own \
-        client. What a caller may do with a tool is judged again by the store.\n\n| tool | {} |\n|---|{}\n",
+        "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Tools by caller\n\nThe four phases are managed \
+        agents. untrusted, trusted and lead are external agents; invite is a guest before it registers, human the human's own client. An \
+        external agent may call the tools of the other two columns, and the store refuses what it lacks the right for.\n\n| tool | {} |\n|---|{}\n",
         COLUMNS.join(" | "),
         "---|".repeat(COLUMNS.len())
     );
-    let mut below = "\n## What they take\n\nA `?` marks what may be left out. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
-        name, whole or short; who calls is decided by the token alone.\n\n| tool | arguments | when |\n|---|---|---|\n"
+    let mut below = "\n## Arguments\n\nA `?` marks an optional argument. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
+        name, whole or short; the token alone identifies the caller. Lists omit these and `project` for callers that do not need them.\n\n| tool | arguments | when |\n|---|---|---|\n"
         .to_owned();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         let marks: Vec<&str> = columns.iter().map(|seen| if seen.iter().any(|seen| seen == name) { "yes" } else { "" }).collect();
-        assert!(marks.contains(&"yes"), "nobody sees {name}");
+        assert!(marks.contains(&"yes"), "{name} is never listed");
         page += &format!("| `{name}` | {} |\n", marks.join(" | "));
         below += &format!("| `{name}` | {} | {} |\n", arguments(&tool["inputSchema"]), tool["description"].as_str().unwrap());
     }

@@ -96,6 +96,7 @@ fn the_status_of_a_failure_is_decided_in_one_file() {
         "api/src/routes/sign_in.rs",
         // The transport of MCP in front of all tools has failures of its own, and the bridge reads them.
         "mcp/src/server.rs",
+        "mcp/src/server/",
         "mcp/src/bridge/",
     ];
     let is_bad = |line: &String| line.split("StatusCode::").skip(1).any(|rest| !good.iter().any(|word| rest.starts_with(word)));
@@ -107,6 +108,46 @@ fn the_status_of_a_failure_is_decided_in_one_file() {
 fn outcomes_are_worded_for_models_in_one_file() {
     let found = [outside("CallToolResult::", &["mcp/src/reply.rs"]), outside("ContentBlock::", &["mcp/src/reply.rs"])].concat();
     none("mcp/src/reply.rs words outcomes", found);
+}
+
+/// A second agent program must fit in below `runner/src/backend/` without a change elsewhere, see decision 0009.
+#[test]
+fn only_the_backend_knows_the_agent_program() {
+    let places = [
+        "runner/src/backend/claude.rs",
+        "runner/src/backend/claude/",
+        // Imitates the program, so it speaks the same format.
+        "cli/src/scripted.rs",
+        "cli/src/scripted/",
+    ];
+    let protocol = [
+        "stream-json",
+        "tool_use\"",
+        "tool_result\"",
+        "isReplay",
+        "api_error_status",
+        "terminal_reason",
+        "rate_limit_event",
+        "can_use_tool",
+        "mcp__",
+        "PreToolUse",
+        "CLAUDE_",
+        "ANTHROPIC_",
+        "claude-code",
+    ];
+    let sentences = ["No conversation found", "Not logged in", "already in use\"", "cannot be used with root", "auth status"];
+    // The transcript has entries of these kinds, whatever the program calls them.
+    let is_our_own = |line: &String| line.starts_with("domain/src/runs/output.rs") && (line.contains("ToolUse =") || line.contains("ToolResult ="));
+    let found = protocol.iter().chain(&sentences).flat_map(|word| outside(word, &places)).filter(|line| !is_our_own(line));
+    none("runner/src/backend/claude/ knows the agent program's words", found.collect());
+}
+
+/// Only `backend.rs` chooses the agent program; the rest of the runner uses what it re-exports.
+#[test]
+fn runner_names_the_agent_program_in_its_backend_only() {
+    let runner = product().into_iter().filter(|file| file.path.starts_with("runner/src/") && !file.path.starts_with("runner/src/backend"));
+    let found = runner.flat_map(|file| ["claude", "Claude"].iter().flat_map(|word| file.lines_with(word)).collect::<Vec<_>>());
+    none("runner/src/backend.rs chooses the agent program", found.collect());
 }
 
 #[test]

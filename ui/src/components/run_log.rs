@@ -1,4 +1,4 @@
-//! What an agent said and did, as it happens: words in full, tools in a line with their input folded away.
+//! The live log of a run: texts in full, tools in one line with a collapsed input.
 
 use domain::id::RunId;
 use domain::runs::output::{OutputKind, OutputLine};
@@ -9,45 +9,50 @@ use web_sys::HtmlElement;
 
 use crate::client::Client;
 use crate::components::badge::Tone;
-use crate::time::Clock;
+use crate::store::Store;
 
-/// How near to its end, in pixels, a log counts as being read at the end.
+/// How near to its end, in pixels, a log counts as scrolled to the end.
 const NEAR: i32 = 40;
 
-/// Where reading stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+/// The state of reading the log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Progress {
+    /// The offset of the next request.
     next: u64,
     complete: bool,
-    /// Whether a request is under way.
-    asking: bool,
+    /// Whether a request is in progress.
+    reading: bool,
+    /// Whether the run was active during the request, so another request follows.
+    stale: bool,
 }
 
 #[component]
 pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
-    let (client, clock) = (Client::from_context(), Clock::from_context());
-    // Lines never change, so only their number is followed.
+    let client = Client::from_context();
+    let activity = Store::from_context().activity_of(&run);
+    // Lines never change, so only their number is a signal.
     let lines = StoredValue::new(Vec::<OutputLine>::new());
     let count = RwSignal::new(0usize);
-    let place = StoredValue::new(Place { next: 0, complete: false, asking: false });
+    let progress = StoredValue::new(Progress::default());
     let loaded = RwSignal::new(false);
     let log = NodeRef::<Div>::new();
 
     Effect::new(move || {
-        // Asked again every second until the run ended; an ended one is read in as many pieces as the server makes of it.
-        clock.tick();
-        let Place { next, complete, asking } = place.get_value();
-        if complete || asking {
+        // Every activity frame of the run wakes the log, and so does a new connection.
+        activity.track();
+        let Progress { complete, reading, .. } = progress.get_value();
+        if complete || reading {
+            progress.update_value(|progress| progress.stale = reading);
             return;
         }
-        place.update_value(|place| place.asking = true);
+        progress.update_value(|progress| progress.reading = true);
         let run = run.clone();
         spawn_local(async move {
-            // A long transcript comes in pieces; only its end is waited for.
-            let mut next = next;
-            while let Ok(output) = client.output(&run, next).await {
-                next = output.next;
-                let last = output.complete || output.lines.is_empty();
+            // A long transcript comes in several pages.
+            while let Some(next) = progress.try_get_value().map(|progress| progress.next)
+                && let Ok(output) = client.output(&run, next).await
+            {
+                let at_end = output.complete || output.lines.is_empty();
                 let follows = log.try_get_untracked().flatten().is_none_or(|log| is_at_end(&log));
                 let known = lines.try_update_value(|lines| {
                     lines.extend(output.lines);
@@ -56,18 +61,21 @@ pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
                 // The log was closed meanwhile.
                 let Some(known) = known else { return };
                 let _closed = (count.try_set(known), loaded.try_set(true));
-                let _closed = place.try_update_value(|place| (place.next, place.complete) = (next, output.complete));
+                let stale = progress.try_update_value(|progress| {
+                    (progress.next, progress.complete) = (output.next, output.complete);
+                    std::mem::take(&mut progress.stale)
+                });
                 if follows {
                     request_animation_frame(move || scroll_to_end(log));
                 }
-                if last {
+                if at_end && stale != Some(true) {
                     break;
                 }
             }
-            let _closed = place.try_update_value(|place| place.asking = false);
+            let _closed = progress.try_update_value(|progress| progress.reading = false);
         });
     });
-    let nothing = move || (loaded.get() && count.get() == 0).then_some(if live { "Nothing was said yet." } else { "Nothing was said." });
+    let nothing = move || (loaded.get() && count.get() == 0).then_some(if live { "No output yet." } else { "This run had no output." });
     view! {
         <div class="log" node_ref=log role="log" tabindex="0" aria-label="What the agent said and did">
             {move || nothing().map(|words| view! { <p class="note">{words}</p> })}

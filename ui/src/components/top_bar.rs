@@ -83,6 +83,7 @@ fn Parked() -> impl IntoView {
                 <Icon drawing=ALERT />
                 <strong>{format!("Agents are parked: {}", parking.reason.sentence())}</strong>
                 <span><InlineCode text=parking.reason.remedy() /></span>
+                <span class="soft"><InlineCode text=parking.detail.clone() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>
@@ -92,9 +93,9 @@ fn Parked() -> impl IntoView {
 /// Why the configuration file is not in use as it is.
 #[component]
 fn ConfigNotice() -> impl IntoView {
-    let about = About::here();
+    let status = ServerStatus::from_context();
     let notice = move || {
-        let text = about.server.get()?.config_notice?;
+        let text = status.server.get()?.config_notice?;
         Some(view! {
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=ALERT />

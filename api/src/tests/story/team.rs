@@ -1,4 +1,4 @@
-//! Agents of the person's own join the project, work on it through its gates, and agree with each other.
+//! External agents join the project, work on it through the review gates, and coordinate.
 
 use axum::http::StatusCode;
 use db::Caller;
@@ -15,26 +15,26 @@ use super::Story;
 
 const PROJECT: &str = "PROJ-001";
 
-/// Lets an agent in, and gives what it calls itself.
+/// Creates an agent with a token, and returns its caller.
 async fn join(story: &mut Story, agent: &str, roles: Value, team: Value) -> Caller {
     let new = json!({"agent": agent, "roles": roles, "team": team});
     let made = story.act("post", "/api/projects/{id}/tokens", PROJECT, new, StatusCode::CREATED).await;
-    story.bench.state.db.caller(made["token"].as_str().unwrap()).await.unwrap().unwrap()
+    story.server.state.db.caller(made["token"].as_str().unwrap()).await.unwrap().unwrap()
 }
 
 fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
     list["items"].as_array().unwrap().iter().find(|agent| agent["name"] == name).unwrap()
 }
 
-/// The agent mara, who has come and answered.
-pub(super) async fn meets(story: &mut Story) -> Caller {
-    let (db, project) = (story.bench.state.db.clone(), ProjectId::new(1));
+/// Admits agents and exchanges messages; returns the caller of the agent mara.
+pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
+    let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
     let mara = join(story, "mara", json!(["builder"]), json!("platform")).await;
-    let room = story.act("post", "/api/projects/{id}/room-token", PROJECT, Value::Null, StatusCode::CREATED).await;
-    let room = db.caller(room["token"].as_str().unwrap()).await.unwrap().unwrap();
-    db.register(&room, &project, Registration { name: "zoe".into(), ..Registration::default() }, None).await.unwrap();
+    let invite = story.act("post", "/api/projects/{id}/room-token", PROJECT, Value::Null, StatusCode::CREATED).await;
+    let invite = db.caller(invite["token"].as_str().unwrap()).await.unwrap().unwrap();
+    db.register(&invite, &project, Registration { name: "zoe".into(), ..Registration::default() }, None).await.unwrap();
     let agents = story.get("/api/projects/{id}/agents", PROJECT).await;
-    assert_eq!((&named(&agents, "platform/mara")["verified"], &named(&agents, "zoe")["verified"]), (&json!(true), &json!(false)));
+    assert_eq!((&named(&agents, "platform/mara")["trusted"], &named(&agents, "zoe")["trusted"]), (&json!(true), &json!(false)));
 
     let new = json!({"to": "mara", "content": "Which colour?", "task_id": "TASK-004"});
     let sent = story.act("post", "/api/projects/{id}/messages", PROJECT, new, StatusCode::CREATED).await;
@@ -44,18 +44,18 @@ pub(super) async fn meets(story: &mut Story) -> Caller {
     db.send(&mara, &project, reply).await.unwrap();
 
     let waiting = story.get("/api/projects/{id}/inbox", PROJECT).await;
-    assert_eq!(waiting, json!({"count": 1, "blocking": 1, "senders": ["platform/mara"], "urgent": false}));
+    assert_eq!(waiting, json!({"count": 1, "blocking_count": 1, "senders": ["platform/mara"], "urgent": false}));
     let inbox = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, json!({}), StatusCode::OK).await;
     let given = &inbox["messages"][0];
-    assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["again"]), (Some("Red."), Some("TASK-004"), &Value::Null));
+    assert_eq!((given["content"].as_str(), given["task_id"].as_str(), &given["redelivered"]), (Some("Red."), Some("TASK-004"), &Value::Null));
     let ack = json!({"ack": given["id"]});
     let after = story.act("post", "/api/projects/{id}/inbox/read", PROJECT, ack, StatusCode::OK).await;
-    assert_eq!(after, json!({"messages": [], "more": 0}));
+    assert_eq!(after, json!({"messages": [], "remaining": 0}));
 
-    let page = story.ask("get", "/api/projects/{id}/messages", PROJECT, "?count=1&task=TASK-004", Value::Null).await.json();
+    let page = story.call("get", "/api/projects/{id}/messages", PROJECT, "?count=1&task=TASK-004", Value::Null).await.json();
     assert_eq!((page["items"][0]["content"].as_str(), &page["next"]), (Some("Red."), &page["items"][0]["id"]));
     let query = format!("?agent=mara&before={}", page["next"]);
-    let older = story.ask("get", "/api/projects/{id}/messages", PROJECT, &query, Value::Null).await.json();
+    let older = story.call("get", "/api/projects/{id}/messages", PROJECT, &query, Value::Null).await.json();
     assert_eq!((older["items"][0]["content"].as_str(), &older["next"]), (Some("Which colour?"), &Value::Null));
 
     let gone = story.act("post", "/api/projects/{id}/agents/remove", PROJECT, json!({"name": "zoe"}), StatusCode::OK).await;
@@ -63,9 +63,9 @@ pub(super) async fn meets(story: &mut Story) -> Caller {
     mara
 }
 
-/// A task that mara built and handed in.
-async fn handed_in(story: &mut Story, mara: &Caller, title: &str) -> TaskId {
-    let db = story.bench.state.db.clone();
+/// Creates a task that mara builds and submits.
+async fn submitted(story: &mut Story, mara: &Caller, title: &str) -> TaskId {
+    let db = story.server.state.db.clone();
     let made = story.act("post", "/api/projects/{id}/tasks", PROJECT, json!({"title": title, "start": true}), StatusCode::CREATED).await;
     let task: TaskId = made["id"].as_str().unwrap().parse().unwrap();
     let wish = json!({"assigned_to": "mara", "role_hat": "builder"});
@@ -78,13 +78,13 @@ async fn handed_in(story: &mut Story, mara: &Caller, title: &str) -> TaskId {
     task
 }
 
-pub(super) async fn works(story: &mut Story, mara: &Caller) {
-    let db = story.bench.state.db.clone();
+pub(super) async fn pass_the_gates(story: &mut Story, mara: &Caller) {
+    let db = story.server.state.db.clone();
     let goal = story.act("post", "/api/projects/{id}/goals", PROJECT, json!({"title": "A readable page"}), StatusCode::CREATED).await;
     assert_eq!((goal["id"].as_str(), goal["status"].as_str(), goal["creator"].as_str()), (Some("GOAL-001"), Some("open"), Some("human")));
     assert_eq!(story.get("/api/projects/{id}/goals", PROJECT).await["items"], json!([goal]));
 
-    let font = handed_in(story, mara, "Choose a font").await;
+    let font = submitted(story, mara, "Choose a font").await;
     let hats = story.get("/api/projects/{id}/hats", PROJECT).await;
     assert_eq!((hats["items"][0]["agent_name"].as_str(), hats["items"][0]["role_hat"].as_str()), (Some("platform/mara"), Some("builder")));
     let approved = story.act("post", "/api/tasks/{id}/approve", font.as_str(), json!({"notes": "Good."}), StatusCode::OK).await;
@@ -93,7 +93,7 @@ pub(super) async fn works(story: &mut Story, mara: &Caller) {
         (Some("done"), Some("human"), &json!(["platform/mara"]))
     );
 
-    let size = handed_in(story, mara, "Choose a size").await;
+    let size = submitted(story, mara, "Choose a size").await;
     let linked = story.act("post", "/api/tasks/{id}/goal", size.as_str(), json!({"goal_id": "GOAL-001"}), StatusCode::OK).await;
     assert_eq!(linked["goal_id"], "GOAL-001");
     let lena = join(story, "lena", json!(["lead"]), Value::Null).await;
@@ -109,8 +109,8 @@ pub(super) async fn works(story: &mut Story, mara: &Caller) {
     assert_eq!(story.get("/api/goals/{id}", "GOAL-001").await["status"], "active");
 }
 
-pub(super) async fn agrees(story: &mut Story, mara: &Caller) {
-    let (db, project) = (story.bench.state.db.clone(), ProjectId::new(1));
+pub(super) async fn coordinate(story: &mut Story, mara: &Caller) {
+    let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
     let new = json!({"message": "Begin.", "agents": ["mara"]});
     let begun = story.act("post", "/api/projects/{id}/handshakes", PROJECT, new, StatusCode::CREATED).await;
     assert_eq!((begun["status"].as_str(), begun["targets"][0]["agent_name"].as_str()), (Some("pending"), Some("platform/mara")));

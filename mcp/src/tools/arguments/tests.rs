@@ -1,4 +1,4 @@
-//! What models write, and what is meant by it.
+//! Spellings that models use for the same value.
 
 use domain::team::role::Role;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ fn refused(arguments: Value) -> String {
 }
 
 #[test]
-fn nothing_can_be_said_in_many_ways() {
+fn missing_values_have_many_spellings() {
     let nothing = Arguments::default();
     for arguments in [
         json!({}),
@@ -43,7 +43,7 @@ fn nothing_can_be_said_in_many_ways() {
 }
 
 #[test]
-fn numbers_lists_and_flags_are_taken_as_text() {
+fn numbers_lists_and_flags_are_read_from_text() {
     let both = |one: Value, other: Value| assert_eq!(taken(one), taken(other));
     both(json!({"most": 3, "reply_to": 12}), json!({"most": "3", "reply_to": "#12"}));
     both(json!({"roles": ["tester", "coder"]}), json!({"roles": "tester, coder,"}));
@@ -52,13 +52,13 @@ fn numbers_lists_and_flags_are_taken_as_text() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
-    assert!(refused(json!({"role": "boss"})).starts_with("\"boss\" is no role: expected one of lead, builder"));
-    assert!(refused(json!({"roles": ["tester", "boss"]})).starts_with("\"boss\" is no role"));
+fn impossible_values_are_refused() {
+    assert!(refused(json!({"role": "boss"})).starts_with("\"boss\" is not a valid role; expected one of lead, builder"));
+    assert!(refused(json!({"roles": ["tester", "boss"]})).starts_with("\"boss\" is not a valid role"));
     assert_eq!(refused(json!({"most": -1})), "-1 is out of range");
-    assert_eq!(refused(json!({"most": "three"})), "\"three\" is not a whole number");
+    assert_eq!(refused(json!({"most": "three"})), "\"three\" is not an integer");
     assert_eq!(refused(json!({"reply_to": u64::MAX})), format!("{} is out of range", u64::MAX));
-    assert!(refused(json!({"reply_to": 1.5})).contains("expected a whole number"));
+    assert!(refused(json!({"reply_to": 1.5})).contains("expected an integer"));
     assert!(refused(json!({"enabled": "maybe"})).contains("neither true nor false"));
-    assert!(refused(json!({"roles": 7})).contains("a list of texts, or one text with commas"));
+    assert!(refused(json!({"roles": 7})).contains("a list of strings, or one string with commas"));
 }

@@ -1,7 +1,6 @@
-//! Hooks: what Claude Code asks and tells this program about helpers that an agent starts with the tool `Agent`. Checked against version
-//! 2.1.330.
+//! Hooks: Claude Code asks this program before an agent starts a helper, and reports the helper's end.
 //!
-//! Pure: it builds the settings, reads what a hook is given and writes what it answers. Whether a helper may start is the board's to say.
+//! Pure: it builds the settings, reads the input of a hook and writes its output. The board decides whether a helper may start.
 
 use std::path::{Path, PathBuf};
 
@@ -9,51 +8,50 @@ use domain::team::minion::MinionStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::MCP_SERVER;
+use super::tool::HELPER_TOOL;
+use crate::backend::BOARD_SERVER;
 
-/// The command of this program that the hooks start, with the path of the run's [`super::mcp_config`] as its argument.
-pub const COMMAND: &str = "hook";
-/// The tool that starts a helper.
-const TOOL: &str = "Agent";
-/// How long a hook may take, in seconds: more than the board is waited for. The agent waits for its hooks, also for those of an end.
-const TIMEOUT: u32 = 15;
+/// The command of this program that the hooks start. Its argument is the path of the run's MCP configuration.
+const COMMAND: &str = "hook";
+/// How long a hook may take, in seconds. It is longer than the hook waits for the board, and the agent waits for its hooks.
+const TIMEOUT_SECONDS: u32 = 15;
 
-/// The settings of one run. Every start of a helper goes past the board, and so does its end.
+/// The settings of one run. The board is asked before every start of a helper and told about every end.
 ///
-/// Program and arguments are given apart, so no shell reads them. A hook that fails blocks what it was asked about, and a person's own
-/// settings do not switch it off.
+/// Program and arguments are separate, so no shell parses them. A hook that fails blocks the start, and the user's own settings cannot
+/// disable it.
 pub fn settings(program: &Path, mcp_config_file: &Path) -> Value {
     let command = json!({
         "type": "command",
         "command": program.to_string_lossy(),
         "args": [COMMAND, mcp_config_file.to_string_lossy()],
-        "timeout": TIMEOUT,
+        "timeout": TIMEOUT_SECONDS,
     });
-    let mut asking = command.clone();
-    asking["onFailure"] = "block".into();
-    let of_helpers = |hook: Value| json!([{ "matcher": TOOL, "hooks": [hook] }]);
+    let mut blocking = command.clone();
+    blocking["onFailure"] = "block".into();
+    let for_helpers = |hook: Value| json!([{ "matcher": HELPER_TOOL, "hooks": [hook] }]);
     json!({
         "disableAllHooks": false,
         "hooks": {
-            "PreToolUse": of_helpers(asking),
-            "PostToolUse": of_helpers(command.clone()),
-            "PostToolUseFailure": of_helpers(command),
+            "PreToolUse": for_helpers(blocking),
+            "PostToolUse": for_helpers(command.clone()),
+            "PostToolUseFailure": for_helpers(command),
         },
     })
 }
 
 /// How the agent of a run reaches the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Access {
+pub struct BoardAccess {
     pub database: PathBuf,
     pub token: String,
 }
 
-impl Access {
-    /// Reads it from the text of a run's [`super::mcp_config`].
+impl BoardAccess {
+    /// Reads it from the text of a run's MCP configuration.
     ///
     /// # Errors
-    /// When the text is something else.
+    /// When the text is anything else.
     pub fn read(mcp_config: &str) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
         struct Variables {
@@ -63,82 +61,82 @@ impl Access {
             token: String,
         }
         let mut config: Value = serde_json::from_str(mcp_config)?;
-        let Variables { database, token } = serde_json::from_value(config["mcpServers"][MCP_SERVER]["env"].take())?;
+        let Variables { database, token } = serde_json::from_value(config["mcpServers"][BOARD_SERVER]["env"].take())?;
         Ok(Self { database, token })
     }
 }
 
-/// What a hook is given.
+/// The input of a hook.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Occasion {
-    hook_event_name: Moment,
+pub struct HookInput {
+    hook_event_name: HookEvent,
     tool_name: String,
     tool_use_id: String,
     #[serde(default)]
     tool_input: Value,
-    /// Of a helper that could not do its work.
+    /// Present when the helper failed.
     #[serde(default)]
     error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-enum Moment {
+enum HookEvent {
     PreToolUse,
     PostToolUse,
     PostToolUseFailure,
 }
 
-/// What the board is told about a helper.
+/// A report to the board about a helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub status: MinionStatus,
     pub task_description: String,
     pub result: Option<String>,
-    /// Which use of the tool this is about: the same at the start and at the end.
+    /// The use of the tool: the same at the start and at the end.
     pub tool_use_id: String,
-    /// The same each time that the same thing is told.
+    /// The idempotency key of the report.
     pub call_id: String,
 }
 
-impl Occasion {
+impl HookInput {
     /// # Errors
-    /// When the text is nothing that a hook of ours is given.
+    /// When the text is not the input of one of our hooks.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// What there is to tell; nothing when it is not about a helper.
+    /// The report for the board; `None` when this is not about a helper.
     pub fn report(&self) -> Option<Report> {
-        if self.tool_name != TOOL {
+        if self.tool_name != HELPER_TOOL {
             return None;
         }
         let status = match self.hook_event_name {
-            Moment::PreToolUse => MinionStatus::Spawned,
-            Moment::PostToolUse => MinionStatus::Completed,
-            Moment::PostToolUseFailure => MinionStatus::Failed,
+            HookEvent::PreToolUse => MinionStatus::Spawned,
+            HookEvent::PostToolUse => MinionStatus::Completed,
+            HookEvent::PostToolUseFailure => MinionStatus::Failed,
         };
-        let said = ["description", "prompt"].into_iter().filter_map(|key| self.tool_input[key].as_str()).find(|text| !text.trim().is_empty());
+        let description = ["description", "prompt"].into_iter().filter_map(|key| self.tool_input[key].as_str()).find(|text| !text.trim().is_empty());
         let short = |text: &str| domain::text::excerpt(text, 200);
         Some(Report {
             status,
-            task_description: short(said.unwrap_or("a helper")),
+            task_description: short(description.unwrap_or("a helper")),
             result: self.error.as_deref().map(short),
             tool_use_id: self.tool_use_id.clone(),
             call_id: format!("{}/{status}", self.tool_use_id),
         })
     }
 
-    /// What there is to tell when a start is refused because nobody knows whether it was counted: it counts no more.
-    pub fn withdrawal(&self) -> Option<Report> {
+    /// Cancels a start that was refused because the board did not answer. The board may have counted it.
+    pub fn cancel_report(&self) -> Option<Report> {
         let started = self.report().filter(|report| report.status == MinionStatus::Spawned)?;
         let status = MinionStatus::Failed;
-        let result = Some("It was not let start: the board gave no answer.".to_owned());
+        let result = Some("The helper was not started because the board did not answer.".to_owned());
         Some(Report { status, result, call_id: format!("{}/{status}", self.tool_use_id), ..started })
     }
 
-    /// What is printed when the board said no. Only a start can be refused.
+    /// The output that refuses a start. Only a start can be refused.
     pub fn refusal(&self, reason: &str) -> Option<Value> {
-        (self.hook_event_name == Moment::PreToolUse).then(|| {
+        (self.hook_event_name == HookEvent::PreToolUse).then(|| {
             json!({
                 "hookSpecificOutput": {
                     "hookEventName": "PreToolUse",
@@ -152,32 +150,27 @@ impl Occasion {
 
 #[cfg(test)]
 mod tests {
-    use domain::id::TaskId;
-
     use super::*;
 
-    /// As the program gave it, shortened.
+    /// Recorded from the program and shortened.
     const STARTS: &str = r#"{"session_id":"s","cwd":"/w","permission_mode":"bypassPermissions","hook_event_name":"PreToolUse","tool_name":"Agent","tool_input":{"description":"Look around","prompt":"List the tests.","subagent_type":"general-purpose"},"tool_use_id":"toolu_1"}"#;
     const ENDS: &str = r#"{"hook_event_name":"PostToolUse","tool_name":"Agent","tool_input":{"description":"Look around","prompt":"List the tests."},"tool_response":{"status":"completed","agentId":"a00d"},"tool_use_id":"toolu_1","duration_ms":122}"#;
     const FAILS: &str = r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Agent","tool_input":{"description":"","prompt":"Hm."},"tool_use_id":"toolu_1","error":"Agent type 'nope' not found.","is_interrupt":false}"#;
 
     #[test]
-    fn the_settings_keep_their_format() {
+    fn settings_are_stable() {
         let settings = settings(Path::new("/opt/it's here/vibe-relay"), Path::new("/runs/RUN 1/mcp.json"));
         insta::assert_snapshot!(settings, @r#"{"disableAllHooks":false,"hooks":{"PostToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PostToolUseFailure":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","timeout":15,"type":"command"}],"matcher":"Agent"}],"PreToolUse":[{"hooks":[{"args":["hook","/runs/RUN 1/mcp.json"],"command":"/opt/it's here/vibe-relay","onFailure":"block","timeout":15,"type":"command"}],"matcher":"Agent"}]}}"#);
     }
 
     #[test]
-    fn the_way_to_the_board_is_in_the_run_s_own_configuration() {
-        let config = super::super::mcp_config(Path::new("/bin/x"), &TaskId::new(1), "secret", Path::new("/data/board.db"));
-        let access = Access::read(&config.to_string()).unwrap();
-        assert_eq!(access, Access { database: PathBuf::from("/data/board.db"), token: "secret".to_owned() });
-        assert!(Access::read("{}").is_err() && Access::read("").is_err());
+    fn anything_but_an_mcp_configuration_is_refused() {
+        assert!(BoardAccess::read("{}").is_err() && BoardAccess::read("").is_err());
     }
 
     #[test]
-    fn a_helper_is_told_of_when_it_starts_and_when_it_ends() {
-        let report = |text: &str| Occasion::read(text).unwrap().report().unwrap();
+    fn start_and_end_of_a_helper_are_reported() {
+        let report = |text: &str| HookInput::read(text).unwrap().report().unwrap();
         let told = [STARTS, ENDS, FAILS].map(report).map(|told| (told.status, told.task_description, told.result, told.call_id));
         let wanted = [
             (MinionStatus::Spawned, "Look around", None, "toolu_1/spawned"),
@@ -187,23 +180,23 @@ mod tests {
         assert_eq!(told, wanted.map(|(status, what, result, id)| (status, what.to_owned(), result.map(str::to_owned), id.to_owned())));
         assert!([STARTS, ENDS, FAILS].map(report).iter().all(|told| told.tool_use_id == "toolu_1"));
         let bash = STARTS.replace("\"Agent\"", "\"Bash\"");
-        assert_eq!(Occasion::read(&bash).unwrap().report(), None);
-        assert!(Occasion::read(&STARTS.replace("PreToolUse", "Stop")).is_err());
+        assert_eq!(HookInput::read(&bash).unwrap().report(), None);
+        assert!(HookInput::read(&STARTS.replace("PreToolUse", "Stop")).is_err());
     }
 
     #[test]
-    fn only_a_start_is_taken_back() {
-        let back = |text: &str| Occasion::read(text).unwrap().withdrawal();
-        let withdrawal = back(STARTS).unwrap();
-        assert_eq!((withdrawal.status, withdrawal.task_description.as_str()), (MinionStatus::Failed, "Look around"));
-        assert_eq!((withdrawal.tool_use_id.as_str(), withdrawal.call_id.as_str()), ("toolu_1", "toolu_1/failed"));
+    fn only_a_start_is_cancelled() {
+        let back = |text: &str| HookInput::read(text).unwrap().cancel_report();
+        let cancel_report = back(STARTS).unwrap();
+        assert_eq!((cancel_report.status, cancel_report.task_description.as_str()), (MinionStatus::Failed, "Look around"));
+        assert_eq!((cancel_report.tool_use_id.as_str(), cancel_report.call_id.as_str()), ("toolu_1", "toolu_1/failed"));
         assert_eq!((back(ENDS), back(FAILS)), (None, None));
     }
 
     #[test]
     fn only_a_start_is_refused() {
-        let refusal = |text: &str| Occasion::read(text).unwrap().refusal("No more. Wait for one.");
-        insta::assert_snapshot!(refusal(STARTS).unwrap(), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"No more. Wait for one."}}"#);
+        let refusal = |text: &str| HookInput::read(text).unwrap().refusal("Limit reached. Wait for one.");
+        insta::assert_snapshot!(refusal(STARTS).unwrap(), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Limit reached. Wait for one."}}"#);
         assert_eq!((refusal(ENDS), refusal(FAILS)), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of an inbox, locked by snapshots; what is given at once, what waits, and what others' words cannot do.
+//! The lines of an inbox, locked by snapshots, which messages interrupt, and content that tries to imitate a line.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::message::Message;
@@ -45,7 +45,7 @@ fn ids(inbox: &Inbox) -> (Vec<i64>, u32) {
 }
 
 #[test]
-fn every_message_says_who_wrote_it_to_whom_and_what_it_is() {
+fn message_line_has_sender_recipient_and_marks() {
     let mut broadcast = received(9, "human", "Use tabs.\nEverywhere.");
     broadcast.message.to_agent = "all".to_owned();
     let mut answer = again(received(10, "platform/mara", "yes"));
@@ -57,40 +57,40 @@ fn every_message_says_who_wrote_it_to_whom_and_what_it_is() {
       Everywhere.
     [#10 platform/mara → coder-TASK-002 2026-01-31T09:05:00.000Z, again, TASK-004, reply to #7] yes
     [#11 mara → ben 2026-01-31T09:05:00.000Z, cc] a copy
-    3 more wait: call check_inbox.
+    3 more are waiting: call check_inbox.
     </inbox>
     ");
     assert_eq!(block(&Inbox { messages: Vec::new(), remaining: 1 }), "");
 }
 
 #[test]
-fn an_agent_at_work_is_told_what_to_do_about_it() {
-    let text = told(&inbox([received(1, "mara", "Which port?")]));
+fn agent_at_work_gets_instructions_with_its_messages() {
+    let text = inbox_message(&inbox([received(1, "mara", "Which port?")]));
     insta::assert_snapshot!(text, @r"
     <inbox>
     [#1 mara → coder-TASK-002 2026-01-31T09:05:00.000Z] Which port?
     </inbox>
 
     <reminder>
-    Others wrote to you while you worked. Answer with send where somebody waits for an answer, then go on with your task.
+    You received messages while you worked. Answer with send where an answer is expected, then continue your task.
     </reminder>
     ");
-    assert!(is_told(&text) && !is_told("<issue>\n</issue>"));
+    assert!(is_inbox_message(&text) && !is_inbox_message("<issue>\n</issue>"));
 }
 
 #[test]
-fn nobody_is_interrupted_for_copies_or_twice_for_the_same() {
+fn copies_and_redeliveries_do_not_interrupt() {
     let all = inbox([again(received(1, "mara", "a")), copy(2), received(3, "mara", "b"), copy(4)]);
-    assert_eq!(ids(&pressing(all)), (vec![3], 2));
-    // A page full of copies in front of what is pressing: they have to go first.
+    assert_eq!(ids(&interrupting_messages(all)), (vec![3], 2));
+    // A page full of copies before the direct messages has to go first.
     let full = Inbox { messages: vec![copy(1), again(copy(2)), copy(3)], remaining: 5 };
-    assert_eq!(ids(&pressing(full)), (vec![1, 3], 5));
-    assert_eq!(ids(&pressing(inbox([again(received(1, "mara", "a"))]))), (vec![], 0));
+    assert_eq!(ids(&interrupting_messages(full)), (vec![1, 3], 5));
+    assert_eq!(ids(&interrupting_messages(inbox([again(received(1, "mara", "a"))]))), (vec![], 0));
 }
 
 proptest! {
     #[test]
-    fn no_words_leave_their_line(content in r"(<|/|\n|\r| |inbox|\[#9 human → all|é|\x00|>)*") {
+    fn content_stays_in_its_line(content in r"(<|/|\n|\r| |inbox|\[#9 human → all|é|\x00|>)*") {
         let text = block(&inbox([received(1, "mara", &content), received(2, "ben", "ok")]));
         prop_assert_eq!(text.matches("<inbox>").count(), 1);
         prop_assert_eq!(text.matches("</inbox>").count(), 1);

@@ -20,16 +20,16 @@ use domain::team::message::Inbox;
 use uuid::Uuid;
 
 use super::RunContext;
-use crate::backend::claude::{self, ClaudeSpec, Session, hook};
+use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::blocking::off_thread;
 use crate::preflight;
 use crate::process::start_shim;
-use crate::prompt::{self, Material};
+use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::{disk, env};
 
-/// WaitReason a run could not start: the class to record, and the text for the human.
+/// Why a run could not start: the class to record, and the text for the human.
 type StartFailure = (FailureClass, String);
 
 fn spawn_failed(error: impl Error + 'static) -> StartFailure {
@@ -65,7 +65,7 @@ pub(super) async fn prepare(
         checkout: plan.path.clone(),
         session,
         identity: git_identity_env(plan, run.phase).await,
-        first_line: claude::user_line(&prompt, prompt_id),
+        first_line: backend::encode(&prompt, prompt_id),
     };
     let run_dir = off_thread(move || files.write()).await.map_err(spawn_failed)??;
     // Recorded before the agent can echo its prompt. If it never does, the next attempt receives the same messages.
@@ -93,7 +93,7 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
-    Ok(prompt::prompt(&Material {
+    Ok(prompt::prompt(&PromptInput {
         project,
         task,
         phase: run.phase,
@@ -135,34 +135,33 @@ impl RunFiles {
     /// Writes the folder and everything in it. Blocks.
     fn write(&self) -> Result<RunDir, StartFailure> {
         let (run, folder) = (&self.reserved.run, &self.reserved.run_dir);
-        let [role_file, mcp_file, settings_file] = ["role.md", "mcp.json", "settings.json"].map(|name| folder.join(name));
         let current = self.context.config();
         let command = command(&current)?;
         let agent = current.agent(run.phase);
-        let argv = claude::argv(&ClaudeSpec {
+        let Launch { argv, environment, files } = backend::launch(&LaunchRequest {
             command: &command,
             phase: run.phase,
             session: self.session,
             model: self.model.as_deref().or(agent.model.as_deref()),
-            system_prompt_file: &role_file,
-            mcp_config_file: &mcp_file,
-            settings_file: &settings_file,
+            role: agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)),
             checkout: &self.checkout,
+            run_dir: folder,
+            relay: &self.context.program,
+            task: &run.task_id,
+            token: &self.reserved.token,
+            database: self.context.db.path(),
         });
-        let role = agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase));
-        let config = claude::mcp_config(&self.context.program, &run.task_id, &self.reserved.token, self.context.db.path());
-        let settings = hook::settings(&self.context.program, &mcp_file);
-        let run_dir = RunDir::create(folder, &self.spec(argv, &agent.env)).map_err(spawn_failed)?;
-        write_private(&role_file, role.as_bytes()).map_err(spawn_failed)?;
-        write_private(&mcp_file, config.to_string().as_bytes()).map_err(spawn_failed)?;
-        write_private(&settings_file, settings.to_string().as_bytes()).map_err(spawn_failed)?;
+        let run_dir = RunDir::create(folder, &self.spec(argv, environment, &agent.env)).map_err(spawn_failed)?;
+        for (name, content) in files {
+            write_private(&run_dir.file(name), content.as_bytes()).map_err(spawn_failed)?;
+        }
         Ok(run_dir)
     }
 
-    fn spec(&self, argv: Vec<String>, configured: &BTreeMap<String, String>) -> RunSpec {
+    fn spec(&self, argv: Vec<String>, environment: &[(&'static str, &'static str)], configured: &BTreeMap<String, String>) -> RunSpec {
         let run = &self.reserved.run;
         let marker = env::marker(&run.id, Uuid::new_v4());
-        let mut backend: Vec<(&str, &str)> = claude::ENVIRONMENT.to_vec();
+        let mut backend: Vec<(&str, &str)> = environment.to_vec();
         backend.extend(self.identity.iter().map(|(name, value)| (*name, value.as_str())));
         RunSpec {
             run_id: run.id.clone(),

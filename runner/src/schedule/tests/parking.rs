@@ -31,7 +31,7 @@ fn only_rate_limits_show_an_end_time() {
 fn cards_show_the_same_one_of_two_parkings() {
     for (one, two) in [(5, 20), (20, 5)] {
         let board = scene([task(1)]).parked(ServiceUnreachable, in_seconds(one)).parked(SignedOut, in_seconds(two));
-        assert_eq!(board.wait_reasons(), ["TASK-001: Claude Code is not signed in"]);
+        assert_eq!(board.wait_reasons(), ["TASK-001: the agent program is not signed in"]);
     }
 }
 

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn passed_gate_is_not_offered_again() {
         let done = testing::card(1, Status::Done);
-        let hands = Contributors { verified_by: Some("ada".to_owned()), ..Contributors::default() };
+        let contributors = Contributors { verified_by: Some("ada".to_owned()), ..Contributors::default() };
         assert_eq!(gates(&Card { contributors, ..done }), [Gate::Reject]);
         let approved = Card { approved_sha: Some("abc".to_owned()), ..testing::card(1, Status::InReview) };
         assert!(gates(&approved).is_empty());

@@ -1,0 +1,41 @@
+//! Routes of the board: projects, plans, tasks, their threads, review gates and goals.
+
+mod comment;
+mod gate;
+mod goal;
+mod plan;
+mod project;
+mod question;
+mod task;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// Every route of this area; all are for the human.
+pub(super) fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(project::list_projects, project::create_project))
+        .routes(routes!(project::get_project, project::edit_project))
+        .routes(routes!(project::get_board))
+        .routes(routes!(plan::approve_plan))
+        .routes(routes!(plan::revise_plan))
+        .routes(routes!(task::create_task))
+        .routes(routes!(task::get_task, task::change_task))
+        .routes(routes!(task::start_task))
+        .routes(routes!(task::retry_task))
+        .routes(routes!(task::stop_task))
+        .routes(routes!(task::cancel_task))
+        .routes(routes!(task::get_task_diff))
+        .routes(routes!(question::answer_question))
+        .routes(routes!(gate::assign_task))
+        .routes(routes!(gate::approve_task))
+        .routes(routes!(gate::verify_task))
+        .routes(routes!(gate::reject_verification))
+        .routes(routes!(comment::list_comments, comment::add_comment))
+        .routes(routes!(goal::list_goals, goal::create_goal))
+        .routes(routes!(goal::get_goal))
+        .routes(routes!(goal::verify_goal))
+        .routes(routes!(goal::link_task))
+}

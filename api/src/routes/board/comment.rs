@@ -1,0 +1,42 @@
+//! Comments: the thread of a task.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::Caller;
+use domain::board::comment::Comment;
+use domain::id::TaskId;
+use domain::wire::{CommentView, List, TextBody};
+
+use crate::error::Result;
+use crate::extract::{Body, Id};
+use crate::markdown;
+use crate::state::AppState;
+
+/// List the comments of a task, oldest first
+#[utoipa::path(get, path = "/api/tasks/{id}/comments", params(("id" = TaskId, Path)), responses((status = 200, body = List<CommentView>)))]
+pub(crate) async fn list_comments(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<CommentView>>> {
+    let comments = state.db.comments(&id).await?;
+    Ok(Json(List { items: comments.into_iter().map(view).collect(), next: None }))
+}
+
+/// Add a comment to a task
+#[utoipa::path(
+    post,
+    path = "/api/tasks/{id}/comments",
+    params(("id" = TaskId, Path)),
+    request_body = TextBody,
+    responses((status = 201, body = CommentView))
+)]
+pub(crate) async fn add_comment(
+    State(state): State<AppState>,
+    Id(id): Id<TaskId>,
+    Body(text): Body<TextBody>,
+) -> Result<(StatusCode, Json<CommentView>)> {
+    let comment = state.db.add_comment(&Caller::Human, &id, &text.content, None).await?;
+    Ok((StatusCode::CREATED, Json(view(comment))))
+}
+
+fn view(comment: Comment) -> CommentView {
+    CommentView { content_html: markdown::render(&comment.content), comment }
+}

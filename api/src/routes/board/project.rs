@@ -1,0 +1,53 @@
+//! Projects and their boards.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::Caller;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
+use domain::id::ProjectId;
+use domain::wire::{List, NewProject, ProjectPatch};
+
+use crate::error::Result;
+use crate::extract::{Body, Id};
+use crate::routes::repository::{ProbeQuery, probe};
+use crate::state::AppState;
+
+/// List all projects, newest first
+#[utoipa::path(get, path = "/api/projects", responses((status = 200, body = List<Project>)))]
+pub(crate) async fn list_projects(State(state): State<AppState>) -> Result<Json<List<Project>>> {
+    Ok(Json(List { items: state.db.projects().await?, next: None }))
+}
+
+/// Create a project on a git repository
+#[utoipa::path(post, path = "/api/projects", request_body = NewProject, responses((status = 201, body = Project)))]
+pub(crate) async fn create_project(State(state): State<AppState>, Body(new): Body<NewProject>) -> Result<(StatusCode, Json<Project>)> {
+    let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone() };
+    let repository = probe(&state, query).await?;
+    Ok((StatusCode::CREATED, Json(state.db.create_project(&Caller::Human, new, repository).await?)))
+}
+
+/// Get a project
+#[utoipa::path(get, path = "/api/projects/{id}", params(("id" = ProjectId, Path)), responses((status = 200, body = Project)))]
+pub(crate) async fn get_project(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<Project>> {
+    Ok(Json(state.db.project(&id).await?))
+}
+
+/// Change the title, description or plan approval of a project
+#[utoipa::path(
+    patch,
+    path = "/api/projects/{id}",
+    params(("id" = ProjectId, Path)),
+    request_body = ProjectPatch,
+    responses((status = 200, body = Project))
+)]
+pub(crate) async fn edit_project(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(patch): Body<ProjectPatch>) -> Result<Json<Project>> {
+    Ok(Json(state.db.edit_project(&Caller::Human, &id, patch).await?))
+}
+
+/// Get the cards of a project, with the number of the last event that they include
+#[utoipa::path(get, path = "/api/projects/{id}/board", params(("id" = ProjectId, Path)), responses((status = 200, body = Board)))]
+pub(crate) async fn get_board(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<Board>> {
+    Ok(Json(state.db.board(&id).await?))
+}

@@ -1,0 +1,144 @@
+//! Tasks: creating, reading, editing, moving, starting and stopping.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::{Caller, Db, MoveRequest};
+use domain::board::status::Status;
+use domain::board::task::{NewTask, Task};
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::runs::diff::Diff;
+use domain::runs::evidence::EvidenceResult;
+use domain::wire::{Cancel, TaskPatch, TaskView};
+use repo::{DiffLimits, Repository};
+use tokio::task::spawn_blocking;
+
+use crate::error::{Error, Result};
+use crate::extract::{Body, Id, NoBody};
+use crate::markdown;
+use crate::state::AppState;
+
+/// Create a task
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/tasks",
+    params(("id" = ProjectId, Path)),
+    request_body = NewTask,
+    responses((status = 201, body = TaskView), (status = 409, description = "The assignee left, or wore a conflicting hat."))
+)]
+pub(crate) async fn create_task(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewTask>,
+) -> Result<(StatusCode, Json<TaskView>)> {
+    let task = state.db.create_task(&Caller::Human, &project, new).await?;
+    Ok((StatusCode::CREATED, view(&state.db, task, None).await?))
+}
+
+/// Get a task
+#[utoipa::path(get, path = "/api/tasks/{id}", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
+pub(crate) async fn get_task(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.task(&id).await?, None).await
+}
+
+/// Edit a task, move it, or both
+///
+/// The edit is made first, and is kept if the move is refused.
+#[utoipa::path(patch, path = "/api/tasks/{id}", params(("id" = TaskId, Path)), request_body = TaskPatch, responses((status = 200, body = TaskView)))]
+pub(crate) async fn change_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(mut patch): Body<TaskPatch>) -> Result<Json<TaskView>> {
+    let (to, reason, merge) = (patch.status.take(), patch.reason.take(), patch.merge.take());
+    if to.is_none() && (reason.is_some() || merge.is_some()) {
+        let field = if reason.is_some() { "reason" } else { "merge" };
+        return Err(Refusal::invalid(field, "it needs a move", "Set `status` in the same request.").into());
+    }
+    let before = state.db.edit_task(&Caller::Human, &id, patch).await?;
+    let Some(to) = to else { return view(&state.db, before, None).await };
+    let request = state.db.required_evidence(&Caller::Human, &id, to).await?;
+    let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
+    let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
+    let after = state.db.move_task(&Caller::Human, &id, requested, evidence).await?;
+    let note = move_note(&before, to, &after);
+    view(&state.db, after, note).await
+}
+
+/// Release a held task, so that the runner may start it
+#[utoipa::path(post, path = "/api/tasks/{id}/start", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
+pub(crate) async fn start_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.start_task(&Caller::Human, &id).await?, None).await
+}
+
+/// Retry a task at once, with all of its attempts restored
+#[utoipa::path(post, path = "/api/tasks/{id}/retry", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
+pub(crate) async fn retry_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.retry_task(&Caller::Human, &id).await?, None).await
+}
+
+/// Stop the run of a task and hold the task in its column
+#[utoipa::path(post, path = "/api/tasks/{id}/stop", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
+pub(crate) async fn stop_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.stop_task(&Caller::Human, &id).await?, None).await
+}
+
+/// Cancel a task
+#[utoipa::path(
+    post,
+    path = "/api/tasks/{id}/cancel",
+    params(("id" = TaskId, Path)),
+    request_body = Cancel,
+    responses((status = 200, body = TaskView))
+)]
+pub(crate) async fn cancel_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(cancel): Body<Cancel>) -> Result<Json<TaskView>> {
+    let requested = MoveRequest { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
+    view(&state.db, state.db.move_task(&Caller::Human, &id, requested, EvidenceResult::Nothing).await?, None).await
+}
+
+/// Get the changes of a task's branch; after the merge, the changes that it brought
+#[utoipa::path(
+    get,
+    path = "/api/tasks/{id}/diff",
+    params(("id" = TaskId, Path)),
+    responses((status = 200, body = Diff), (status = 422, description = "The repository cannot be read."))
+)]
+pub(crate) async fn get_task_diff(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<Diff>> {
+    let task = state.db.task(&id).await?;
+    let project = state.db.project(&task.card.project_id).await?;
+    let shown = spawn_blocking(move || -> Result<Option<Diff>> {
+        let repository = Repository::open(std::path::Path::new(&project.git_dir))?;
+        let head = match &task.branch {
+            Some(branch) => repository.ref_sha(branch)?,
+            None => None,
+        };
+        let base = match &task.merged_sha {
+            // Commits made after the merge are compared like any others.
+            Some(merged) if head.as_ref().is_none_or(|head| head == merged) => repository.before_merge(&project.integration_branch, merged)?,
+            _ => repository.ref_sha(&project.integration_branch)?,
+        };
+        let (Some(base), Some(head)) = (base, head.or(task.merged_sha)) else { return Ok(None) };
+        Ok(Some(repository.diff(&base, &head, DiffLimits::default())?))
+    });
+    shown.await??.map(Json).ok_or(Error::NoDiff(id))
+}
+
+/// Consequences of a move that the card alone does not show.
+pub(crate) fn move_note(before: &Task, to: Status, after: &Task) -> Option<String> {
+    let mut notes = Vec::new();
+    if after.card.is_approved() && matches!(to, Status::Done | Status::InReview) {
+        notes.push("approved: the merge is queued");
+    }
+    // A move from done to done is a verification.
+    if before.card.status != Status::Done && after.card.status == Status::Done && before.branch.is_some() {
+        notes.push("closed without a merge: its commits are kept");
+    }
+    if after.card.run.as_ref().is_some_and(|run| run.stopping) {
+        notes.push("its agent is being stopped");
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// A task with everything that its panel shows.
+pub(crate) async fn view(db: &Db, task: Task, note: Option<String>) -> Result<Json<TaskView>> {
+    let question = db.open_question(&task.card.id).await?;
+    let description_html = task.description.as_deref().map(markdown::render);
+    Ok(Json(TaskView { task, description_html, question, note }))
+}

@@ -1,0 +1,20 @@
+//! Routes of what happens while agents work: runs and landing.
+
+mod land;
+mod run;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::AppState;
+
+/// Every route of this area; all are for the human.
+pub(super) fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(run::list_runs))
+        .routes(routes!(run::get_run))
+        .routes(routes!(run::get_run_output))
+        .routes(routes!(run::stop_run))
+        .routes(routes!(run::message_run))
+        .routes(routes!(land::land_project))
+}

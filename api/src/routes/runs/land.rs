@@ -1,0 +1,100 @@
+//! Landing: merges the project branch into the base branch when the human asks for it.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use db::{Caller, Db};
+use domain::board::project::Project;
+use domain::id::ProjectId;
+use domain::refusal::Refusal;
+use domain::runs::evidence::Sha;
+use domain::wire::LandingResult;
+use repo::{LandOutcome, RepoError, Repository};
+use tokio::task::spawn_blocking;
+
+use crate::error::Result;
+use crate::extract::{Id, NoBody};
+use crate::state::AppState;
+
+/// Unapproved commits that an error lists.
+const MAX_LISTED: usize = 5;
+
+/// New commits that are counted.
+const MAX_COUNTED: usize = 10_000;
+
+/// Land a project: merge its branch into the base branch
+#[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = LandingResult)))]
+pub(crate) async fn land_project(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<LandingResult>> {
+    // Runs as a task of its own, because a client that disconnects must not leave a landing unrecorded.
+    Ok(Json(tokio::spawn(land_and_record(state.db, id)).await??))
+}
+
+async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
+    let git_dir = db.project(&id).await?.git_dir;
+    // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
+    let _repository = repo::exclusive(Path::new(&git_dir)).await;
+    let project = db.project(&id).await?;
+    let merged = db.board(&id).await?.cards.iter().any(|card| card.satisfies_dependents() && card.approved_sha.is_some());
+    let landing = spawn_blocking(move || land_in_repository(&project)).await??;
+    if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
+        return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());
+    }
+    db.record_landing(&Caller::Human, &id, &landing.tip).await?;
+    Ok(landing.landed)
+}
+
+struct Landing {
+    landed: LandingResult,
+    /// The tip of the project branch.
+    tip: Sha,
+    /// Whether the store already has this tip as landed.
+    already_recorded: bool,
+}
+
+fn land_in_repository(project: &Project) -> Result<Landing> {
+    let repository = Repository::open(Path::new(&project.git_dir))?;
+    let (branch, base_branch) = (&project.integration_branch, &project.base_branch);
+    let Some(tip) = repository.ref_sha(branch)? else {
+        return Err(Refusal::NothingToLand { detail: format!("{branch} does not exist yet") }.into());
+    };
+    // Landing covers approved work only, so unapproved commits must not reach the base branch with it.
+    if let Some(recorded) = project.integration_head.as_ref().filter(|recorded| **recorded != tip) {
+        let added = repository.log(recorded, &tip, MAX_LISTED)?;
+        let named = added.iter().map(|commit| format!("; {} “{}” is not approved", commit.sha.get(..7).unwrap_or_default(), commit.subject));
+        let detail = format!("{branch} has moved since the last merge{}; nothing was changed", named.collect::<String>());
+        let hint = format!("Set it back with `git branch -f {branch} {recorded}` and land again, or merge {branch} into {base_branch} by hand.");
+        return Err(refused("branch-foreign", detail, hint));
+    }
+    let base = repository.ref_sha(base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: base_branch.clone(), near: Vec::new() })?;
+    let commits = u32::try_from(repository.log(&base, &tip, MAX_COUNTED)?.len()).unwrap_or(u32::MAX);
+    let identity = repository.identity("land")?;
+    let message = format!("Land {branch}: {}\n\nProject: {}\n", project.title, project.id);
+    let landed = |sha, commits, detail| LandingResult { base_branch: base_branch.clone(), sha, commits, detail };
+    let landed = match repository.land(branch, base_branch, Path::new(&project.repo_path), &message, &identity)? {
+        LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was fast-forwarded to {branch}")),
+        LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),
+        LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),
+        LandOutcome::Dirty { paths } => {
+            let detail = format!("your checkout has changes in {} that landing would overwrite; nothing was changed", paths.join(", "));
+            return Err(refused("checkout-dirty", detail, "Commit or stash these files, then land again.".to_owned()));
+        }
+        LandOutcome::Conflict { paths } => {
+            let detail = format!("{base_branch} and {branch} both changed {}; nothing was changed", paths.join(", "));
+            return Err(refused(
+                "land-conflict",
+                detail,
+                format!("Create a task that merges {base_branch} into its branch, then land again; or merge {branch} into {base_branch} by hand."),
+            ));
+        }
+        LandOutcome::CheckedOutElsewhere { path } => {
+            let detail = format!("{base_branch} is checked out at {}, which is not the project's folder; nothing was changed", path.display());
+            return Err(refused("branch-checked-out", detail, format!("Switch {} to another branch, then land again.", path.display())));
+        }
+    };
+    Ok(Landing { landed, already_recorded: project.landed_sha.as_ref() == Some(&tip), tip })
+}
+
+fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {
+    Refusal::Repository { code, detail, hint }.into()
+}

@@ -1,0 +1,104 @@
+//! Runs: reading them and their output, stopping them, and sending messages to their agents.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use db::Caller;
+use domain::id::{RunId, TaskId};
+use domain::runs::output::{Output, TRANSCRIPT_FILE};
+use domain::runs::run::Run;
+use domain::wire::{List, TextBody};
+use serde::Deserialize;
+use tokio::task::spawn_blocking;
+use utoipa::IntoParams;
+
+use crate::error::Result;
+use crate::extract::{Body, Id, NoBody, QueryParameters};
+use crate::state::AppState;
+
+/// Bytes of the transcript in one response. A longer line is sent alone.
+const MAX_PAGE_BYTES: usize = 512 * 1024;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OutputQuery {
+    /// `next` of the previous page; 0 for the beginning.
+    #[serde(default)]
+    offset: u64,
+}
+
+/// List the runs of a task, oldest first
+#[utoipa::path(get, path = "/api/tasks/{id}/runs", params(("id" = TaskId, Path)), responses((status = 200, body = List<Run>)))]
+pub(crate) async fn list_runs(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<List<Run>>> {
+    Ok(Json(List { items: state.db.runs(&id).await?, next: None }))
+}
+
+/// Get a run
+#[utoipa::path(get, path = "/api/runs/{id}", params(("id" = RunId, Path)), responses((status = 200, body = Run)))]
+pub(crate) async fn get_run(State(state): State<AppState>, Id(id): Id<RunId>) -> Result<Json<Run>> {
+    Ok(Json(state.db.run(&id).await?))
+}
+
+/// Get a page of the output of a run
+#[utoipa::path(get, path = "/api/runs/{id}/output", params(("id" = RunId, Path), OutputQuery), responses((status = 200, body = Output)))]
+pub(crate) async fn get_run_output(
+    State(state): State<AppState>,
+    Id(id): Id<RunId>,
+    QueryParameters(query): QueryParameters<OutputQuery>,
+) -> Result<Json<Output>> {
+    // Read before the transcript, because the transcript of an ended run is complete.
+    let ended = !state.db.run(&id).await?.is_live();
+    let path = state.db.run_dir(&id).await?.join(TRANSCRIPT_FILE);
+    let page = spawn_blocking(move || read(&path, query.offset)).await?;
+    let (mut output, at_end) = page.map_err(|source| db::Error::File { attempted: format!("read the output of {id}"), source })?;
+    output.complete = ended && at_end;
+    Ok(Json(output))
+}
+
+/// Stop a run and hold its task in its column
+#[utoipa::path(post, path = "/api/runs/{id}/stop", params(("id" = RunId, Path)), responses((status = 200, body = Run)))]
+pub(crate) async fn stop_run(State(state): State<AppState>, Id(id): Id<RunId>, _: NoBody) -> Result<Json<Run>> {
+    state.db.stop_run(&Caller::Human, &id).await?;
+    Ok(Json(state.db.run(&id).await?))
+}
+
+/// Send a message to a running agent
+#[utoipa::path(post, path = "/api/runs/{id}/message", params(("id" = RunId, Path)), request_body = TextBody, responses((status = 200, body = Run)))]
+pub(crate) async fn message_run(State(state): State<AppState>, Id(id): Id<RunId>, Body(text): Body<TextBody>) -> Result<Json<Run>> {
+    state.db.message_run(&Caller::Human, &id, &text.content).await?;
+    Ok(Json(state.db.run(&id).await?))
+}
+
+/// Reads a page of whole lines, and whether it includes the last one. A run without output has no file.
+fn read(path: &Path, offset: u64) -> std::io::Result<(Output, bool)> {
+    let mut output = Output { lines: Vec::new(), next: offset, complete: false };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((output, true)),
+        Err(error) => return Err(error),
+    };
+    file.seek(SeekFrom::Start(offset))?;
+    let mut reader = BufReader::new(file);
+    let (mut line, mut taken) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        reader.read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') {
+            return Ok((output, true));
+        }
+        if taken > 0 && taken + line.len() > MAX_PAGE_BYTES {
+            return Ok((output, false));
+        }
+        taken += line.len();
+        output.next += line.len() as u64;
+        // Only an offset inside a line makes a line unreadable.
+        output.lines.extend(serde_json::from_slice(&line).ok());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Messages between agents and the human, and the human's inbox.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use db::{Caller, Db, HistoryQuery};
+use domain::id::{ProjectId, TaskId};
+use domain::team::agent::{EVERYONE, HUMAN, RUNNER, resolve};
+use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
+use domain::wire::{List, MessageView, ReadInbox};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::Result;
+use crate::extract::{Body, Id, QueryParameters};
+use crate::markdown;
+use crate::state::AppState;
+
+/// Bytes of text in a page, unless its only message is longer.
+const MAX_PAGE_BYTES: usize = 1024 * 1024;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HistoryParameters {
+    /// Number of messages, newest first: at most 200; 10 if missing.
+    count: Option<u32>,
+    /// Only messages before this one: `next` of the previous page.
+    before: Option<i64>,
+    /// Only messages about this task.
+    task: Option<TaskId>,
+    /// Only messages from or to this agent, `human` or `runner`; `all` for broadcasts.
+    agent: Option<String>,
+}
+
+/// List the newest messages of a project, oldest first, without cc copies
+///
+/// A page ends early where it would exceed 1 MiB of text.
+#[utoipa::path(
+    get,
+    path = "/api/projects/{id}/messages",
+    params(("id" = ProjectId, Path), HistoryParameters),
+    responses((status = 200, body = List<MessageView>))
+)]
+pub(crate) async fn list_messages(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    QueryParameters(history): QueryParameters<HistoryParameters>,
+) -> Result<Json<List<MessageView>>> {
+    state.db.project(&project).await?;
+    let agent = match history.agent {
+        Some(given) => Some(resolve_name(&state.db, &project, &given).await?),
+        None => None,
+    };
+    let count = history.count.unwrap_or(HISTORY_DEFAULT).clamp(1, HISTORY_PAGE);
+    let query = HistoryQuery { count: Some(count), task: history.task, agent, before: history.before };
+    let mut items = state.db.history(&project, &query).await?;
+    let full = items.len() == count as usize;
+    let cut = items.len() - newest_within(items.iter().map(|message| message.content.len()).rev(), MAX_PAGE_BYTES);
+    items.drain(..cut);
+    let next = items.first().filter(|_| full || cut > 0).map(|oldest| oldest.id);
+    let view = |message: Message| MessageView { content_html: markdown::render(&message.content), message };
+    Ok(Json(List { items: items.into_iter().map(view).collect(), next }))
+}
+
+/// Counts how many of `sizes` fit into `limit` together, but at least one.
+fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
+    let sums = sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    sums.enumerate().take_while(|(place, sum)| *place == 0 || *sum <= limit).count()
+}
+
+/// Resolves the name of a current or former participant.
+async fn resolve_name(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
+    let agents = db.agents(project).await?;
+    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();
+    Ok(resolve(given, HUMAN, &names)?.to_owned())
+}
+
+/// Send a message to an agent, or to all
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/messages",
+    params(("id" = ProjectId, Path)),
+    request_body = NewMessage,
+    responses((status = 201, body = Message), (status = 409, description = "The recipient left, or unread messages must be read first."))
+)]
+pub(crate) async fn send_message(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    Body(new): Body<NewMessage>,
+) -> Result<(StatusCode, Json<Message>)> {
+    Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?.message)))
+}
+
+/// Count the unread messages of the human, with their senders
+#[utoipa::path(get, path = "/api/projects/{id}/inbox", params(("id" = ProjectId, Path)), responses((status = 200, body = Unread)))]
+pub(crate) async fn get_inbox(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<Unread>> {
+    state.db.project(&project).await?;
+    Ok(Json(state.db.unread(&project, HUMAN).await?))
+}
+
+/// Read the human's inbox
+///
+/// The messages count as delivered from then on, and as read once they are acknowledged.
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/inbox/read",
+    params(("id" = ProjectId, Path)),
+    request_body = ReadInbox,
+    responses((status = 200, body = Inbox))
+)]
+pub(crate) async fn read_inbox(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(read): Body<ReadInbox>) -> Result<Json<Inbox>> {
+    Ok(Json(state.db.check_inbox(&Caller::Human, &project, read.ack).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_within;
+
+    #[test]
+    fn page_is_bounded_but_never_empty() {
+        let within = |sizes: &[usize]| newest_within(sizes.iter().copied(), 10);
+        assert_eq!([within(&[]), within(&[4, 6]), within(&[4, 7]), within(&[4, 7, 1]), within(&[11]), within(&[11, 0])], [0, 2, 1, 1, 1, 1]);
+    }
+}

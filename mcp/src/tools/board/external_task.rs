@@ -1,0 +1,118 @@
+//! Tools for external agents, which list tasks by stage and move them to the next.
+//!
+//! It must not know which stages are reachable.
+
+use std::collections::BTreeMap;
+
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::status::Status;
+use domain::board::task::TaskUpdate;
+use domain::id::TaskId;
+use domain::team::agent::{Agent, Health, is_short_for};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::{Call, route};
+use crate::format;
+use crate::page;
+use crate::reply::{Answer, Failure};
+use crate::tools::arguments::{self, ProjectArgument};
+use crate::tools::board::task::{collect_evidence, task_answer};
+use crate::tools::definition::{Admission, Audience, Effect, External, NO_KIND, ToolDefinition};
+
+pub(super) const TOOLS: &[ToolDefinition] = &[
+    ToolDefinition {
+        name: "list_tasks",
+        description: "Call this to find work or to see who has it: open tasks with stage and assignee. Warns about unresponsive assignees.",
+        effect: Effect::Reads,
+        admission: Admission::ActiveReader,
+        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        identity_arguments: &[],
+        route: |definition| route(definition, list_tasks),
+    },
+    ToolDefinition {
+        name: "update_task",
+        description: "Call this to move a task to its next stage. Assignee: in_progress, review, failed. Lead: assigned, completed, or in_progress for rework. `result` is stored.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, update_task),
+    },
+];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListTasks {
+    /// A stage, for example assigned. Omit it for all open tasks.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    status: Option<Stage>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    assigned_to: Option<String>,
+    #[serde(default, alias = "project_id")]
+    project: ProjectArgument,
+    /// The last task id of the previous page.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    after: Option<TaskId>,
+}
+
+async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
+    let project = call.project(given.project.0).await?;
+    let mut cards = call.db.board(&project).await?.cards;
+    let after = given.after.as_ref().map_or(0, TaskId::number);
+    cards.retain(|card| card.id.number() > after && given.status.map_or(card.status.is_open(), |stage| Stage::of(card) == stage));
+    if let Some(wanted) = &given.assigned_to {
+        cards.retain(|card| card.contributors.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
+    }
+    let agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
+    let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
+    let warnings: Vec<String> = cards.iter().take(page.tasks.len()).filter_map(|card| warning(card, &agents)).collect();
+    let mut text = if cards.is_empty() { "No tasks.\n".to_owned() } else { page.text };
+    for warning in &warnings {
+        text += &format!("WARNING: {warning}\n");
+    }
+    if let Some(next) = &page.next {
+        text += &format!("More tasks follow: call list_tasks with after={next}.\n");
+    }
+    Ok(Answer::new(text, json!({"tasks": page.tasks, "warnings": warnings, "next": page.next})))
+}
+
+/// Warns about a task in progress whose assignee left or is unresponsive.
+fn warning(card: &Card, agents: &BTreeMap<String, Agent>) -> Option<String> {
+    let assignee = card.contributors.assigned_to.as_ref().filter(|_| card.status == Status::InProgress)?;
+    let agent = agents.get(assignee);
+    let gone = agent.is_none_or(|agent| agent.left_at.is_some() || agent.health == Health::Dead);
+    let since = agent.and_then(|agent| agent.left_at.or(agent.last_seen)).map(|since| format!(" since {}", since.clock())).unwrap_or_default();
+    gone.then(|| format!("{} is in progress, but its assignee {assignee} is gone{since}", card.id))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UpdateTask {
+    #[schemars(with = "String")]
+    task_id: TaskId,
+    #[schemars(schema_with = "arguments::stage")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    status: Option<Stage>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    assigned_to: Option<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    result: Option<String>,
+}
+
+async fn update_task(call: Call, given: UpdateTask) -> Result<Answer, Failure> {
+    // A stage that moves nothing needs no evidence, like a move to the backlog.
+    let card = call.db.card(&given.task_id).await?;
+    let to = given.status.and_then(|stage| stage.target_status(&card)).unwrap_or(Status::Backlog);
+    let evidence = collect_evidence(&call, &given.task_id, to).await?;
+    let update = TaskUpdate { stage: given.status, assigned_to: given.assigned_to, result: given.result };
+    let task = call.db.update_task(&call.caller, &given.task_id, update, evidence).await?;
+    Ok(task_answer(&call.caller, &task))
+}

@@ -1,0 +1,39 @@
+//! The tool that asks the human, for agents that cannot continue without a decision.
+//!
+//! It must not know how the answer returns.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::{Call, route};
+use crate::reply::{Answer, Failure};
+use crate::tools::definition::{Admission, Audience, CAN_ASK, Effect, External, ToolDefinition};
+
+pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
+    name: "ask_human",
+    description: "Call this only when you cannot continue without a decision by the human. Then end your turn: you are resumed with the answer. Offer `options` if you can, and the `default` you would take.",
+    effect: Effect::Writes,
+    admission: Admission::Store,
+    audience: Audience { kinds: CAN_ASK, human: false, external: External::Nobody, invite: false },
+    identity_arguments: &[],
+    route: |definition| route(definition, ask_human),
+}];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AskHuman {
+    /// Include what they need to know to decide.
+    question: String,
+    /// Answers to choose from.
+    #[serde(default)]
+    options: Vec<String>,
+    /// Your preferred answer.
+    default: Option<String>,
+}
+
+async fn ask_human(call: Call, arguments: AskHuman) -> Result<Answer, Failure> {
+    let asked = call.db.ask(&call.caller, &arguments.question, arguments.options, arguments.default).await?;
+    let text = format!("The human was asked ({}). End your turn now: you will be resumed with the answer.", asked.id);
+    Ok(Answer::new(text, json!({"question_id": asked.id, "task_id": asked.task_id})))
+}

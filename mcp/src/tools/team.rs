@@ -1,0 +1,15 @@
+//! The tools of the team: agents, messages, handshakes, contracts, hats and minions.
+//!
+//! It must not know the tools of other areas.
+
+mod agent;
+mod contract;
+mod handshake;
+mod hat;
+mod message;
+mod minion;
+mod onboarding;
+
+use super::definition::ToolDefinition;
+
+pub(super) const TOOLS: &[&[ToolDefinition]] = &[agent::TOOLS, contract::TOOLS, handshake::TOOLS, hat::TOOLS, message::TOOLS, minion::TOOLS];

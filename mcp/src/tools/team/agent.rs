@@ -1,0 +1,178 @@
+//! Tools that register, list and remove agents, and set their status.
+//!
+//! It must not know who may claim a name.
+
+use domain::team::agent::{Agent, Registration, is_short_for};
+use domain::team::role::Role;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::call::{Call, route};
+use crate::format;
+use crate::reply::{Answer, Failure};
+use crate::tools::arguments::{self, ProjectArgument};
+use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, NO_KIND, ToolDefinition};
+use crate::tools::team::onboarding;
+
+pub(super) const TOOLS: &[ToolDefinition] = &[
+    ToolDefinition {
+        name: "register",
+        description: "Call this first to join the project, and later to change how you are listed; omitted fields stay. Returns how to work here. With an invite token it also returns your own token.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: NO_KIND, human: false, external: External::Everyone, invite: true },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, register),
+    },
+    ToolDefinition {
+        name: "who",
+        description: "Call this to see who is active: name, roles, health, current task, unread messages. The human is listed as `human`.",
+        effect: Effect::Reads,
+        admission: Admission::ActiveReader,
+        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: true },
+        identity_arguments: &[],
+        route: |definition| route(definition, who),
+    },
+    ToolDefinition {
+        name: "set_status",
+        description: "Call this to say in a few words what you are doing, which `who` shows. An empty text clears it.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: NO_KIND, human: false, external: External::Everyone, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, set_status),
+    },
+    ToolDefinition {
+        name: "ping",
+        description: "Call this about once a minute while you work without calling other tools. It proves that you are alive.",
+        effect: Effect::Writes,
+        admission: Admission::ActiveReader,
+        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        identity_arguments: &["agent_name"],
+        route: |definition| route(definition, ping),
+    },
+    ToolDefinition {
+        name: "deregister",
+        description: "Call this when you leave for good; handshakes stop waiting for you. A lead may remove another agent by name.",
+        effect: Effect::Writes,
+        admission: Admission::Store,
+        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        identity_arguments: &[],
+        route: |definition| route(definition, deregister),
+    },
+];
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Register {
+    /// Letters, digits, '-', '_' and '.'.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    agent_name: Option<String>,
+    #[schemars(schema_with = "arguments::roles")]
+    #[serde(default, deserialize_with = "arguments::list")]
+    role: Vec<Role>,
+    description: Option<String>,
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    team: Option<String>,
+    /// Your token from an earlier registration, to reclaim your name.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    token: Option<String>,
+}
+
+async fn register(call: Call, given: Register) -> Result<Answer, Failure> {
+    let project = call.project(None).await?;
+    let name = given.agent_name.or_else(|| call.caller.name()).unwrap_or_default();
+    let who = Registration { name, roles: given.role, description: given.description, team: given.team };
+    let registered = call.db.register(&call.caller, &project, who, given.token.as_deref()).await?;
+    let agent = &registered.agent;
+    let mut text = format!("{} registered successfully{} in {project}.", agent.name, roles(agent));
+    if !agent.trusted {
+        text += " You are not trusted yet: you can send messages and take tasks, but not lead, approve or verify.";
+    }
+    if let Some(token) = &registered.token {
+        text += &format!(
+            "\nYour own token: {token}\nConnect with it from now on, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of `vibe-relay mcp`. The invite token can only register."
+        );
+    }
+    if agent.unread > 0 {
+        text += &format!("\nYou have {} unread messages: call check_inbox.", agent.unread);
+    }
+    let onboarding = onboarding::text(&agent.roles);
+    let mut data = json!({"agent": format::agent(agent), "onboarding": onboarding});
+    if let Some(token) = &registered.token {
+        data["token"] = json!(token);
+    }
+    Ok(Answer::new(format!("{text}\n\n{onboarding}"), data))
+}
+
+fn roles(agent: &Agent) -> String {
+    if agent.roles.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = agent.roles.iter().map(|role| role.as_str()).collect();
+    format!(" as {}", names.join(", "))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Who {
+    #[serde(default, alias = "project_id")]
+    project: ProjectArgument,
+}
+
+async fn who(call: Call, given: Who) -> Result<Answer, Failure> {
+    let agents = call.db.agents(&call.project(given.project.0).await?).await?;
+    let active: Vec<Value> = agents.iter().filter(|agent| agent.left_at.is_none()).map(format::agent).collect();
+    Ok(Answer::new(json!(active).to_string(), json!({"agents": active})))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SetStatus {
+    status: String,
+}
+
+async fn set_status(call: Call, given: SetStatus) -> Result<Answer, Failure> {
+    let project = call.project(None).await?;
+    let agent = call.db.set_status(&call.caller, &project, &given.status).await?;
+    let text = match &agent.status {
+        Some(status) => format!("{} has the status: {status}", agent.name),
+        None => format!("{} has no status.", agent.name),
+    };
+    Ok(Answer::new(text, json!({"agent": format::agent(&agent)})))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Ping {}
+
+async fn ping(call: Call, Ping {}: Ping) -> Result<Answer, Failure> {
+    let at = call.db.record_heartbeat(&call.caller).await?;
+    Ok(Answer::new(format!("pong — {at}"), json!({"at": at})))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Deregister {
+    /// Yourself, unless you are a lead.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, deserialize_with = "arguments::given")]
+    agent_name: Option<String>,
+    #[serde(default, alias = "project_id")]
+    project: ProjectArgument,
+}
+
+async fn deregister(call: Call, given: Deregister) -> Result<Answer, Failure> {
+    let project = call.project(given.project.0).await?;
+    let name = match given.agent_name {
+        Some(name) => name,
+        None => call.name()?,
+    };
+    call.db.deregister(&call.caller, &project, &name).await?;
+    let back = if call.name().is_ok_and(|own| is_short_for(&name, &own)) { "register to return" } else { "its token is revoked" };
+    Ok(Answer::new(format!("{name} is deregistered. Its tasks stay assigned to it; {back}."), json!({"agent_name": name})))
+}

@@ -1,0 +1,189 @@
+//! How a run ended, judged from run events, the exit record and stderr. Pure, and the same for every backend.
+
+use domain::runs::failure::FailureClass;
+use domain::runs::run_event::{AgentError, ErrorClass, StopReason, ToolServer};
+
+use super::{BOARD_SERVER, classify_stderr};
+use crate::disk;
+use crate::run_dir::{ExitErrorKind, ExitRecord};
+
+/// The facts about a run whose processes are gone.
+#[derive(Debug, Clone, Copy)]
+pub struct ExitEvidence<'a> {
+    pub exit: &'a ExitRecord,
+    /// How the last turn ended; `None` when that turn did not end.
+    pub turn: Option<StopReason>,
+    /// The error of the last turn.
+    pub error: Option<&'a AgentError>,
+    /// The tool servers that the agent reported last, if it started a session.
+    pub tool_servers: Option<&'a [ToolServer]>,
+    /// The end of the program's stderr.
+    pub stderr: &'a str,
+    /// Whether a person stopped the run.
+    pub stopped: bool,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// The last turn ended in order. Whether the card moved is not known here.
+    Success,
+    Stopped,
+    MissingProgram,
+    /// The agent had no tools of the board.
+    BoardUnreachable {
+        /// The program's word for the state of the board's tools.
+        status: String,
+    },
+    MaxTurns,
+    Budget,
+    /// The program reported an error that says more than its exit.
+    Failed {
+        error: AgentError,
+    },
+    /// The program could not write its files.
+    DiskFull {
+        text: String,
+    },
+    /// The program could not be started, or our side of it failed.
+    Spawn {
+        detail: String,
+    },
+    /// The shim was killed, so the end is unknown.
+    Lost,
+    Crashed {
+        code: Option<i32>,
+        signal: Option<i32>,
+        /// The program's last error text.
+        text: String,
+    },
+}
+
+impl RunOutcome {
+    /// The failure to record. A lost session is not one: the next run starts a new session.
+    pub fn failure(&self) -> Option<FailureClass> {
+        match self {
+            Self::Success | Self::Stopped => None,
+            Self::MissingProgram => Some(FailureClass::ProgramMissing),
+            Self::BoardUnreachable { .. } => Some(FailureClass::McpNotConnected),
+            Self::MaxTurns => Some(FailureClass::MaxTurns),
+            Self::Budget => Some(FailureClass::Budget),
+            Self::Failed { error } => match error.class {
+                ErrorClass::SessionUnavailable | ErrorClass::CancelledByUs => None,
+                ErrorClass::Auth => Some(FailureClass::SignedOut),
+                ErrorClass::Quota | ErrorClass::RateLimit => Some(FailureClass::RateLimited),
+                ErrorClass::Overloaded | ErrorClass::Unreachable => Some(FailureClass::ServiceUnreachable),
+                // The service refused this request. Another task makes another one.
+                ErrorClass::BadRequest | ErrorClass::ContextFull => Some(FailureClass::ApiError),
+                ErrorClass::RootRefused => Some(FailureClass::RootRefused),
+                ErrorClass::Stalled => Some(FailureClass::Unresponsive),
+                ErrorClass::AgentCrash | ErrorClass::Protocol | ErrorClass::Unknown => Some(FailureClass::Crashed),
+            },
+            Self::DiskFull { .. } => Some(FailureClass::DiskFull),
+            Self::Spawn { .. } => Some(FailureClass::Spawn),
+            Self::Lost => Some(FailureClass::Lost),
+            Self::Crashed { .. } => Some(FailureClass::Crashed),
+        }
+    }
+
+    /// Whether the next run must start a new session.
+    pub fn lost_session(&self) -> bool {
+        matches!(self, Self::Failed { error } if error.class == ErrorClass::SessionUnavailable)
+    }
+
+    /// Whether the model's service responded, even with a refusal.
+    pub fn service_responded(&self) -> bool {
+        match self {
+            Self::Success | Self::MaxTurns | Self::Budget => true,
+            Self::Failed { .. } => matches!(self.failure(), Some(FailureClass::ApiError | FailureClass::RateLimited)),
+            _ => false,
+        }
+    }
+
+    /// The text that a person reads besides the failure.
+    pub fn detail(&self) -> Option<String> {
+        let text = match self {
+            Self::Failed { error } => match (self.failure(), error.http) {
+                (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), Some(status)) => format!("{status}: {}", error.message),
+                (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), None) => error.message.clone(),
+                _ => return None,
+            },
+            Self::Spawn { detail } | Self::DiskFull { text: detail } => detail.clone(),
+            Self::BoardUnreachable { status } => format!("the MCP server {BOARD_SERVER} is {status}"),
+            Self::Crashed { code, signal, text } => {
+                let how = match (code, signal) {
+                    (_, Some(signal)) => format!("ended by signal {signal}"),
+                    (Some(code), None) => format!("exit code {code}"),
+                    (None, None) => "ended".to_owned(),
+                };
+                if text.is_empty() { how } else { format!("{how}: {text}") }
+            }
+            Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
+        };
+        Some(domain::text::excerpt(&text, 500))
+    }
+}
+
+/// Whether the agent has the board's tools. Without them it could report nothing, so the run must end.
+pub fn is_connected_to_board(servers: &[ToolServer]) -> bool {
+    servers.iter().any(|server| server.name == BOARD_SERVER && server.connected)
+}
+
+/// Judges the end of a run. A stop counts first, then the exit record, the last turn, stderr, and the exit code. The exit code alone
+/// says little: programs exit with 0 without their tools, and with 1 for every error.
+pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
+    if evidence.stopped {
+        return RunOutcome::Stopped;
+    }
+    if let Some(error) = &evidence.exit.error {
+        match error.kind {
+            ExitErrorKind::MissingProgram => return RunOutcome::MissingProgram,
+            ExitErrorKind::StartFailed => return RunOutcome::Spawn { detail: error.detail.clone() },
+            ExitErrorKind::OutputLimit => return crashed(evidence, &error.detail),
+            // The turn may have ended before that.
+            ExitErrorKind::Lost => {}
+        }
+    }
+    if let Some(servers) = evidence.tool_servers.filter(|servers| !is_connected_to_board(servers)) {
+        let status = servers.iter().find(|server| server.name == BOARD_SERVER).map_or("missing", |server| &server.status);
+        return RunOutcome::BoardUnreachable { status: status.to_owned() };
+    }
+    match evidence.turn {
+        Some(StopReason::EndTurn | StopReason::MaxTokens | StopReason::Refusal) => RunOutcome::Success,
+        Some(StopReason::MaxTurnRequests) => RunOutcome::MaxTurns,
+        Some(StopReason::Budget) => RunOutcome::Budget,
+        Some(StopReason::Failed | StopReason::Cancelled) => failed_turn(evidence),
+        None => without_turn_end(evidence),
+    }
+}
+
+fn failed_turn(evidence: &ExitEvidence<'_>) -> RunOutcome {
+    match evidence.error {
+        // The exit tells more than an error without a class.
+        Some(error) if matches!(error.class, ErrorClass::Unknown | ErrorClass::AgentCrash | ErrorClass::Protocol) => {
+            crashed(evidence, &error.message)
+        }
+        Some(error) => RunOutcome::Failed { error: error.clone() },
+        None => crashed(evidence, ""),
+    }
+}
+
+fn without_turn_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
+    let stderr = evidence.stderr.trim();
+    if let Some(class) = classify_stderr(stderr) {
+        RunOutcome::Failed { error: AgentError::new(class, None, stderr) }
+    } else if disk::mentions_full_disk(stderr) {
+        RunOutcome::DiskFull { text: stderr.to_owned() }
+    } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
+        RunOutcome::Lost
+    } else {
+        crashed(evidence, stderr)
+    }
+}
+
+fn crashed(evidence: &ExitEvidence<'_>, text: &str) -> RunOutcome {
+    RunOutcome::Crashed { code: evidence.exit.code, signal: evidence.exit.signal, text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

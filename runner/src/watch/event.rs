@@ -1,0 +1,96 @@
+//! The events of a watched run and the effects that follow from them: both are closed lists.
+//!
+//! It must not know which effect follows from which event; `state` decides.
+
+use domain::runs::run::Usage;
+use domain::runs::run_event::RunEvent;
+use domain::team::message::Unread;
+use uuid::Uuid;
+
+#[derive(Debug, Clone)]
+pub(super) enum Event {
+    /// One line of output, which is in the transcript by now.
+    Output {
+        /// The offset of its end.
+        end: u64,
+        /// Whether the transcript did not contain it before.
+        fresh: bool,
+        /// Whether it added entries to the transcript.
+        logged: bool,
+        events: Vec<RunEvent>,
+    },
+    /// The store may hold something new for this run.
+    Woken,
+    /// The next deadline of the state has passed.
+    DeadlinePassed,
+    /// The answer to [`Effect::ReadStore`].
+    StoreRead(StoreView),
+    /// The answer to [`Effect::Send`].
+    Sent {
+        reason: ReadReason,
+        input: Input,
+        /// The ids of the lines that were sent.
+        ids: Vec<Uuid>,
+        /// Whether the shim rejected a line.
+        failed: bool,
+    },
+    /// The answer to [`Effect::Terminate`].
+    Terminated {
+        /// Whether the agent got the signal or was gone already.
+        delivered: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Effect {
+    RecordHeartbeat,
+    RecordUsage(Usage),
+    /// The agent accepted the message with this id.
+    RecordEcho(Uuid),
+    /// The model's service works.
+    ConfirmService,
+    PublishActivity(String),
+    ReadStore {
+        reason: ReadReason,
+        /// Whether unread messages from others matter.
+        with_inbox: bool,
+    },
+    Send {
+        reason: ReadReason,
+        input: Input,
+    },
+    CloseStdin,
+    Terminate,
+}
+
+/// Why the store is read and messages are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadReason {
+    Wake,
+    TurnEnd,
+}
+
+/// A kind of input for the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    /// The human's messages, in order, until one fails.
+    HumanMessages,
+    /// Messages from other participants.
+    Inbox,
+    /// The reminder to move its card. A run gets it once.
+    Reminder,
+}
+
+/// The facts in the store about the run and its task.
+#[derive(Debug, Clone)]
+pub(super) struct StoreView {
+    pub(super) reason: ReadReason,
+    pub(super) stop_requested: bool,
+    pub(super) has_human_messages: bool,
+    pub(super) unread: Unread,
+    /// The following are only read at the end of a turn.
+    pub(super) card_has_moved: bool,
+    pub(super) card_is_closed: bool,
+    /// Whether the agent asked the human. An answer that came at once counts too: the next run of the session reads it.
+    pub(super) has_asked: bool,
+}

@@ -1,0 +1,92 @@
+//! The state of a run as its output tells it: a fold over its run events, with the same result for every reader. Pure.
+
+use domain::runs::run::Usage;
+use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, TurnUsage, UsageScope};
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OutputState {
+    /// How the turn that started last ended, if it did.
+    turn_end: Option<StopReason>,
+    /// The error of that turn.
+    error: Option<AgentError>,
+    tool_servers: Option<Vec<ToolServer>>,
+    /// Whether the agent accepted a message and has not ended a turn in order since.
+    turn_open: bool,
+    /// When the last rejecting rate limit resets, in seconds since the Unix epoch.
+    limited_until: Option<i64>,
+    usage: Usage,
+}
+
+impl OutputState {
+    pub(crate) fn apply(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::SessionStarted(session) => self.tool_servers = Some(session.tool_servers.clone()),
+            RunEvent::TurnStarted {} => {
+                self.turn_end = None;
+                self.error = None;
+                self.turn_open = true;
+            }
+            RunEvent::MessageAccepted { .. } => self.turn_open = true,
+            RunEvent::Usage(usage) if usage.scope == UsageScope::Turn => self.add_usage(usage),
+            RunEvent::Context { used, size } => {
+                self.usage.context_tokens = used.map(clamped).or(self.usage.context_tokens);
+                self.usage.context_limit = size.map(clamped).or(self.usage.context_limit);
+            }
+            RunEvent::Failed(error) if !self.is_explained_by_sign_in(error) => self.error = Some(error.clone()),
+            RunEvent::RateLimit { state: RateLimitState::Rejected, resets_at_unix, .. } => self.limited_until = *resets_at_unix,
+            RunEvent::TurnEnded { reason } => {
+                self.turn_open = self.turn_open && reason.is_failure();
+                self.turn_end = Some(*reason);
+            }
+            _ => {}
+        }
+    }
+
+    /// How the last turn ended; `None` while it runs.
+    pub(crate) fn turn_end(&self) -> Option<StopReason> {
+        self.turn_end
+    }
+
+    /// Whether the last turn ended in order, after all messages that the agent accepted.
+    pub(crate) fn has_completed_turn(&self) -> bool {
+        self.turn_end.is_some() && !self.turn_open
+    }
+
+    pub(crate) fn error(&self) -> Option<&AgentError> {
+        self.error.as_ref()
+    }
+
+    pub(crate) fn tool_servers(&self) -> Option<&[ToolServer]> {
+        self.tool_servers.as_deref()
+    }
+
+    pub(crate) fn limited_until(&self) -> Option<i64> {
+        self.limited_until
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Whether `error` only follows from a sign-in error that the program reported earlier in the turn.
+    fn is_explained_by_sign_in(&self, error: &AgentError) -> bool {
+        let is_more_specific = matches!(error.class, ErrorClass::Quota | ErrorClass::RateLimit | ErrorClass::SessionUnavailable);
+        self.error.as_ref().is_some_and(|known| known.class == ErrorClass::Auth) && !is_more_specific
+    }
+
+    fn add_usage(&mut self, usage: &TurnUsage) {
+        // A program may report any number.
+        let add = |sum: &mut i64, more: i64| *sum = sum.saturating_add(more);
+        add(&mut self.usage.cost_micro_usd, usage.cost_micro_usd.unwrap_or_default());
+        add(&mut self.usage.input_tokens, clamped(usage.total_input()));
+        add(&mut self.usage.output_tokens, clamped(usage.output));
+        add(&mut self.usage.turns, clamped(usage.requests));
+    }
+}
+
+fn clamped(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;
