@@ -78,6 +78,7 @@ impl Error {
             Self::Store(
                 db::Error::Locked { .. }
                 | db::Error::NewerSchema { .. }
+                | db::Error::OldDatabase { .. }
                 | db::Error::NotOurDatabase { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::File { .. }

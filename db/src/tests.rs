@@ -6,6 +6,7 @@ mod engine;
 mod external_agents;
 mod migrate;
 mod open;
+mod retention;
 mod runs;
 mod store;
 mod team;

@@ -21,7 +21,7 @@ impl Db {
     pub async fn hats(&self, project: &ProjectId) -> Result<Vec<HatAssignment>> {
         let rows = sqlx::query(
             "SELECT h.agent_name, h.hat, h.task_id, h.created_at, t.title, t.status FROM hats h JOIN tasks t ON t.id = h.task_id
-             WHERE h.project_id = $1 ORDER BY h.created_at, h.rowid",
+             WHERE h.project_id = $1 ORDER BY h.created_at, h.id",
         )
         .bind(project.as_str())
         .fetch_all(&self.readers)
@@ -59,7 +59,7 @@ pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent:
 
 /// Records the hat of an agent on a task. The caller has checked for conflicts.
 pub(crate) async fn record(tx: &mut Tx, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
-    sqlx::query("INSERT OR IGNORE INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5)")
+    sqlx::query("INSERT INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING")
         .bind(task.as_str())
         .bind(agent)
         .bind(hat.as_str())

@@ -4,6 +4,7 @@ mod delivery;
 mod echo;
 mod history;
 mod inbox;
+pub(crate) mod removable;
 mod undelivered;
 
 pub(crate) use delivery::close_run_inbox;

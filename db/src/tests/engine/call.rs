@@ -11,8 +11,8 @@ use domain::team::minion::MinionStatus;
 use domain::team::role::Role;
 
 use crate::tests::external_agents::{call, message};
-use crate::tests::open::open_again;
 use crate::tests::store::{Store, code, evidence, new_task, parts};
+use crate::{Pruned, RetentionLimits};
 
 #[tokio::test]
 async fn agent_writes_run_once_per_call() {
@@ -123,10 +123,8 @@ async fn stored_answers_expire_after_a_day() {
     }
     let a_day = Duration::from_secs(24 * 60 * 60 + 1);
     store.backdate("UPDATE calls SET created_at = $1 WHERE call_id = $2", a_day, "old").await;
-    let Store { db, config, project, folder } = store;
-    drop(db);
-    let store = Store { db: open_again(&config).await.unwrap(), config, project, folder };
-    store.db.add_comment(&coder.call("new"), &task, "new", None).await.unwrap();
-    let kept: Vec<String> = sqlx::query_scalar("SELECT call_id FROM calls ORDER BY call_id").fetch_all(&store.db.readers).await.unwrap();
-    assert_eq!(kept, ["new", "young"]);
+    let pruned = store.db.prune(RetentionLimits { keep: a_day, max_events: u32::MAX }).await.unwrap();
+    assert_eq!(pruned, Pruned { calls: 1, ..Pruned::default() });
+    let kept: Vec<String> = sqlx::query_scalar("SELECT call_id FROM calls").fetch_all(&store.db.readers).await.unwrap();
+    assert_eq!(kept, ["young"]);
 }

@@ -50,7 +50,7 @@ async fn gates(store: &Store) {
 }
 
 /// Takes a project through every kind of event.
-async fn story() -> Store {
+pub(crate) async fn story() -> Store {
     let human = &Caller::Human;
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let db = &store.db;

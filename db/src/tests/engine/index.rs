@@ -36,3 +36,22 @@ async fn agents_and_their_tasks_use_indexes() {
         assert!(plan.contains(index), "{statement}\n{plan}");
     }
 }
+
+#[tokio::test]
+async fn retention_finds_what_it_may_remove_without_reading_what_stays() {
+    let store = Store::board().await;
+    let statements = [
+        ("broadcast_reads_read", "SELECT message_id FROM broadcast_reads WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z'"),
+        (
+            "messages_removable",
+            "SELECT id FROM messages WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z' AND from_agent <> 'human'",
+        ),
+        ("messages_replies", "SELECT 1 FROM messages WHERE reply_to = 7"),
+        ("runs_with_folder", "SELECT id FROM agent_runs WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL ORDER BY task_id"),
+        ("INTEGER PRIMARY KEY", "SELECT seq FROM events WHERE seq < 9 ORDER BY seq LIMIT 3"),
+    ];
+    for (index, statement) in statements {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains(index), "{statement}\n{plan}");
+    }
+}

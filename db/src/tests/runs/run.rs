@@ -31,7 +31,7 @@ async fn reserved_run_is_on_the_card_before_its_process() {
     let seq = store.db.latest();
     let reserved = store.db.reserve_run(new_run(&task, Some(4001))).await.unwrap();
     assert_eq!((reserved.run.attempt, reserved.run.port, reserved.run.sha.as_deref()), (1, Some(4001), Some("base")));
-    assert_eq!(reserved.run_dir, PathBuf::from("runs/RUN-001"));
+    assert!(reserved.run_dir.to_string_lossy().starts_with("runs/RUN-001-"), "{:?}", reserved.run_dir);
     assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir);
     assert_eq!(store.kinds_since(seq).await, ["task_moved", "agent_registered", "run_started"]);
     let card = store.card(&task).await;
@@ -200,7 +200,8 @@ async fn failures_back_off_and_then_need_attention() {
 async fn environment_failures_use_no_attempt() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
+    let stored = || sqlx::query_scalar::<_, i64>("SELECT failures FROM tasks WHERE id = $1").bind(task.as_str());
+    let failures = async || stored().fetch_one(&store.db.readers).await.unwrap();
     for class in [EndClass::Parked, EndClass::Stopped, EndClass::AwaitingAnswer, EndClass::Finished] {
         let agent = store.agent(&task, AgentKind::Coder).await;
         store.end(&agent.run, class, Some(FailureClass::RateLimited)).await;
@@ -260,14 +261,15 @@ async fn checkout_is_recorded_before_and_after_creation() {
 }
 
 #[tokio::test]
-async fn foreign_run_folder_is_not_reused() {
-    let store = Store::board().await;
-    let task = store.task("One").await;
-    let run_dirs = store.folder.path().join("runs");
-    for left in ["RUN-001", "RUN-001-2"] {
-        std::fs::create_dir_all(run_dirs.join(left)).unwrap();
+async fn runs_of_the_same_id_in_two_databases_have_different_folders() {
+    let mut folders = std::collections::BTreeSet::new();
+    for _ in 0..8 {
+        let store = Store::board().await;
+        let task = store.task("One").await;
+        let reserved = store.db.reserve_run(new_run(&task, None)).await.unwrap();
+        assert_eq!(reserved.run.id.as_str(), "RUN-001");
+        assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir);
+        folders.insert(reserved.run_dir);
     }
-    let reserved = store.db.reserve_run(NewRun { runs_root: run_dirs.clone(), ..new_run(&task, None) }).await.unwrap();
-    assert_eq!((reserved.run.id.as_str(), &reserved.run_dir), ("RUN-001", &run_dirs.join("RUN-001-3")));
-    assert_eq!(store.db.run_dir(&reserved.run.id).await.unwrap(), reserved.run_dir, "it is found again");
+    assert_eq!(folders.len(), 8, "{folders:?}");
 }
