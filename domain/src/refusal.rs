@@ -249,7 +249,9 @@ impl Refusal {
             Self::StaleRun { .. } => "The task was stopped, moved or given to a newer run. End your turn.".to_owned(),
             Self::WrongTask { own, .. } => format!("Use {own}, the id in your <issue>."),
             Self::WrongIdentity { own, .. } if own == HUMAN => {
-                format!("Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}.")
+                format!(
+                    "Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}."
+                )
             }
             Self::WrongIdentity { own, .. } => format!("Write as {own}: your token determines your identity."),
             Self::NotClean { .. } => "Commit the files of the task, remove or ignore the others, then move the task again.".to_owned(),

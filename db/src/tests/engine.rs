@@ -1,7 +1,7 @@
 //! Tests of the writer, the event log and stored answers.
 
 mod call;
-mod event_log;
+pub(crate) mod event_log;
 mod fold;
 mod index;
 mod writer;

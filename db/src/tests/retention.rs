@@ -8,10 +8,10 @@ use domain::runs::failure::EndClass;
 use domain::team::message::NewMessage;
 use domain::wire::ProjectPatch;
 
-use crate::tests::feed::story;
+use crate::tests::engine::event_log::story;
+use crate::tests::external_agents::message;
 use crate::tests::open::open_again;
 use crate::tests::store::Store;
-use crate::tests::team::message;
 use crate::{Caller, Pruned, RetentionLimits};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -97,7 +97,7 @@ async fn read_broadcasts_need_no_record_once_the_cursor_is_past_them() {
     let store = Store::board().await;
     let lead = store.member("ann", &[]).await;
     let readers = [store.guest("ole").await, store.guest("zoe").await];
-    store.say(&lead, "all", "Hello").await.unwrap();
+    store.send(&lead, "all", "Hello").await.unwrap();
     for reader in &readers {
         let given = store.inbox(reader).await.messages[0].message.id;
         store.db.check_inbox(reader, &store.project, Some(given)).await.unwrap();
@@ -109,7 +109,7 @@ async fn read_broadcasts_need_no_record_once_the_cursor_is_past_them() {
     store.backdate("UPDATE agents SET broadcast_cursor = 0 WHERE name = $2 AND $1 IS NOT NULL", WEEK, "zoe").await;
     assert_eq!(store.prune(BY_AGE).await, Pruned { deliveries: 1, ..Pruned::default() });
     for reader in &readers {
-        assert!(store.hears(reader).await.is_empty(), "it is not delivered again");
+        assert!(store.inbox_texts(reader).await.is_empty(), "it is not delivered again");
     }
 }
 
@@ -120,15 +120,15 @@ async fn only_messages_between_managed_agents_go_once_their_reader_departed() {
     let (reader, writer) = (store.agent(&one, AgentKind::Coder).await, store.agent(&two, AgentKind::Coder).await);
     let guest = store.guest("ole").await;
     let name = "coder-TASK-001";
-    store.say(&Caller::Human, name, "from a person").await.unwrap();
-    store.say(&guest, name, "from an external agent").await.unwrap();
-    store.say(&writer.caller, name, "from a managed agent").await.unwrap();
-    let answered = store.say(&writer.caller, name, "answered").await.unwrap().id;
+    store.send(&Caller::Human, name, "from a person").await.unwrap();
+    store.send(&guest, name, "from an external agent").await.unwrap();
+    store.send(&writer.caller, name, "from a managed agent").await.unwrap();
+    let answered = store.send(&writer.caller, name, "answered").await.unwrap().id;
     store.inbox(&reader.caller).await;
     let answer = NewMessage { reply_to: Some(answered), ..message("coder-TASK-002", "answer") };
     store.db.send(&reader.caller, &store.project, answer).await.unwrap();
     store.inbox(&writer.caller).await;
-    store.say(&writer.caller, name, "unread").await.unwrap();
+    store.send(&writer.caller, name, "unread").await.unwrap();
     store.backdate("UPDATE messages SET read_at = $1 WHERE to_agent = $2 AND content <> 'unread'", WEEK, name).await;
     assert_eq!(store.prune(BY_AGE).await.messages, 0, "their reader is present");
     store.backdate("UPDATE agents SET left_at = $1 WHERE name = $2", WEEK, name).await;
@@ -162,10 +162,10 @@ async fn nothing_that_a_person_wrote_is_removed() {
     let store = story().await;
     let task = store.task("Talk").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    store.say(&Caller::Human, "all", "To all").await.unwrap();
-    store.say(&Caller::Human, "coder-TASK-001", "To one").await.unwrap_err();
+    store.send(&Caller::Human, "all", "To all").await.unwrap();
+    store.send(&Caller::Human, "coder-TASK-001", "To one").await.unwrap_err();
     let name = format!("coder-{task}");
-    store.say(&Caller::Human, &name, "To one").await.unwrap();
+    store.send(&Caller::Human, &name, "To one").await.unwrap();
     store.db.message_run(&Caller::Human, &coder.run, "Use spaces").await.unwrap();
     store.db.add_comment(&Caller::Human, &task, "Mind the gap", None).await.unwrap();
     store.inbox(&coder.caller).await;

@@ -223,7 +223,14 @@ async fn handshakes_contracts_and_goals_enforce_their_rules() {
     refused(&mara, "create_goal", json!({"title": ""}), "invalid", "").await;
     done(&mara, "create_goal", json!({"title": "People find things"})).await;
     done(&lena, "create_task", json!({"title": "Search", "goal_id": "GOAL-001"})).await;
-    refused(&lena, "verify_goal", json!({"goal_id": "GOAL-001"}), "goal-open", "First have agents that neither built nor approved these tasks verify").await;
+    refused(
+        &lena,
+        "verify_goal",
+        json!({"goal_id": "GOAL-001"}),
+        "goal-open",
+        "First have agents that neither built nor approved these tasks verify",
+    )
+    .await;
     refused(&mara, "verify_goal", json!({"goal_id": "GOAL-001"}), "lead-only", "Ask a lead").await;
     refused(&mara, "link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": "GOAL-001"}), "lead-only", "Ask a lead").await;
     refused(&lena, "link_task_to_goal", json!({"task_id": "TASK-002", "goal_id": "GOAL-009"}), "not-found", "Look up the goal").await;

@@ -37,7 +37,10 @@ fn started_work_comes_before_new_work() {
     );
     let board = board.slots(2, 1);
     assert_eq!(board.actions(), ["start reviewer TASK-005 in in_review", "start coder TASK-004 in in_progress"]);
-    assert_eq!(board.wait_reasons(), ["TASK-003: no free slot: 2 agents running", "TASK-002: no free slot: 2 agents running", "TASK-001: no free slot: 2 agents running"]);
+    assert_eq!(
+        board.wait_reasons(),
+        ["TASK-003: no free slot: 2 agents running", "TASK-002: no free slot: 2 agents running", "TASK-001: no free slot: 2 agents running"]
+    );
 }
 
 #[test]
