@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::id::{InvalidId, TaskId};
 use domain::refusal::{Category, Refusal};
+use domain::team::agent::NameError;
 use domain::wire::Problem;
 use repo::RepoError;
 
@@ -56,6 +57,12 @@ impl From<Refusal> for Error {
     }
 }
 
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Refusal::from(error).into()
+    }
+}
+
 impl From<RepoError> for Error {
     fn from(error: RepoError) -> Self {
         Refusal::Repository { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
@@ -71,6 +78,7 @@ impl Error {
             Self::Store(
                 db::Error::Locked { .. }
                 | db::Error::NewerSchema { .. }
+                | db::Error::OldDatabase { .. }
                 | db::Error::NotOurDatabase { .. }
                 | db::Error::OldSqlite { .. }
                 | db::Error::File { .. }

@@ -162,7 +162,8 @@ impl LogStream<'_> {
         send(socket, &Frame::Hello { epoch: self.db.epoch().to_owned(), seq }).await?;
         let same_epoch = request.epoch.as_deref().is_none_or(|epoch| epoch == self.db.epoch());
         let after = request.after.unwrap_or(seq);
-        self.last = if same_epoch && after <= seq && seq - after <= MAX_REPLAY {
+        let all_kept = self.db.has_events_after(after).await?;
+        self.last = if same_epoch && all_kept && after <= seq && seq - after <= MAX_REPLAY {
             after
         } else {
             send(socket, &Frame::Resync {}).await?;

@@ -124,6 +124,8 @@ CREATE TABLE agent_runs (
   session_id        TEXT,
   worktree_path     TEXT,
   run_dir           TEXT,
+  -- When the folder was removed because of its age or size.
+  dir_removed_at    TEXT,
   sha               TEXT,
   port              INTEGER,
   started_at        TEXT NOT NULL,
@@ -144,6 +146,8 @@ CREATE TABLE agent_runs (
   turns             INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX runs_by_task ON agent_runs (task_id);
+-- Runs whose folder may still be on the disk.
+CREATE INDEX runs_with_folder ON agent_runs (task_id, started_at) WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL;
 -- Two agents never work on one task, and two live runs never share a port.
 CREATE UNIQUE INDEX one_live_run ON agent_runs (task_id) WHERE completed_at IS NULL;
 CREATE UNIQUE INDEX one_live_port ON agent_runs (port) WHERE completed_at IS NULL AND port IS NOT NULL;
@@ -263,6 +267,9 @@ CREATE INDEX messages_by_task ON messages (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX messages_copies ON messages (copy_of) WHERE copy_of IS NOT NULL;
 -- A broadcast is always in here: the next table says who has read it.
 CREATE INDEX messages_unread ON messages (project_id, to_agent, id) WHERE read_at IS NULL;
+CREATE INDEX messages_replies ON messages (reply_to) WHERE reply_to IS NOT NULL;
+-- What retention may remove. A person's messages are never in here.
+CREATE INDEX messages_removable ON messages (read_at) WHERE read_at IS NOT NULL AND from_agent <> 'human';
 
 -- Deliveries of broadcasts.
 CREATE TABLE broadcast_reads (
@@ -275,6 +282,7 @@ CREATE TABLE broadcast_reads (
   PRIMARY KEY (message_id, agent_name)
 ) STRICT;
 CREATE INDEX broadcast_reads_unread ON broadcast_reads (agent_name, message_id) WHERE read_at IS NULL;
+CREATE INDEX broadcast_reads_read ON broadcast_reads (read_at) WHERE read_at IS NOT NULL;
 
 -- Who built, approved and verified a task. Rows are never removed: a builder or approver stays barred from verifying the task.
 CREATE TABLE contributions (
@@ -403,4 +411,13 @@ CREATE TABLE events (
   actor      TEXT NOT NULL,
   kind       TEXT NOT NULL,
   payload    TEXT NOT NULL CHECK (json_valid(payload))
+) STRICT;
+
+-- The latest card of each task, and the latest state of each project, in the events that retention removed: where a replay starts.
+CREATE TABLE checkpoints (
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  -- Empty for the project itself.
+  task_id    TEXT NOT NULL,
+  snapshot   TEXT NOT NULL CHECK (json_valid(snapshot)),
+  PRIMARY KEY (project_id, task_id)
 ) STRICT;

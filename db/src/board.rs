@@ -1,4 +1,4 @@
-//! Use-cases of the board: projects, tasks, plans, comments, questions and goals.
+//! Use cases of the board: projects, tasks, plans, comments, questions and goals.
 
 pub(crate) mod attention;
 pub(crate) mod card;

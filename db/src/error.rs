@@ -19,6 +19,11 @@ pub enum Error {
     )]
     NewerSchema { path: PathBuf, found: i64, known: i64 },
     #[error(
+        "the database {path} was made by a vibe-relay from before the first release, which this one cannot read, and was not touched: move the \
+         file away to start with an empty board, or name another \"db_path\" in the configuration"
+    )]
+    OldDatabase { path: PathBuf },
+    #[error(
         "{path} belongs to another program and was not touched: name a file of vibe-relay's own, as \"db_path\" in vibe-relay.config.json \
          or, for vibe-relay mcp, in VIBE_RELAY_DB; that goes before DEAD_DROP_DB_PATH"
     )]
@@ -48,6 +53,12 @@ impl From<sqlx::Error> for Error {
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {
         Self::Unreadable(error.to_string())
+    }
+}
+
+impl From<domain::team::agent::NameError> for Error {
+    fn from(error: domain::team::agent::NameError) -> Self {
+        Refusal::from(error).into()
     }
 }
 

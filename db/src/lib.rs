@@ -10,6 +10,8 @@ mod caller;
 mod consequences;
 mod engine;
 mod error;
+mod replay;
+mod retention;
 mod runs;
 mod team;
 
@@ -18,7 +20,9 @@ pub use board::task::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
 pub use engine::open::Db;
 pub use error::{Error, Result};
+pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
+pub use runs::folder::RunFolder;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;

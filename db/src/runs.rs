@@ -1,6 +1,7 @@
 //! Use-cases of agents at work: runs, branches, merges, and what suspends agent starts.
 
 pub(crate) mod branch;
+pub(crate) mod folder;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod reference;

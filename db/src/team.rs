@@ -1,4 +1,4 @@
-//! Use-cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts and helpers.
+//! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts and minions.
 
 pub(crate) mod agent;
 pub(crate) mod contract;

@@ -1,6 +1,6 @@
-//! Who did something, as the log remembers it.
+//! The actor of an event, as the log records it.
 //!
-//! Whether they were allowed to is decided by the transition table and the store.
+//! Must not know permissions: the transition table and the store check them.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::string_schema;
 
-/// The person, the runner, or an agent by its name (`coder-TASK-012`).
+/// The human, the runner, or an agent by its name (`coder-TASK-012`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Actor {

@@ -1,4 +1,4 @@
-//! The board's nouns: projects, tasks and their cards, plans, comments, questions, goals, and which move is legal.
+//! The board's nouns: projects, tasks and their cards, comments, questions, goals, and the legal moves.
 
 pub mod attention;
 pub mod card;

@@ -45,6 +45,8 @@ pub struct Config {
     /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
     pub durability: Durability,
+    /// Days after which events, and the rows that only agents needed, are removed.
+    pub keep_events_days: u32,
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
@@ -101,6 +103,7 @@ impl Default for Config {
             max_orchestrator_rounds: 3,
             port_range: (4000, 4099),
             durability: Durability::Full,
+            keep_events_days: 90,
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
         }
@@ -168,6 +171,7 @@ impl Config {
             ("max_attempts", self.max_attempts, 1, 20),
             ("max_review_rounds", self.max_review_rounds, 1, 50),
             ("max_orchestrator_rounds", self.max_orchestrator_rounds, 0, 50),
+            ("keep_events_days", self.keep_events_days, 1, 3650),
         ];
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {

@@ -1,6 +1,6 @@
-//! The only vocabulary of change: what the log holds, the board replays, and everybody else is told.
+//! Events: every change that the log records, the board replays and clients receive.
 //!
-//! An event says what happened; its envelope carries the card and the project as they were afterwards, so that a reader never has to ask.
+//! The envelope of an event carries the card and the project after the change, so readers need no second query.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,10 +23,10 @@ use crate::team::minion::MinionStatus;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
-/// The place of an event in the log: from 1, without gaps, in the order of commits.
+/// The number of an event in the log: from 1, without gaps, in commit order.
 pub type Seq = i64;
 
-/// One event with where, when and by whom it happened.
+/// An event with its time, its actor and the things it is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Envelope {
     pub seq: Seq,
@@ -36,10 +36,10 @@ pub struct Envelope {
     pub run_id: Option<RunId>,
     pub actor: Actor,
     pub event: Event,
-    /// The task's card afterwards. When one request caused several events about a task, the last of them carries it.
+    /// The task's card after the event. If one request causes several events about a task, only the last of them has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
-    /// The project afterwards, when the event is about the project itself.
+    /// The project after the event, if the event is about the project itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Project>,
 }
@@ -47,7 +47,7 @@ pub struct Envelope {
 // Kinds are matched as `tt`, because the OpenAPI derive does not see a literal that a macro passes on as `literal`.
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident $kind:tt { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? })+) => {
-        /// What happened.
+        /// The kinds of change.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
         #[serde(tag = "kind")]
         pub enum Event {
@@ -55,7 +55,7 @@ macro_rules! events {
         }
 
         impl Event {
-            /// Every kind of event, in the order of this file.
+            /// All kinds, in the order of this file.
             pub const KINDS: &'static [&'static str] = &[$($kind,)+];
 
             pub const fn kind(&self) -> &'static str {
@@ -70,44 +70,44 @@ macro_rules! events {
 events! {
     ProjectCreated "project_created" {}
     ProjectEdited "project_edited" {}
-    /// No card is open but those that a person holds.
+    /// The only open cards are those that the human holds.
     ProjectCompleted "project_completed" {}
     ProjectReopened "project_reopened" {}
-    /// The project branch points to another commit: one of ours, or one that a person accepted.
+    /// The project branch points to another commit: one that the runner created or the human accepted.
     ProjectBranchMoved "project_branch_moved" { sha: Sha }
-    /// The project branch was brought to the base branch.
+    /// The project branch was merged into the base branch.
     ProjectLanded "project_landed" { sha: Sha }
     PlanApproved "plan_approved" {}
-    /// The plan went back to the planner, with words.
+    /// The human rejected the plan with a comment; the planner revises it.
     PlanRevised "plan_revised" {}
     TaskCreated "task_created" {}
     TaskEdited "task_edited" { fields: Vec<String> }
     TaskMoved "task_moved" { from: Status, to: Status, reason: Option<String> }
-    /// A reviewer or a person approved the commit.
+    /// A reviewer, a lead or the human approved the commit.
     TaskApproved "task_approved" { sha: Sha }
-    /// A newer commit made the approval worthless.
+    /// A newer commit revoked the approval.
     ApprovalVoided "approval_voided" { sha: Sha }
     TaskMerged "task_merged" { sha: Sha }
     TaskHeld "task_held" { by: HeldBy }
     TaskReleased "task_released" {}
     AttentionRequested "task_needs_you" { attention: Attention }
     AttentionCleared "task_settled" {}
-    /// The runner judged anew why nobody works on the card.
+    /// The runner updated why the card has no agent.
     WaitReasonChanged "wait_reason_changed" { wait_reason: Option<WaitReason> }
     CheckoutCreated "checkout_made" { branch: String }
     CheckoutRemoved "checkout_removed" {
-        /// The reference that keeps what was not merged.
+        /// The rescue ref that keeps unmerged work.
         rescue: Option<String>
     }
     CommentAdded "comment_added" { comment: CommentId, author_role: AuthorRole }
     QuestionAsked "question_asked" { question: QuestionId }
     QuestionAnswered "question_answered" { question: QuestionId }
     RunStarted "run_started" { phase: AgentKind, attempt: u32 }
-    /// The agent's program said which session it works in, or that it had to begin a new one.
+    /// The agent program reported its session, which can be a new one.
     RunSessionSet "run_session" { session_id: String }
     RunUsage "run_usage" { cost_micro_usd: i64 }
     RunStopRequested "run_stop_requested" {}
-    /// It ended a turn without moving its card and was reminded.
+    /// The agent ended a turn without moving its card and was reminded.
     RunReminded "run_nudged" {}
     RunEnded "run_ended" { end: EndClass, failure: Option<FailureClass> }
     RunMessageQueued "message_queued" {}
@@ -115,20 +115,20 @@ events! {
     AgentsParked "agents_parked" { parking: Parking }
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenCreated "token_made" {}
-    /// An agent joined, or said something new about itself.
+    /// An agent registered, or changed its registration.
     AgentRegistered "agent_registered" { agent: String, roles: Vec<Role> }
     AgentStatus "agent_status" { agent: String, status: Option<String> }
     AgentLeft "agent_left" { agent: String }
-    /// A row of its own for each copy.
+    /// Each copy has its own event.
     MessageSent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
-    /// Somebody was given messages.
+    /// Messages were delivered to a participant.
     InboxDelivered "inbox_read" { agent: String, messages: u32 }
     TaskAssigned "task_assigned" { to: Option<String> }
     HatAssigned "hat_assigned" { agent: String, hat: Role }
-    /// Its assignee handed something in.
+    /// The assignee submitted a result.
     SubmissionStored "result_stored" {}
     TaskVerified "task_verified" { by: String }
-    /// It was given a goal, or taken from one.
+    /// The task was linked to a goal, or unlinked.
     TaskLinked "task_linked" { goal: Option<GoalId> }
     GoalCreated "goal_created" { goal: GoalId }
     GoalMoved "goal_moved" { goal: GoalId, from: GoalStatus, to: GoalStatus }

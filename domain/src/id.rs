@@ -1,6 +1,6 @@
-//! The names of things: `PROJ-001`, `TASK-001`, `RUN-001`. Short, said aloud, cheap in tokens.
+//! Ids such as `PROJ-001`, `TASK-001` and `RUN-001`: short, pronounceable and cheap in tokens.
 //!
-//! Only shape is checked here; whether something by that name exists is the store's business.
+//! Must not know what exists: only the form of an id is checked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::string_schema;
 
-/// A text that is not an id of the wanted kind.
+/// A text that is not an id of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {kind} id: expected something like {example}")]
 pub struct InvalidId {
@@ -37,7 +37,7 @@ macro_rules! id {
             /// The prefix before the dash.
             pub const PREFIX: &'static str = $prefix;
 
-            /// The id of the `number`-th of its kind, counted from 1.
+            /// Creates the id with this number. Numbers start at 1.
             pub fn new(number: u64) -> Self {
                 Self(format!("{}-{number:03}", $prefix))
             }
@@ -46,7 +46,7 @@ macro_rules! id {
                 &self.0
             }
 
-            /// The number behind the dash.
+            /// The number after the dash.
             pub fn number(&self) -> u64 {
                 self.0[$prefix.len() + 1..].parse().unwrap_or_default()
             }
@@ -62,12 +62,12 @@ macro_rules! id {
             type Err = InvalidId;
 
             fn from_str(given: &str) -> Result<Self, InvalidId> {
-                let bad = || InvalidId { given: given.chars().take(60).collect(), kind: $kind, example: concat!($prefix, "-001") };
-                let digits = given.strip_prefix($prefix).and_then(|rest| rest.strip_prefix('-')).ok_or_else(bad)?;
+                let invalid = || InvalidId { given: given.chars().take(60).collect(), kind: $kind, example: concat!($prefix, "-001") };
+                let digits = given.strip_prefix($prefix).and_then(|rest| rest.strip_prefix('-')).ok_or_else(invalid)?;
                 let canonical = (3..=12).contains(&digits.len())
                     && digits.bytes().all(|byte| byte.is_ascii_digit())
                     && (digits.len() == 3 || !digits.starts_with('0'));
-                if canonical { Ok(Self(given.to_owned())) } else { Err(bad()) }
+                if canonical { Ok(Self(given.to_owned())) } else { Err(invalid()) }
             }
         }
 
@@ -92,11 +92,11 @@ id!(
     ProjectId, "PROJ", "a project"
 );
 id!(
-    /// A task, which is a card on the board.
+    /// A task.
     TaskId, "TASK", "a task"
 );
 id!(
-    /// A run: one attempt by one agent process.
+    /// A run.
     RunId, "RUN", "a run"
 );
 id!(
@@ -104,11 +104,11 @@ id!(
     CommentId, "NOTE", "a comment"
 );
 id!(
-    /// A goal that several tasks belong to.
+    /// A goal.
     GoalId, "GOAL", "a goal"
 );
 id!(
-    /// A question that an agent put to the person.
+    /// A question from an agent to the human.
     QuestionId, "ASK", "a question"
 );
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_read_back_what_they_print() {
+    fn ids_parse_their_own_text() {
         for number in [1, 12, 999, 1000, 123_456] {
             let id = TaskId::new(number);
             assert_eq!(id.to_string().parse::<TaskId>(), Ok(id.clone()));
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn other_texts_are_rejected() {
         for given in ["", "TASK", "TASK-", "TASK-1", "TASK-0001", "TASK-01a", "task-001", "PROJ-001", "TASK-001 ", "TASK-001\0", "../TASK-001"] {
             assert!(given.parse::<TaskId>().is_err(), "{given:?}");
         }
     }
 
     #[test]
-    fn the_error_names_an_example() {
+    fn error_contains_an_example() {
         assert_eq!("x".parse::<RunId>().unwrap_err().to_string(), "\"x\" is not a run id: expected something like RUN-001");
     }
 }

@@ -1,7 +1,7 @@
 //! The rules and the vocabulary of vibe-relay: pure, without I/O, clock or randomness, so that the browser runs the same code as the server.
 //!
-//! Areas: [`board`] (projects, tasks, goals and the table of legal moves), [`runs`] (agents at work), [`team`] (participants and what they
-//! say). What crosses a wire: [`event`], [`wire`], [`refusal`]. What belongs to no area: [`actor`], [`config`], [`id`], [`text`], [`time`].
+//! Areas: [`board`] (projects, tasks, goals and the table of legal moves), [`runs`] (attempts by managed agents), [`team`] (participants
+//! and their messages). On the wire: [`event`], [`wire`], [`refusal`]. Outside the areas: [`actor`], [`config`], [`id`], [`text`], [`time`].
 #![forbid(unsafe_code)]
 
 pub mod actor;
@@ -14,6 +14,7 @@ pub mod runs;
 mod schema;
 pub mod team;
 pub mod text;
+mod text_schema;
 pub mod time;
 mod vocabulary;
 pub mod wire;

@@ -1,20 +1,20 @@
-//! Why something was not done: a stable code, what was attempted, and the next legal step.
+//! Refusals: a stable code, what was attempted, and the next legal step.
 //!
-//! HTTP status and MCP wording are decided elsewhere, each in one place.
+//! Must not know HTTP statuses or MCP wording, which the adapters choose.
 
 use crate::board::stage::Stage;
 use crate::board::status::Status;
 use crate::board::transition::{Mover, Target, targets};
 use crate::id::{GoalId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
-use crate::team::agent::HUMAN;
+use crate::team::agent::{HUMAN, NameError};
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
-/// How the person makes a token for an agent of their own.
+/// The command with which the human creates a token for an external agent.
 pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
 
-/// A request that was understood and may not be carried out. Nothing was changed.
+/// The reason why a valid request is not allowed. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("{who} may not move {task} from {from} to {to}")]
@@ -23,100 +23,100 @@ pub enum Refusal {
     NotFound { what: &'static str, id: String },
     #[error("{field}: {problem}")]
     Invalid { field: &'static str, problem: String, hint: String },
-    #[error("{run} is no longer the current run of its task, so nothing it writes is taken")]
+    #[error("{run} is no longer the current run of its task; its writes are rejected")]
     StaleRun { run: RunId },
     #[error("a {phase} may not {action}")]
     WrongAgentKind { phase: AgentKind, action: String, hint: String },
-    #[error("{task} is not the task of this run, which is {own}")]
+    #[error("this run works on {own}, not on {task}")]
     WrongTask { task: TaskId, own: TaskId },
-    #[error("this token writes as {own}, not as {claimed}")]
+    #[error("this token belongs to {own}, not to {claimed}")]
     WrongIdentity { own: String, claimed: String },
-    #[error("{task} has {count} files that are not committed: {}", paths.join(", "))]
+    #[error("{task} has {count} uncommitted files: {}", paths.join(", "))]
     NotClean { task: TaskId, count: u32, paths: Vec<String> },
     #[error("{task} has no commit beyond {base}")]
     NoCommits { task: TaskId, base: String },
     #[error("the commits of {task} change nothing")]
     EmptyDiff { task: TaskId },
-    #[error("moving {task} to {to} needs a comment of this review that says what to change")]
+    #[error("moving {task} to {to} needs a comment from this review that says what to change")]
     CommentNeeded { task: TaskId, to: Status },
     #[error("moving {task} to {to} needs a reason")]
     ReasonNeeded { task: TaskId, to: Status },
-    #[error("{task} has no children and no reason says why")]
+    #[error("{task} created no tasks and gave no reason")]
     EmptyPlan { task: TaskId },
-    #[error("the session that wrote {task} may not judge it")]
+    #[error("the session that wrote {task} cannot review it")]
     SelfReview { task: TaskId },
-    #[error("{task} is at {head} now, and {judged} was judged")]
+    #[error("{task} is now at {head}, but the review is of {judged}")]
     HeadMoved { task: TaskId, head: String, judged: String },
-    #[error("{task} has no commit that could be approved")]
+    #[error("{task} has no commit to approve")]
     NothingToApprove { task: TaskId },
-    #[error("{task} waits for {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("{task} depends on unfinished tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
     DependenciesUnfinished { task: TaskId, open: Vec<TaskId> },
-    #[error("the dependencies make a circle: {}", circle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
-    DependencyCycle { circle: Vec<TaskId> },
+    #[error("the dependencies form a cycle: {}", cycle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
+    DependencyCycle { cycle: Vec<TaskId> },
     #[error("{task} has a run that is still ending")]
     RunEnding { task: TaskId, run: RunId },
-    #[error("{0} has no agent at work")]
+    #[error("{0} has no running agent")]
     NoLiveRun(String),
     #[error("{task} is {status}: {problem}")]
     WrongStatus { task: TaskId, status: Status, problem: String, hint: String },
     #[error("{task} has no open question")]
     NoQuestion { task: TaskId },
-    #[error("no plan waits for approval")]
+    #[error("no plan awaits approval")]
     NoPendingPlan,
     #[error("there is nothing to land: {detail}")]
     NothingToLand { detail: String },
-    /// Something about the repository, in the words of the code that looked.
+    /// A problem with the repository, as `repo` describes it.
     #[error("{detail}")]
     Repository { code: &'static str, detail: String, hint: String },
     #[error("the request carries no valid token")]
     Unauthorized,
-    #[error("{action} is for the person only")]
+    #[error("{action} is reserved for the human")]
     HumanOnly { action: String },
-    #[error("this token belongs to a room and to no agent yet")]
+    #[error("this invite token can only be used to register")]
     NotRegistered,
     #[error("{agent} left the project")]
     AgentLeft { agent: String },
-    #[error("nobody here is called {name}")]
+    #[error("no participant is named {name}")]
     UnknownAgent { name: String, nearest: Vec<String> },
     #[error("{name} could be {}", candidates.join(" or "))]
     AmbiguousAgent { name: String, candidates: Vec<String> },
-    #[error("{name} is gone{}", since.map(|since| format!(" since {}", since.clock())).unwrap_or_default())]
+    #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
     AgentUnresponsive { name: String, since: Option<Timestamp> },
-    #[error("the name {name} is taken")]
+    #[error("the name {name} is already in use")]
     NameTaken { name: String },
     #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
     UnreadMessages { count: u32 },
-    #[error("{action} is for a lead, and {agent} is none")]
+    #[error("{action} requires a lead, and {agent} is not one")]
     LeadOnly { agent: String, action: String },
-    #[error("{agent} joined with a room token, and {action} asks for an agent that the person vouches for")]
+    #[error("{agent} joined with an invite token, but {action} requires a trusted agent")]
     Untrusted { agent: String, action: String },
-    #[error("{task} is assigned to {}, and {action} is for its assignee", assignee.as_deref().unwrap_or("nobody"))]
+    #[error("{action} requires the assignee, and {task} is assigned to {}", assignee.as_deref().unwrap_or("no agent"))]
     NotAssignee { task: TaskId, assignee: Option<String>, action: String },
-    #[error("{task} is {from}: {agent} may not make it {to}")]
+    #[error("{agent} may not change {task} from {from} to {to}")]
     IllegalStage { task: TaskId, from: Stage, to: Stage, agent: String, next: Vec<Stage> },
-    #[error("{agent} may not wear the hat {hat}: it wore {worn} for {task}")]
+    #[error("{agent} cannot take the hat {hat}, because it had the hat {worn} on {task}")]
     HatConflict { agent: String, hat: Role, worn: Role, task: TaskId },
-    #[error("{agent} {part} {task}, so somebody else must {action} it")]
+    #[error("{agent} {part} {task}, so another participant must {action} it")]
     NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str },
-    #[error("{agent} acknowledged handshake #{handshake} already")]
+    #[error("{agent} already acknowledged handshake #{handshake}")]
     AlreadyAcknowledged { handshake: i64, agent: String },
-    #[error("handshake #{handshake} does not ask {agent}")]
+    #[error("{agent} is not a target of handshake #{handshake}")]
     NotATarget { handshake: i64, agent: String },
-    #[error("{goal} has tasks that are not verified: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("{goal} has unverified tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
     GoalUnfinished { goal: GoalId, open: Vec<TaskId> },
-    #[error("{agent} may start no minion: {problem}")]
+    #[error("{agent} cannot start a helper: {problem}")]
     MinionLimit { agent: String, problem: String },
 }
 
-/// The kind of a refusal, which each protocol maps to a code of its own.
+/// The category of a refusal, which each protocol maps to its own status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     NotFound,
     /// The caller is unknown.
     Unauthorized,
-    /// The caller may not do it; another one might.
+    /// This caller is not allowed to do it.
     Forbidden,
-    /// The request conflicts with something that exists.
+    /// The request conflicts with the current state of something.
     Conflict,
     /// A value is invalid, or the state of the board does not allow it.
     Unprocessable,
@@ -131,7 +131,7 @@ impl Refusal {
         Self::NotFound { what, id: id.to_string() }
     }
 
-    /// A word for programs. It never changes once released.
+    /// The code for programs. It never changes after a release.
     pub fn code(&self) -> &'static str {
         match self {
             Self::IllegalMove { .. } => "illegal-move",
@@ -180,7 +180,7 @@ impl Refusal {
         }
     }
 
-    /// The kind of this refusal.
+    /// The category of this refusal.
     pub fn category(&self) -> Category {
         match self {
             Self::NotFound { .. } => Category::NotFound,
@@ -230,7 +230,7 @@ impl Refusal {
         }
     }
 
-    /// Where the task could go instead, when a move was refused for not being in the table.
+    /// The legal targets of the task, if the move is not in the table.
     pub fn allowed(&self) -> Vec<Target> {
         match self {
             Self::IllegalMove { phase, from, .. } => targets(*phase, *from),
@@ -242,63 +242,77 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::IllegalMove { phase, from, who, .. } => legal_moves(*phase, *from, *who),
-            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids are written like {}.", example_id(what)),
+            Self::NotFound { what, .. } => format!("Look up the {what} on the board; ids have the form {}.", example_id(what)),
             Self::Invalid { hint, .. } | Self::WrongAgentKind { hint, .. } | Self::WrongStatus { hint, .. } | Self::Repository { hint, .. } => {
                 hint.clone()
             }
-            Self::StaleRun { .. } => "Stop here: the task was stopped, moved or given to a newer run. End your turn.".to_owned(),
-            Self::WrongTask { own, .. } => format!("Use {own}, or leave the argument as your <issue> names it."),
-            Self::WrongIdentity { own, .. } if own == HUMAN => format!(
-                "Leave the name out to act as the person, whose token this is. As an agent, ask the person for a token of your own: {TOKEN_COMMAND}."
-            ),
-            Self::WrongIdentity { own, .. } => format!("Write as {own}: who you are is decided by your token."),
-            Self::NotClean { .. } => "Commit what belongs to the task, remove or ignore the rest, then move the task again.".to_owned(),
+            Self::StaleRun { .. } => "The task was stopped, moved or given to a newer run. End your turn.".to_owned(),
+            Self::WrongTask { own, .. } => format!("Use {own}, the id in your <issue>."),
+            Self::WrongIdentity { own, .. } if own == HUMAN => {
+                format!(
+                    "Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}."
+                )
+            }
+            Self::WrongIdentity { own, .. } => format!("Write as {own}: your token determines your identity."),
+            Self::NotClean { .. } => "Commit the files of the task, remove or ignore the others, then move the task again.".to_owned(),
             Self::NoCommits { .. } => "Commit your work in the worktree, then move the task again.".to_owned(),
-            Self::EmptyDiff { .. } => "If nothing had to change, say why with add_comment, then move the task again.".to_owned(),
-            Self::CommentNeeded { .. } => "Call add_comment with file, line and what is wrong, then move the task again.".to_owned(),
-            Self::ReasonNeeded { .. } => "Give the reason along with the move.".to_owned(),
-            Self::EmptyPlan { task } => format!("Call create_subtasks for {task}, or complete_task with a reason why there is nothing to do."),
-            Self::SelfReview { .. } => "Another agent or the person must judge it.".to_owned(),
-            Self::HeadMoved { .. } => "The newest commit gets a review of its own: end your turn.".to_owned(),
+            Self::EmptyDiff { .. } => "If no change is needed, say why with add_comment, then move the task again.".to_owned(),
+            Self::CommentNeeded { .. } => "Call add_comment with the file, the line and the problem, then move the task again.".to_owned(),
+            Self::ReasonNeeded { .. } => "Pass a reason with the move.".to_owned(),
+            Self::EmptyPlan { task } => format!("Call create_subtasks for {task}, or complete_task with the reason why no tasks are needed."),
+            Self::SelfReview { .. } => "Leave the review to another agent or the human.".to_owned(),
+            Self::HeadMoved { .. } => "The new commit gets its own review. End your turn.".to_owned(),
             Self::NothingToApprove { .. } => "Send it back to work, or close it without a merge.".to_owned(),
-            Self::DependenciesUnfinished { .. } => "Wait for them, or remove the dependency.".to_owned(),
+            Self::DependenciesUnfinished { .. } => "Wait until they are done, or remove the dependency.".to_owned(),
             Self::DependencyCycle { .. } => "Remove one of these dependencies.".to_owned(),
-            Self::RunEnding { run, .. } => format!("Wait until {run} has ended; that takes seconds."),
+            Self::RunEnding { run, .. } => format!("Wait a few seconds until {run} has ended."),
             Self::NoLiveRun(_) => "Add a comment instead: the next run reads the whole thread.".to_owned(),
             Self::NoQuestion { .. } => "Add a comment instead.".to_owned(),
-            Self::NoPendingPlan => "A plan waits only while its tasks are held by it; start single tasks with Start.".to_owned(),
-            Self::NothingToLand { .. } => "Wait until a task was merged into the project branch.".to_owned(),
+            Self::NoPendingPlan => "A plan awaits approval only while it holds its tasks. Press Start to start a single task.".to_owned(),
+            Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
             Self::Unauthorized => {
-                "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database."
+                "Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database."
                     .to_owned()
             }
-            Self::HumanOnly { .. } => "Leave it to the person; tell them with add_comment.".to_owned(),
-            Self::NotRegistered => "Call register with a name of your own; what you do afterwards is done under it.".to_owned(),
-            Self::AgentLeft { agent } => format!("Call register to come back as {agent}; what was written to you is kept."),
+            Self::HumanOnly { .. } => "Ask the human with add_comment.".to_owned(),
+            Self::NotRegistered => "Call register and choose a name; you act under that name from then on.".to_owned(),
+            Self::AgentLeft { agent } => format!("Call register to return as {agent}; messages to you are kept."),
             Self::UnknownAgent { nearest, .. } if nearest.is_empty() => "Call who to see the names.".to_owned(),
             Self::UnknownAgent { nearest, .. } => format!("Did you mean {}? Call who to see all names.", nearest.join(" or ")),
             Self::AmbiguousAgent { candidates, .. } => {
-                format!("Write the whole name, like {}.", candidates.first().map_or("team/name", String::as_str))
+                format!("Use the full name, such as {}.", candidates.first().map_or("team/name", String::as_str))
             }
-            Self::AgentUnresponsive { .. } => "Call who to see who is there; what must not be lost belongs into a comment on the task.".to_owned(),
-            Self::NameTaken { .. } => "Choose another name, or show the token that the name's agent was given. If that agent is you and the \
-                                       answer was lost, register again after a minute."
+            Self::AgentUnresponsive { .. } => "Call who to see who is active. Put anything that must last into a comment on the task.".to_owned(),
+            Self::NameTaken { .. } => "Choose another name, or register with the token of that agent. If you are that agent and its token was \
+                                       lost, register again after a minute."
                 .to_owned(),
-            Self::UnreadMessages { .. } => "Call check_inbox, read, then send again.".to_owned(),
-            Self::LeadOnly { .. } => "Ask a lead with send; who shows who leads.".to_owned(),
-            Self::Untrusted { .. } => format!("Ask the person for a token of your own: {TOKEN_COMMAND}. Until then, leave it to others."),
-            Self::NotAssignee { .. } => "Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.".to_owned(),
-            Self::IllegalStage { from, next, .. } if next.is_empty() => format!("Nothing about it is yours to change now. {}", who_acts_next(*from)),
+            Self::UnreadMessages { .. } => "Call check_inbox, read the messages, then send again.".to_owned(),
+            Self::LeadOnly { .. } => "Ask a lead with send; call who to see the leads.".to_owned(),
+            Self::Untrusted { .. } => format!("Ask the human for a token of your own: {TOKEN_COMMAND}."),
+            Self::NotAssignee { .. } => "Leave it to the assignee. A lead can assign the task to you with update_task and assigned_to.".to_owned(),
+            Self::IllegalStage { from, next, .. } if next.is_empty() => format!("You cannot change this task now. {}", who_acts_next(*from)),
             Self::IllegalStage { next, .. } => {
-                format!("You may make it {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
+                format!("You can change it to {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
             }
-            Self::HatConflict { .. } => "Give the hat to another agent; hat_history shows who wore what.".to_owned(),
+            Self::HatConflict { .. } => "Give the hat to another agent; call hat_history to see all hats.".to_owned(),
             Self::NotIndependent { agent, .. } if agent == HUMAN => "Leave it to an agent that neither built nor approved it.".to_owned(),
-            Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the person.".to_owned(),
-            Self::AlreadyAcknowledged { .. } => "Nothing more is asked of you; handshake_status shows who is still waited for.".to_owned(),
-            Self::NotATarget { .. } => "Leave it to those who were asked; handshake_status names them.".to_owned(),
-            Self::GoalUnfinished { .. } => "Have these verified with verify_task first, by agents that neither built nor approved them.".to_owned(),
-            Self::MinionLimit { .. } => "Do it yourself, or wait until a minion has ended and log it with log_minion.".to_owned(),
+            Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the human.".to_owned(),
+            Self::AlreadyAcknowledged { .. } => "No further answer is needed; handshake_status shows who has not answered.".to_owned(),
+            Self::NotATarget { .. } => "Leave it to the targets; handshake_status lists them.".to_owned(),
+            Self::GoalUnfinished { .. } => "First have agents that neither built nor approved these tasks verify them with verify_task.".to_owned(),
+            Self::MinionLimit { .. } => "Do the work yourself, or wait until a helper has ended and log it with log_minion.".to_owned(),
+        }
+    }
+}
+
+impl From<NameError> for Refusal {
+    fn from(error: NameError) -> Self {
+        match error {
+            NameError::Invalid { .. } => {
+                Self::invalid("agent_name", error.to_string(), "Choose a name such as mara, or mara with the team platform.")
+            }
+            NameError::Unknown { name, nearest } => Self::UnknownAgent { name, nearest },
+            NameError::Ambiguous { name, candidates } => Self::AmbiguousAgent { name, candidates },
         }
     }
 }
@@ -313,19 +327,19 @@ fn example_id(what: &str) -> &'static str {
     }
 }
 
-/// Who goes on with a task of this stage, whoever asks.
+/// Says who acts next on a task of this stage. The caller can itself be a lead, so it never says "ask a lead".
 fn who_acts_next(stage: Stage) -> &'static str {
     match stage {
-        Stage::Pending => "A lead or the person gives it to somebody first, with update_task and assigned_to.",
-        Stage::Assigned => "Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.",
-        Stage::Ready => "It starts by itself as soon as there is room.",
-        Stage::Blocked => "It waits for other tasks, which get_task names.",
-        Stage::InProgress => "Whoever works on it hands it in first, with submit_for_review.",
-        Stage::Review => "A lead judges it, with approve_task or reject_task.",
-        Stage::Approved => "It is approved and merged by itself.",
-        Stage::Completed => "Somebody who neither built nor approved it verifies it, with verify_task.",
-        Stage::Failed | Stage::Stale => "It is stuck: the person decides what becomes of it, or a lead who gives it to another one.",
-        Stage::Verified | Stage::Closed | Stage::Abandoned | Stage::Obsolete => "It is over: what is still to be done belongs into a new task.",
+        Stage::Pending => "A lead or the human assigns it first, with update_task and assigned_to.",
+        Stage::Assigned => "Its assignee starts and submits it first; a lead can reassign it with update_task and assigned_to.",
+        Stage::Ready => "It starts automatically when a slot is free.",
+        Stage::Blocked => "It depends on other tasks; get_task lists them.",
+        Stage::InProgress => "Its agent submits it first, with submit_for_review.",
+        Stage::Review => "A lead reviews it, with approve_task or reject_task.",
+        Stage::Approved => "It is approved and will be merged automatically.",
+        Stage::Completed => "A participant that neither built nor approved it verifies it, with verify_task.",
+        Stage::Failed | Stage::Stale => "It needs attention: the human decides, or a lead reassigns it.",
+        Stage::Verified | Stage::Closed | Stage::Abandoned | Stage::Obsolete => "It is closed. Create a new task for any remaining work.",
     }
 }
 
@@ -339,9 +353,9 @@ fn legal_moves(phase: AgentKind, from: Status, who: Mover) -> String {
         })
         .collect();
     if moves.is_empty() {
-        format!("From {from} this task is not yours to move as {who}.")
+        format!("A {who} cannot move this task from {from}.")
     } else {
-        format!("From {from} you may move it {}.", moves.join(", or "))
+        format!("From {from} you can move it {}.", moves.join(", or "))
     }
 }
 

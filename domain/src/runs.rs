@@ -1,6 +1,7 @@
-//! The nouns of agents at work: runs, how they end, what keeps them from starting, and what they leave in a repository.
+//! The nouns of managed agents' work: runs and their outcome, parking, and the changes in a repository.
 
 pub mod agent_kind;
+pub mod backoff;
 pub mod diff;
 pub mod evidence;
 pub mod failure;

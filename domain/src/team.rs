@@ -1,4 +1,4 @@
-//! The nouns of participants: agents, roles and hats, messages, handshakes, contracts, and the helpers that agents start.
+//! The nouns of participants: agents, roles and hats, messages, handshakes, contracts and minions.
 
 pub mod agent;
 pub mod contract;

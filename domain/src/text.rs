@@ -1,70 +1,72 @@
-//! Limits of what people and agents may write, checked in one place for every door.
+//! Limits on texts from the human and from agents, checked in one place for all interfaces.
+//!
+//! Must not know what a text is for.
 
 use crate::refusal::Refusal;
 
-/// The longest title, in bytes.
+/// The maximum length of a title, in bytes.
 pub const TITLE_BYTES: usize = 500;
-/// The longest description, comment, message or answer, in bytes.
+/// The maximum length of a description, comment, message or answer, in bytes.
 pub const BODY_BYTES: usize = 64 * 1024;
-/// The most tasks that one call may create.
+/// The maximum number of tasks that one call creates.
 pub const SUBTASKS: usize = 50;
 
-/// A title without surrounding white space.
+/// Returns a title without surrounding white space.
 ///
 /// # Errors
-/// When it is empty, longer than [`TITLE_BYTES`], or holds a control character.
+/// The title is empty, is longer than [`TITLE_BYTES`], or contains a control character.
 pub fn validate_title(field: &'static str, given: &str) -> Result<String, Refusal> {
     let title = given.trim();
     if title.is_empty() {
-        return Err(Refusal::invalid(field, "it is empty", "Say in a few words what is to be done."));
+        return Err(Refusal::invalid(field, "it is empty", "Describe the work in a few words."));
     }
     if title.len() > TITLE_BYTES {
         return Err(Refusal::invalid(
             field,
-            format!("it has {} bytes and at most {TITLE_BYTES} are taken", title.len()),
-            "Shorten it; details belong in the description.",
+            format!("it has {} bytes, more than the {TITLE_BYTES} allowed", title.len()),
+            "Shorten it, and put details into the description.",
         ));
     }
     if title.chars().any(char::is_control) {
-        return Err(Refusal::invalid(field, "it holds a control character", "Write it in one line of ordinary text."));
+        return Err(Refusal::invalid(field, "it contains a control character", "Write one line of ordinary text."));
     }
     Ok(title.to_owned())
 }
 
-/// A body that must say something.
+/// Returns a required body unchanged.
 ///
 /// # Errors
-/// When it is blank, longer than [`BODY_BYTES`], or holds U+0000.
+/// The body is blank, is longer than [`BODY_BYTES`], or contains U+0000.
 pub fn validate_body(field: &'static str, given: &str) -> Result<String, Refusal> {
-    validate_optional_body(field, Some(given))?.ok_or_else(|| Refusal::invalid(field, "it is empty", "Write something, or leave it."))
+    validate_optional_body(field, Some(given))?.ok_or_else(|| Refusal::invalid(field, "it is empty", "Write at least one character."))
 }
 
-/// A body that may be missing; a blank one counts as missing. What is kept is kept to the byte.
+/// Returns an optional body unchanged, or none if it is blank.
 ///
 /// # Errors
-/// When it is longer than [`BODY_BYTES`] or holds U+0000.
+/// The body is longer than [`BODY_BYTES`] or contains U+0000.
 pub fn validate_optional_body(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refusal> {
     let Some(given) = given.filter(|given| !given.trim().is_empty()) else { return Ok(None) };
     if given.len() > BODY_BYTES {
         return Err(Refusal::invalid(
             field,
-            format!("it has {} bytes and at most {BODY_BYTES} are taken", given.len()),
-            "Shorten it, or put the long part into a file of the repository and name the file.",
+            format!("it has {} bytes, more than the {BODY_BYTES} allowed", given.len()),
+            "Shorten it, or put the long part into a file of the repository and mention the file.",
         ));
     }
     if given.contains('\0') {
-        return Err(Refusal::invalid(field, "it holds a NUL character", "Remove the character U+0000."));
+        return Err(Refusal::invalid(field, "it contains a NUL character", "Remove the character U+0000."));
     }
     Ok(Some(given.to_owned()))
 }
 
-/// The first line of `given`, at most `most` characters, with an ellipsis where something was left out.
-pub fn excerpt(given: &str, most: usize) -> String {
+/// Returns the first line of `given`, cut to `limit` characters. An ellipsis marks omitted text.
+pub fn excerpt(given: &str, limit: usize) -> String {
     let line = given.trim().lines().next().unwrap_or_default();
-    if line.chars().count() <= most && line.len() == given.trim().len() {
+    if line.chars().count() <= limit && line.len() == given.trim().len() {
         return line.to_owned();
     }
-    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
+    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
 }
 
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_are_trimmed_and_bounded() {
+    fn titles_are_trimmed_and_limited() {
         assert_eq!(validate_title("title", "  Add a page \n").unwrap(), "Add a page");
         for bad in ["", "   ", "a\0b", "a\nb", &"x".repeat(501), &"x".repeat(1 << 20)] {
             assert!(validate_title("title", bad).is_err());
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_keep_their_bytes() {
+    fn bodies_are_kept_unchanged() {
         assert_eq!(validate_body("content", " a\r\n\tb ").unwrap(), " a\r\n\tb ");
         assert_eq!(validate_optional_body("description", Some(" \n")).unwrap(), None);
         assert!(validate_body("content", "").is_err());
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn excerpts_are_one_line() {
+    fn excerpt_is_one_line() {
         assert_eq!(excerpt("short", 10), "short");
         assert_eq!(excerpt("one\ntwo", 10), "one…");
         assert_eq!(excerpt("abcdefghij", 5), "abcd…");

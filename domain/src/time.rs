@@ -1,6 +1,6 @@
-//! Points in time: UTC, to the millisecond, written as RFC 3339 with a `Z`.
+//! Timestamps: UTC in milliseconds, written as RFC 3339 with a `Z`. The fixed width makes text order equal to time order, also in SQL.
 //!
-//! The fixed width makes the text order the time order, in SQL too. Nothing here reads a clock.
+//! Must not read a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::schema::string_schema;
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(i64);
 
-/// A text that is no RFC 3339 time.
+/// A text that is not an RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a time: expected something like 2026-01-31T09:05:00.000Z")]
 pub struct InvalidTime(String);
@@ -30,10 +30,10 @@ string_schema!(
 );
 
 impl Timestamp {
-    /// The latest and earliest milliseconds that have a four-digit year.
+    /// The milliseconds from 1970 on that have a four-digit year.
     const RANGE: std::ops::RangeInclusive<i64> = 0..=253_370_764_799_999;
 
-    /// The time `milliseconds` after the Unix epoch; times outside the years 1970 to 9998 become the nearest one inside.
+    /// Creates the time `milliseconds` after the Unix epoch, clamped to the years 1970 to 9998.
     pub fn from_milliseconds(milliseconds: i64) -> Self {
         Self(milliseconds.clamp(*Self::RANGE.start(), *Self::RANGE.end()))
     }
@@ -42,28 +42,28 @@ impl Timestamp {
         self.0
     }
 
-    /// This time moved `span` into the future.
+    /// Returns the time `span` later.
     pub fn after(self, span: Duration) -> Self {
         Self::from_milliseconds(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This time moved `span` into the past.
+    /// Returns the time `span` earlier.
     pub fn before(self, span: Duration) -> Self {
         Self::from_milliseconds(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Whether this time has come, seen at `now`. It was reckoned to be at most `longest` away: where it is further, the clock has been
-    /// set back since, and nobody waits for the hours in between.
-    pub fn is_due(self, now: Self, longest: Duration) -> bool {
-        self <= now || self > now.after(longest)
+    /// Whether this deadline has passed at `now`. The deadline was set at most `max_wait` ahead, so a later one means that the clock was set
+    /// back, and it also counts as passed.
+    pub fn is_due(self, now: Self, max_wait: Duration) -> bool {
+        self <= now || self > now.after(max_wait)
     }
 
-    /// How much later this is than `earlier`; zero when it is not later.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or_default())
     }
 
-    /// Hours and minutes, as a person reads them: `14:05`, in UTC.
+    /// Returns hours and minutes in UTC for display: `14:05 UTC`.
     pub fn clock(self) -> String {
         let minutes = self.0 / 60_000;
         format!("{:02}:{:02} UTC", minutes / 60 % 24, minutes % 60)
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_has_a_fixed_width_and_reads_back() {
+    fn text_has_a_fixed_width_and_parses_back() {
         for milliseconds in [0, 1, 999, 1_769_850_300_000, 253_370_764_799_999] {
             let time = Timestamp::from_milliseconds(milliseconds);
             assert_eq!(time.to_string().len(), 24, "{time}");

@@ -1,6 +1,6 @@
-//! The macro behind every closed vocabulary: one spelling for JSON, SQL, URLs and prompts.
+//! The macro for closed vocabularies: enums with one spelling in JSON, SQL, URLs and prompts.
 
-/// Declares an enum whose variants have one written word each, which `as_str`, `FromStr`, `ALL`, serde and OpenAPI share.
+/// Declares an enum with one word for each variant, which `as_str`, `parse`, `ALL`, serde and OpenAPI share.
 ///
 /// The words are matched as `tt`, because the OpenAPI derive does not see a literal that a macro passes on as `literal`.
 macro_rules! vocabulary {
@@ -46,7 +46,7 @@ macro_rules! vocabulary {
 
 pub(crate) use vocabulary;
 
-/// A word outside a closed vocabulary.
+/// A value outside a closed vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a valid {vocabulary}; expected one of {}", known.join(", "))]
 pub struct UnknownValue {

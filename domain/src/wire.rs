@@ -1,4 +1,4 @@
-//! Bodies of the HTTP interface and frames of the WebSocket, where they are not the nouns themselves.
+//! Bodies of the HTTP API and frames of the WebSocket that are not nouns themselves.
 
 mod agent;
 mod board;
@@ -26,7 +26,7 @@ use crate::runs::parking::Parking;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     pub items: Vec<T>,
-    /// What to pass as `after` for the next page, with messages as `before`; none when this was the last.
+    /// The value of `after` (for messages, `before`) for the next page, or none after the last page.
     pub next: Option<i64>,
 }
 
@@ -34,13 +34,13 @@ pub struct List<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
     pub status: u16,
-    /// A stable word for programs.
+    /// A stable code for programs.
     pub code: String,
-    /// What was attempted and why it was not done.
+    /// The attempted action and the reason why it failed.
     pub detail: String,
     /// The next legal step.
     pub hint: String,
-    /// With an illegal move: where the task stands.
+    /// The status of the task, for an illegal move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Status>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,19 +53,19 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
-    #[schema(value_type = crate::schema::Title)]
+    #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     /// The goal, for the planner.
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
-    /// Any folder of the repository's checkout. The configuration's when missing.
+    /// Any folder of the repository's checkout. The default is in the configuration.
     #[serde(default)]
     pub repo_path: Option<String>,
-    /// The checked-out branch when missing.
+    /// The default is the checked-out branch.
     #[serde(default)]
     pub base_branch: Option<String>,
-    /// Whether a planner begins at once. When missing: if there is a description.
+    /// Whether a planner starts at once. The default is yes if there is a description.
     #[serde(default)]
     pub plan: Option<bool>,
     #[serde(default)]
@@ -77,72 +77,72 @@ pub struct NewProject {
 #[serde(deny_unknown_fields)]
 pub struct ProjectPatch {
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::Title>)]
+    #[schema(value_type = Option<crate::text_schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
 }
 
-/// `PATCH /api/tasks/{id}`: what is missing stays as it is.
+/// `PATCH /api/tasks/{id}`: omitted fields stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskPatch {
     #[serde(default)]
     pub status: Option<Status>,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::Title>)]
+    #[schema(value_type = Option<crate::text_schema::Title>)]
     pub title: Option<String>,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
-    /// Why it moves. For cancelling: failed, abandoned, obsolete or duplicate. For sending back: what to change, kept as a comment.
+    /// The reason of the move. To cancel: failed, abandoned, obsolete or duplicate. To send back: the needed change, stored as a comment.
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub reason: Option<String>,
     #[serde(default)]
     pub depends_on: Option<Vec<TaskId>>,
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
-    /// With a move to done: `false` closes the task without merging its branch.
+    /// `false` with a move to done closes the task without a merge.
     #[serde(default)]
     pub merge: Option<bool>,
 }
 
-/// A task with what its panel shows.
+/// A task with the data of its panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {
-    // Flattened for the same reason as the card in a task: one object, its fields at the top.
+    // Flattened, so that the JSON object has all fields at the top.
     #[serde(flatten)]
     pub task: Task,
-    /// The description as safe HTML.
+    /// The description as sanitized HTML.
     pub description_html: Option<String>,
-    /// The question that waits for an answer.
+    /// The unanswered question.
     pub question: Option<Question>,
-    /// What else happened, in words: for example that the merge is queued.
+    /// A further effect of the request, for example that the merge is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A comment with its text rendered.
+/// A comment with its rendered content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CommentView {
     #[serde(flatten)]
     pub comment: Comment,
-    /// The content as safe HTML.
+    /// The content as sanitized HTML.
     pub content_html: String,
 }
 
-/// Words of a person: a comment, a message to a running agent, an answer, or what to change in a plan.
+/// A text from the human: a comment, a message to a running agent, an answer, or feedback on a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextBody {
-    #[schema(value_type = crate::schema::Body)]
+    #[schema(value_type = crate::text_schema::Body)]
     pub content: String,
 }
 
@@ -155,12 +155,12 @@ pub struct Cancel {
     pub reason: String,
 }
 
-/// What `POST /api/projects/{id}/land` did.
+/// The result of `POST /api/projects/{id}/land`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LandingResult {
     pub base_branch: String,
     pub sha: Sha,
-    /// Commits that the base branch did not have before.
+    /// The number of commits added to the base branch.
     pub commits: u32,
     pub detail: String,
 }
@@ -172,35 +172,35 @@ pub struct HealthResponse {
     pub version: String,
 }
 
-/// `GET /api/server`: what the board says about the machine it runs on.
+/// `GET /api/server`: the state of the server and its machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ServerInfo {
     pub version: String,
     pub epoch: String,
-    /// The repository that the configuration names, to begin with.
+    /// The default repository from the configuration.
     pub repo_path: Option<String>,
-    /// Why the configuration file is not in use as it is, as a sentence.
+    /// Why the configuration in use differs from its file, as a sentence.
     pub config_notice: Option<String>,
-    /// Why no agent is started at the moment.
+    /// The suspensions of agent starts.
     pub parked: Vec<Parking>,
-    /// Present when this is the demonstration.
+    /// Present in the demo.
     pub demo: Option<DemoInfo>,
 }
 
-/// The demonstration: git, worktrees, reviews and merges are real; agents are scripted unless real ones were asked for.
+/// The demo: git, worktrees, reviews and merges are real; agents are scripted unless real ones were requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DemoInfo {
     /// The page that the agents change, served from the project branch.
     pub page_url: String,
-    /// Whether agents are played from a scenario: no model is called and nothing is paid.
+    /// Whether agents follow a script, without calls to a model and without cost.
     pub scripted: bool,
 }
 
-/// What the server sends over the WebSocket.
+/// A frame that the server sends over the WebSocket.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Frame {
-    /// First, and before what was missed.
+    /// The first frame, before the missed events.
     Hello {
         epoch: String,
         seq: Seq,
@@ -208,14 +208,14 @@ pub enum Frame {
     Event {
         event: Box<Envelope>,
     },
-    /// The last line of a running agent: not numbered, at most one a second a run.
+    /// The latest line of a running agent: not numbered, at most one per second and run.
     Activity {
         run_id: RunId,
         line: String,
     },
-    /// The answer of `GET /api/server` changed.
+    /// The response of `GET /api/server` has changed.
     Server {},
-    /// The client is too far behind, or its log is from another life: read the board again.
+    /// The client is too far behind or knows another log: it must read the board again.
     Resync {},
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn run_with(folder: &Path, arguments: &[&str], input: &str) -> Output
     command.current_dir(folder).args(arguments);
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
     for name in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{name}_NAME"), "Sam TestRepository");
+        command.env(format!("GIT_{name}_NAME"), "Sam Sample");
         command.env(format!("GIT_{name}_EMAIL"), "sam@example.org");
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -40,7 +40,7 @@ impl TestRepository {
         let mut options = RepositoryInitOptions::new();
         let made = git2::Repository::init_opts(&top, options.initial_head("main")).expect("a repository");
         let mut config = made.config().expect("a configuration");
-        config.set_str("user.name", "Sam TestRepository").expect("a name");
+        config.set_str("user.name", "Sam Sample").expect("a name");
         config.set_str("user.email", "sam@example.org").expect("an address");
         Self { dir, top }
     }
@@ -153,5 +153,5 @@ fn open(checkout: &Path) -> git2::Repository {
 }
 
 fn signature() -> Signature<'static> {
-    Signature::now("Sam TestRepository", "sam@example.org").expect("a signature")
+    Signature::now("Sam Sample", "sam@example.org").expect("a signature")
 }

@@ -1,7 +1,7 @@
 //! The agent program that runs start. Everything else in this product speaks in run events and in the types of this file.
 //!
 //! Each backend is one module below this file, with the functions that are re-exported here. `claude` is the only one. A second
-//! backend mirrors these functions, and this file then chooses between the two; see `docs/decisions/0009-one-tree-per-backend.md`.
+//! backend mirrors these functions, and this file then chooses between the two; see `docs/decisions/0010-one-tree-per-backend.md`.
 //! Everything below is pure except for `check_sign_in`, which asks the installed program.
 
 mod claude;

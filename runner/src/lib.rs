@@ -9,6 +9,7 @@ pub mod backend;
 mod blocking;
 mod disk;
 pub mod env;
+mod janitor;
 pub mod preflight;
 pub mod process;
 pub mod prompt;

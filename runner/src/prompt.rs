@@ -45,7 +45,7 @@ pub struct PromptInput<'a> {
 }
 
 /// The tags that structure a prompt. They are escaped in content.
-const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "claims", "intel", "message", "reminder"];
+const TAGS: &[&str] = &["issue", "comments", "attempts", "inbox", "message", "reminder"];
 
 /// Characters without a width. Between a `<` and a name they would hide a tag from the escaping, but not from a model.
 const INVISIBLE: [char; 5] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{feff}'];

@@ -19,11 +19,11 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::retry;
 use crate::runs::run::{self, RunContext};
 use crate::runs::{branch, checkout};
 use crate::schedule::{Action, Schedule, schedule};
 use crate::watch::adopt;
+use crate::{janitor, retry};
 
 use jobs::{JobKey, Jobs};
 use start_check::StartCheck;
@@ -46,8 +46,10 @@ pub async fn supervise(
     shutdown: CancellationToken,
 ) -> db::Result<()> {
     let context = RunContext { db, config, program, activity };
+    let janitor = tokio::spawn(janitor::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(shutdown).await;
+    janitor.abort();
     supervisor.jobs.shutdown().await;
     outcome
 }

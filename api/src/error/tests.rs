@@ -32,7 +32,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() },
         Refusal::NothingToApprove { task: task.clone() },
         Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(2)] },
-        Refusal::DependencyCycle { circle: vec![task.clone(), task.clone()] },
+        Refusal::DependencyCycle { cycle: vec![task.clone(), task.clone()] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },

@@ -140,6 +140,22 @@ async fn stale_epoch_or_large_gap_forces_resync() {
 }
 
 #[tokio::test]
+async fn removed_events_force_a_resync() {
+    let live = Live::new().await;
+    for _ in 0..5 {
+        live.write("x").await;
+    }
+    let latest = live.server.state.db.latest();
+    live.server.state.db.prune(db::RetentionLimits { keep: Duration::from_secs(3600), max_events: 3 }).await.unwrap();
+    let mut too_old = live.connect(&format!("?after={}", latest - 4)).await;
+    let mut kept = live.connect(&format!("?after={}", latest - 3)).await;
+    frame(&mut too_old).await;
+    frame(&mut kept).await;
+    assert_eq!(frame(&mut too_old).await, Frame::Resync {});
+    assert_eq!(seq(&mut kept).await, latest - 2);
+}
+
+#[tokio::test]
 async fn other_projects_are_filtered_and_activity_is_sent() {
     let live = Live::new().await;
     let other = live.server.project().await;

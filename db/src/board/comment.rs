@@ -18,10 +18,10 @@ use crate::error::Result;
 use crate::team::participant;
 
 impl Db {
-    /// Adds to a task's thread. `claimed` is the role that the caller says it speaks in.
+    /// Adds a comment to a task's thread. `claimed` is the role that the caller states.
     ///
     /// # Errors
-    /// When the content is not acceptable, the role is not the caller's, or an agent speaks on a task of another project.
+    /// When the content is invalid, the role is not the caller's, or the task belongs to another project.
     pub async fn add_comment(&self, caller: &Caller, task: &TaskId, content: &str, claimed: Option<AuthorRole>) -> Result<Comment> {
         let (task, content) = (task.clone(), content.to_owned());
         self.run_once(caller, move |tx, caller| {
@@ -48,10 +48,10 @@ impl Db {
         .await
     }
 
-    /// A task's thread, oldest first.
+    /// Returns a task's thread, oldest first.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn comments(&self, task: &TaskId) -> Result<Vec<Comment>> {
         let mut connection = self.readers.acquire().await?;
         read::card(&mut connection, task).await?;
@@ -105,7 +105,7 @@ fn role(caller: &Caller) -> AuthorRole {
     }
 }
 
-/// Adds a comment as part of a larger use-case.
+/// Adds a comment as part of a larger use case.
 pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
     let comment = Comment {
         id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),

@@ -22,7 +22,7 @@ pub(crate) async fn set(tx: &mut Tx, project: &ProjectId, task: &TaskId, on: &[T
     for target in on {
         in_project(tx, project, target).await?;
         if target == task {
-            return Err(Refusal::DependencyCycle { circle: vec![task.clone(), task.clone()] }.into());
+            return Err(Refusal::DependencyCycle { cycle: vec![task.clone(), task.clone()] }.into());
         }
     }
     sqlx::query("DELETE FROM dependencies WHERE task_id = $1").bind(task.as_str()).execute(&mut tx.connection).await?;
@@ -38,7 +38,7 @@ pub(crate) async fn set(tx: &mut Tx, project: &ProjectId, task: &TaskId, on: &[T
         return Ok(());
     }
     match cycle(&reachable_edges(tx, task).await?) {
-        Some(circle) => Err(Refusal::DependencyCycle { circle }.into()),
+        Some(cycle) => Err(Refusal::DependencyCycle { cycle }.into()),
         None => Ok(()),
     }
 }

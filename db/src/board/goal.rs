@@ -1,4 +1,4 @@
-//! Goals: made and linked by agents and the person, following their tasks by themselves, signed off by a lead.
+//! Goals: tasks that are signed off together. A goal's status follows its tasks, and a lead signs it off.
 
 use std::collections::BTreeSet;
 
@@ -27,10 +27,10 @@ use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant;
 
 impl Db {
-    /// Makes a goal, to which tasks are linked afterwards.
+    /// Creates a goal. Tasks are linked to it afterwards.
     ///
     /// # Errors
-    /// When a text is not acceptable or the caller has not registered.
+    /// When a text is invalid or the caller has not registered.
     pub async fn create_goal(&self, caller: &Caller, project: &ProjectId, new: NewGoal) -> Result<Goal> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
@@ -55,10 +55,10 @@ impl Db {
         .await
     }
 
-    /// Puts a task under a goal, or takes it from the one that it is under.
+    /// Links a task to a goal, or unlinks it.
     ///
     /// # Errors
-    /// When the caller is no lead, the goal is none of the task's project, or the task is of a kind that nobody verifies.
+    /// When the caller is not a lead, the goal belongs to another project, or the task is of a kind that is never verified.
     pub async fn link_task(&self, caller: &Caller, task: &TaskId, goal: Option<&GoalId>) -> Result<Task> {
         let (task, goal) = (task.clone(), goal.cloned());
         self.run_once(caller, move |tx, caller| {
@@ -80,7 +80,7 @@ impl Db {
         .await
     }
 
-    /// The goals of a project, oldest first.
+    /// Lists the goals of a project, oldest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -101,15 +101,15 @@ impl Db {
     }
 
     /// # Errors
-    /// When there is no such goal.
+    /// When the goal does not exist.
     pub async fn goal(&self, id: &GoalId) -> Result<Goal> {
         read(&mut *self.readers.acquire().await?, id).await
     }
 
-    /// Signs a goal off whose every task was verified. The leads and everybody who worked for it are told.
+    /// Signs off a goal once all its tasks are verified. Notifies the leads and the assignees of its tasks.
     ///
     /// # Errors
-    /// When the caller is no lead, the goal is signed off already, has no task, or one that is not verified.
+    /// When the caller is not a lead, or the goal is already signed off, has no task, or has an unverified one.
     pub async fn verify_goal(&self, caller: &Caller, id: &GoalId, notes: Option<&str>) -> Result<Goal> {
         let (id, notes) = (id.clone(), notes.map(str::to_owned));
         self.run_once(caller, move |tx, caller| {
@@ -143,25 +143,25 @@ impl Db {
     }
 }
 
-/// Why a goal cannot be signed off, if so.
+/// Fails if the goal cannot be signed off.
 fn may_be_verified(goal: &Goal, cards: &[Card]) -> Result<(), Refusal> {
     let refuse = |problem: &str, hint: &str| Refusal::invalid("goal_id", format!("{} {problem}", goal.id), hint);
     if goal.status == GoalStatus::Verified {
-        return Err(refuse("is verified already", "Nothing more is to be done for it."));
+        return Err(refuse("is already verified", "Nothing is left to do."));
     }
     if goal.progress.linked == 0 {
-        return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal, and have them verified."));
+        return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal and have them verified."));
     }
     let open: Vec<TaskId> = cards.iter().filter(|card| blocks_sign_off(card)).map(|card| card.id.clone()).collect();
     if open.is_empty() { Ok(()) } else { Err(Refusal::GoalUnfinished { goal: goal.id.clone(), open }) }
 }
 
-/// Whether a linked task keeps its goal from being signed off.
+/// Returns whether a linked task blocks the sign-off of its goal.
 fn blocks_sign_off(card: &Card) -> bool {
     card.contributors.verified_by.is_none() && (card.status == Status::Done || !card.satisfies_dependents())
 }
 
-/// Puts a task under a goal of its project. The caller settles what follows.
+/// Links a task to a goal of its project. The caller updates the goal's status.
 pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option<&GoalId>) -> Result<()> {
     let Card { id: task, project_id: project, phase, .. } = card;
     if let Some(goal) = goal {
@@ -169,10 +169,10 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option
         if found.project_id != *project {
             return Err(Refusal::not_found("goal", goal).into());
         }
-        // A goal that waits for it would never be reached.
+        // A goal with a task that is never verified could never be signed off.
         if rule(*phase, Status::Done, Status::Done, Mover::Verifier).is_none() {
-            let problem = format!("{task} is the task of a {phase}, which nobody verifies");
-            return Err(Refusal::invalid("task_id", problem, "Link the coder tasks that come of it.").into());
+            let problem = format!("{task} is a {phase} task, and only coder tasks are verified");
+            return Err(Refusal::invalid("task_id", problem, "Link the coder tasks that it creates.").into());
         }
     }
     sqlx::query("UPDATE tasks SET goal_id = $2, updated_at = $3 WHERE id = $1")
@@ -216,7 +216,7 @@ fn moved(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
     tx.record_without_card(caller, &goal.project_id, None, event);
 }
 
-/// Tells the leads, the person where nobody from outside leads who could answer, and whoever is assigned to one of `cards`.
+/// Notifies the leads, the assignees of `cards`, and the human if no external lead could answer.
 async fn notify(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[Card], words: &str) -> Result<()> {
     let mut content = format!("[GOAL] {}: {} is {words}", goal.id, goal.title);
     content.truncate(content.floor_char_boundary(text::BODY_BYTES));

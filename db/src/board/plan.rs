@@ -1,4 +1,4 @@
-//! A plan that waits for the person: approved, or sent back to its planner with words.
+//! Approval of plans: the human approves a plan, or sends it back to its planner with feedback.
 
 use domain::board::card::Card;
 use domain::board::project::Project;
@@ -18,7 +18,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
-    /// Starts every task that the plan holds.
+    /// Releases every task that the plan holds.
     ///
     /// # Errors
     /// When no task is held by a plan.
@@ -39,10 +39,10 @@ impl Db {
         .await
     }
 
-    /// Sends the waiting plan back: its tasks are cancelled as obsolete and the planner goes on with the words.
+    /// Sends the pending plan back: cancels its tasks as obsolete and resumes the planner with the feedback.
     ///
     /// # Errors
-    /// When no task is held by a plan, or the words are not acceptable.
+    /// When no task is held by a plan, or the feedback is invalid.
     pub async fn revise_plan(&self, caller: &Caller, id: &ProjectId, words: &str) -> Result<Project> {
         let (caller, id, words) = (caller.clone(), id.clone(), words.to_owned());
         self.write(move |tx| {

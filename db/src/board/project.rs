@@ -1,4 +1,4 @@
-//! Projects: made with their planning task, edited, landed.
+//! Projects: created with their planning task, edited and landed.
 
 use domain::board::project::{PlanApproval, Project, project_branch};
 use domain::board::status::Status;
@@ -20,10 +20,10 @@ use crate::engine::tx::NoEventReason;
 use crate::error::{Error, Result};
 
 impl Db {
-    /// Makes a project on a repository that was looked at, and its planning task where a plan is wanted.
+    /// Creates a project on a repository that was inspected, and its planning task if a plan is wanted.
     ///
     /// # Errors
-    /// When a text is not acceptable or a plan is wanted without a goal.
+    /// When a text is invalid, or a plan is wanted without a goal.
     pub async fn create_project(&self, caller: &Caller, new: NewProject, probe: RepositoryInfo) -> Result<Project> {
         let caller = caller.clone();
         self.write(move |tx| {
@@ -33,7 +33,7 @@ impl Db {
                 let description = text::validate_optional_body("description", new.description.as_deref())?;
                 let plan = new.plan.unwrap_or(description.is_some());
                 if plan && description.is_none() {
-                    return Err(Refusal::invalid("description", "a planner needs a goal", "Say what is to be reached, or make an empty board.").into());
+                    return Err(Refusal::invalid("description", "a planner needs a goal", "Describe the goal, or create an empty board.").into());
                 }
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
@@ -73,7 +73,7 @@ impl Db {
         .await
     }
 
-    /// Every project, the newest first.
+    /// Lists all projects, newest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -82,16 +82,16 @@ impl Db {
     }
 
     /// # Errors
-    /// When there is no such project.
+    /// When the project does not exist.
     pub async fn project(&self, id: &ProjectId) -> Result<Project> {
         let mut connection = self.readers.acquire().await?;
         read(&mut connection, id).await
     }
 
-    /// Changes what a project says. A new goal is read by the agents that start from then on.
+    /// Edits a project. Agents that start later read the new goal.
     ///
     /// # Errors
-    /// When a text is not acceptable.
+    /// When a text is invalid.
     pub async fn edit_project(&self, caller: &Caller, id: &ProjectId, patch: ProjectPatch) -> Result<Project> {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
@@ -124,10 +124,10 @@ impl Db {
         .await
     }
 
-    /// Remembers that the project branch was brought to the base branch.
+    /// Records that the project branch was merged into the base branch.
     ///
     /// # Errors
-    /// When the caller is not the person.
+    /// When the caller is not the human.
     pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str) -> Result<Project> {
         let (caller, id, sha) = (caller.clone(), id.clone(), sha.to_owned());
         self.write(move |tx| {

@@ -1,4 +1,4 @@
-//! Questions to the person: asked by a run, answered once.
+//! Questions to the human: asked by a run and answered once.
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::question::Question;
@@ -22,31 +22,31 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
-    /// Puts a question to the person. The card needs them until they answer; the run should end its turn.
+    /// Asks the human a question. The card needs attention until it is answered, and the run should end its turn.
     ///
     /// # Errors
-    /// When the caller is no agent that may ask, a text is not acceptable, or a question of the task is open already.
+    /// When the caller may not ask, a text is invalid, or the task already has an open question.
     pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
         let question = question.to_owned();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let Caller::Run(run) = caller else {
-                    return Err(Refusal::invalid("question", "only a running agent asks the person", "Add a comment instead.").into());
+                    return Err(Refusal::invalid("question", "only a running agent can ask the human", "Add a comment instead.").into());
                 };
                 if run.phase == AgentKind::Reviewer {
-                    let hint = "Judge what is there: approve it, or send it back with a comment.".to_owned();
-                    return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the person".to_owned(), hint }.into());
+                    let hint = "Approve the work, or send it back with a comment.".to_owned();
+                    return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the human".to_owned(), hint }.into());
                 }
                 let card = read::card(&mut tx.connection, &run.task_id).await?;
                 if card.status != Status::InProgress {
-                    let (problem, hint) = ("its work is handed in".to_owned(), "End your turn; add a comment instead.".to_owned());
+                    let (problem, hint) = ("its work is already submitted".to_owned(), "Add a comment instead and end your turn.".to_owned());
                     return Err(Refusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
                 }
                 if open(&mut tx.connection, &run.task_id).await?.is_some() {
                     return Err(Refusal::invalid(
                         "question",
-                        "a question of this task waits for its answer",
-                        "End your turn: the answer comes with your next prompt.",
+                        "this task already has an open question",
+                        "End your turn; the answer comes with your next prompt.",
                     )
                     .into());
                 }
@@ -79,10 +79,10 @@ impl Db {
         .await
     }
 
-    /// Answers the open question of a task. Question and answer join the thread, and the agent's session goes on with them.
+    /// Answers the open question of a task. Adds question and answer to the thread, and the agent's session resumes with them.
     ///
     /// # Errors
-    /// When the answer is empty or there is no open question.
+    /// When the answer is empty or the task has no open question.
     pub async fn answer(&self, caller: &Caller, task: &TaskId, answer: &str) -> Result<Task> {
         let (caller, task, answer) = (caller.clone(), task.clone(), answer.to_owned());
         self.write(move |tx| {
@@ -107,7 +107,7 @@ impl Db {
         .await
     }
 
-    /// Whether this run put a question to the person, answered by now or not.
+    /// Returns whether this run asked the human a question, answered or not.
     ///
     /// # Errors
     /// When the store fails.
@@ -117,7 +117,7 @@ impl Db {
         Ok(found.is_some())
     }
 
-    /// The question of a task that waits for an answer.
+    /// Returns the open question of a task.
     ///
     /// # Errors
     /// When the store fails.
@@ -127,13 +127,13 @@ impl Db {
     }
 }
 
-/// The answer first: it is what a person and the next agent look for. A question that would not fit beside it is shortened.
+/// Puts the answer first, because readers look for it, and shortens a question that does not fit.
 fn thread_entry(answer: &str, question: &str) -> String {
     let whole = format!("{answer}\n\n(answer to: {question})");
     if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
 }
 
-/// Takes back the open question of a task that moved on without an answer.
+/// Closes the open question of a task that moved on without an answer.
 pub(crate) async fn withdraw(tx: &mut Tx, task: &TaskId) -> Result<()> {
     sqlx::query("UPDATE questions SET answered_at = $2 WHERE task_id = $1 AND answered_at IS NULL")
         .bind(task.as_str())

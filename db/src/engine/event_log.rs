@@ -1,4 +1,4 @@
-//! The log: read by sequence number, and a wake that carries no data.
+//! The event log: read by sequence number, with a notification that carries no data.
 
 use domain::board::card::Card;
 use domain::board::project::Project;
@@ -14,16 +14,16 @@ use crate::error::Result;
 
 /// What an event's payload column holds.
 #[derive(Serialize, Deserialize)]
-struct Payload<E, C, P> {
-    event: E,
+pub(crate) struct Payload<E, C, P> {
+    pub(crate) event: E,
     #[serde(skip_serializing_if = "Option::is_none")]
-    card: Option<C>,
+    pub(crate) card: Option<C>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<P>,
+    pub(crate) project: Option<P>,
 }
 
 impl Db {
-    /// Wakes whoever waits for news. Look at the log after subscribing, not before.
+    /// Notifies of each commit. Read the log after subscribing, not before.
     pub fn subscribe(&self) -> watch::Receiver<Seq> {
         self.committed.clone()
     }
@@ -33,27 +33,36 @@ impl Db {
         *self.committed.borrow()
     }
 
-    /// At most `most` events after `seq`, of one project (with those that belong to no project) or of all.
+    /// At most `limit` events after `seq`, of one project (with those that belong to no project) or of all.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn events_after(&self, seq: Seq, project: Option<&ProjectId>, most: u32) -> Result<Vec<Envelope>> {
-        let rows = sqlx::query(
-            "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events
-             WHERE seq > $1 AND ($2 IS NULL OR project_id IS NULL OR project_id = $2) ORDER BY seq LIMIT $3",
-        )
-        .bind(seq)
-        .bind(project.map(ProjectId::as_str))
-        .bind(most)
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(envelope).collect()
+    pub async fn events_after(&self, seq: Seq, project: Option<&ProjectId>, limit: u32) -> Result<Vec<Envelope>> {
+        let mut connection = self.readers.acquire().await?;
+        page(&mut connection, seq, project, limit).await
     }
 
-    /// How many events follow `seq`.
-    pub fn lag(&self, seq: Seq) -> Seq {
-        self.latest() - seq
+    /// Whether every event after `seq` is still in the log. If not, the reader must load the board again.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_events_after(&self, seq: Seq) -> Result<bool> {
+        let oldest: Option<Seq> = sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&self.readers).await?;
+        Ok(oldest.is_none_or(|oldest| oldest <= seq.saturating_add(1)))
     }
+}
+
+pub(crate) async fn page(connection: &mut SqliteConnection, seq: Seq, project: Option<&ProjectId>, limit: u32) -> Result<Vec<Envelope>> {
+    let rows = sqlx::query(
+        "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events
+         WHERE seq > $1 AND ($2 IS NULL OR project_id IS NULL OR project_id = $2) ORDER BY seq LIMIT $3",
+    )
+    .bind(seq)
+    .bind(project.map(ProjectId::as_str))
+    .bind(i64::from(limit))
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(envelope).collect()
 }
 
 fn envelope(row: &SqliteRow) -> Result<Envelope> {

@@ -1,4 +1,6 @@
-//! Use-cases whose request may arrive twice: carried out once, answered the same each time. What they do is theirs to know.
+//! Requests that may arrive twice are carried out once and answered the same each time. Must not know what a request does.
+
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,9 +11,12 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::engine::writer::UseCase;
 use crate::error::Result;
 
+/// How long an answer is stored for a repetition of its call.
+const ANSWER_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Db {
-    /// Runs a use-case, unless the caller's very request was carried out before: then its stored answer is given again, even to a run that
-    /// may not write any more.
+    /// Runs a use-case, unless the caller's request was carried out before: then its stored answer is returned, even to a run that can no
+    /// longer write.
     ///
     /// # Errors
     /// When the run that calls is not the current one of its task, the stored answer is of another version, or the use-case refuses.
@@ -35,4 +40,16 @@ impl Db {
         })
         .await
     }
+}
+
+/// Removes at most `batch` answers that are past their retention. Returns how many were removed.
+pub(crate) async fn remove_old_answers(tx: &mut Tx, batch: i64) -> Result<u64> {
+    let removed = sqlx::query(
+        "DELETE FROM calls WHERE (caller, call_id) IN (SELECT caller, call_id FROM calls WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
+    )
+    .bind(tx.now.before(ANSWER_RETENTION).to_string())
+    .bind(batch)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(removed.rows_affected())
 }

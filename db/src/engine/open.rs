@@ -1,17 +1,16 @@
-//! Opening the database file: lock, version, schema, durability, the writer and the readers.
+//! Opens the database file: lock, version, schema, durability, the writer and the readers. Must not know any noun of the product.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use domain::config::{Config, Durability};
+use domain::config::Config;
 use domain::event::Seq;
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
+use crate::engine::dialect;
 use crate::engine::lock::Lock;
 use crate::engine::tx::Tx;
 use crate::engine::writer::{UseCase, Writer};
@@ -20,18 +19,15 @@ use crate::team::presence::Presence;
 use crate::team::token::CallerCache;
 use crate::{new_uuid, now};
 
-/// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
-const MIN_SQLITE_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
-
-/// Tables that tell a database of ours from another program's.
+/// Tables that every database of this program has.
 const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
 
-/// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
-const NOT_A_DATABASE: &str = "26";
+/// Where sqlx records which migrations were run.
+const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// The store. Cheap to clone; when the last clone goes, what is under way is committed and the file is given free.
+/// The store. Cheap to clone; when the last clone is dropped, the running write is committed and the file is unlocked.
 #[derive(Debug, Clone)]
 pub struct Db {
     pub(crate) readers: SqlitePool,
@@ -44,10 +40,10 @@ pub struct Db {
 }
 
 impl Db {
-    /// Opens the configured database file, made and brought up to date where needed, for this process alone.
+    /// Opens the configured database file for this process alone, creates it if it is missing, and runs the migrations that it lacks.
     ///
     /// # Errors
-    /// When another process has it, a newer vibe-relay or another program wrote it, or the file cannot be used.
+    /// When another process has locked the file, another program or an unsuitable version of vibe-relay wrote it, or it cannot be used.
     pub async fn open(config: &Config) -> Result<Self> {
         let path = config.db_path.as_path();
         reject_foreign_database(path).await?;
@@ -55,24 +51,11 @@ impl Db {
             make_private_folder(folder)?;
         }
         let lock = Lock::take(path).await?;
-        // Before SQLite opens it: the files beside it are made with the mode of the database.
+        // SQLite gives the files next to the database the mode of the database, so the mode is set first.
         make_private(path)?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(match config.durability {
-                Durability::Full => SqliteSynchronous::Full,
-                Durability::Normal => SqliteSynchronous::Normal,
-            })
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(5))
-            .pragma("trusted_schema", "OFF")
-            .pragma("temp_store", "MEMORY")
-            .pragma("journal_size_limit", "67108864")
-            .disable_statement_logging();
+        let options = dialect::options(path, config.durability);
         let mut connection = options.connect().await?;
-        check_version(&mut connection).await?;
+        dialect::check_version(&mut connection).await?;
         migrate(&mut connection, path).await?;
         let epoch = epoch(&mut connection).await?;
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
@@ -94,7 +77,7 @@ impl Db {
         })
     }
 
-    /// The life of this log: sequence numbers of another epoch mean nothing here.
+    /// Identifies this log: sequence numbers of another epoch are not comparable.
     pub fn epoch(&self) -> &str {
         &self.epoch
     }
@@ -104,7 +87,7 @@ impl Db {
         &self.path
     }
 
-    /// The folder of the database file, where everything else that belongs to this installation lives too.
+    /// The folder of the database file and of everything else that belongs to this installation.
     pub fn folder(&self) -> PathBuf {
         self.path.parent().map(Path::to_owned).unwrap_or_default()
     }
@@ -118,46 +101,48 @@ impl Db {
     }
 }
 
-/// Refuses a file that another program wrote, which may be using it: looked at only, before anything is made or changed.
+/// Refuses a file that this version must not open: another program's, or one from before the first release. It is only read.
 async fn reject_foreign_database(path: &Path) -> Result<()> {
     if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }
-    // What is not in the file yet is in its log. Without one nobody writes, and not even SQLite's own files are made.
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(!Path::new(&log).exists()).disable_statement_logging();
-    let tables = async {
+    let options = dialect::inspection_options(path);
+    let contents = async {
         let mut connection = options.connect().await?;
-        let tables: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(&mut connection).await?;
+        let tables = dialect::tables(&mut connection).await?;
+        let migrations: Vec<(i64, Vec<u8>)> = if tables.iter().any(|table| table == MIGRATIONS_TABLE) {
+            sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations").fetch_all(&mut connection).await?
+        } else {
+            Vec::new()
+        };
         connection.close().await?;
-        Ok(tables)
+        Ok((tables, migrations))
     };
     let foreign = || Error::NotOurDatabase { path: path.to_owned() };
-    match tables.await {
-        // A first start that was cut short made no table, or only the one about migrations.
-        Ok(tables) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => Ok(()),
-        Ok(tables) if tables.iter().all(|table| table == "_sqlx_migrations") => Ok(()),
+    match contents.await {
+        // An interrupted first start made no table, or only the one about migrations.
+        Ok((tables, _)) if tables.iter().all(|table| table == MIGRATIONS_TABLE) => Ok(()),
+        Ok((tables, migrations)) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => {
+            if migrations.iter().all(|(version, checksum)| is_known_or_newer(*version, checksum)) {
+                Ok(())
+            } else {
+                Err(Error::OldDatabase { path: path.to_owned() })
+            }
+        }
         Ok(_) => Err(foreign()),
-        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NOT_A_DATABASE) => Err(foreign()),
+        Err(error) if dialect::is_not_a_database(&error) => Err(foreign()),
         Err(error) => Err(error.into()),
     }
 }
 
-async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
-    let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
-    let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
-    if numbers.as_slice() < MIN_SQLITE_VERSION.1.as_slice() {
-        return Err(Error::OldSqlite { found, needed: MIN_SQLITE_VERSION.0 });
-    }
-    Ok(())
+/// Whether a recorded migration is one of this version, byte for byte, or one that a newer version added.
+fn is_known_or_newer(version: i64, checksum: &[u8]) -> bool {
+    MIGRATIONS.iter().find(|known| known.version == version).is_none_or(|known| known.checksum.as_ref() == checksum)
 }
 
 async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-    let migrated: Option<i64> =
-        sqlx::query_scalar("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'").fetch_optional(&mut *connection).await?;
-    if migrated.is_some() {
+    if dialect::tables(&mut *connection).await?.iter().any(|table| table == MIGRATIONS_TABLE) {
         let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *connection).await?;
         if let Some(found) = found.filter(|found| *found > known) {
             return Err(Error::NewerSchema { path: path.to_owned(), found, known });

@@ -1,7 +1,6 @@
 //! One use-case: what it may do to the store, and the events that it must leave behind.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use domain::actor::Actor;
 use domain::event::{Envelope, Event, Seq};
@@ -18,25 +17,22 @@ use crate::error::{Error, Result};
 use crate::team::presence::Presence;
 use crate::team::token::CallerCache;
 
-/// Rows that change without an event, and why that is right. There are no others.
+/// Why a change is not recorded as an event. There are no other reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoEventReason {
-    /// The request had been carried out before, or asked for what is already so.
+    /// The request was carried out before, or asked for the present state.
     NothingChanged,
-    /// Samples of an agent's context and tokens: shown when somebody looks, too frequent for the log.
+    /// Samples of an agent's context and tokens: shown on request, too frequent for the log.
     UsageSamples,
-    /// Signs of life of agents: shown when somebody looks, too frequent for the log.
+    /// Heartbeats of agents: shown on request, too frequent for the log.
     Heartbeat,
-    /// A reference is written down before it is made in the repository.
+    /// A reference is recorded before it is created in the repository.
     References,
+    /// Rows past their retention are removed.
+    Retention,
 }
 
-/// How long the answer to a call is kept for when it is repeated.
-const ANSWER_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often older answers are thrown away.
-const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
-
-/// A use-case under way.
+/// A running use-case.
 #[derive(Debug)]
 pub(crate) struct Tx {
     pub(crate) connection: SqliteConnection,
@@ -45,13 +41,11 @@ pub(crate) struct Tx {
     pub(crate) seq: Seq,
     /// The most rounds of orchestration of a plan, as configured.
     pub(crate) max_rounds: u32,
-    /// Who is there this moment, which no row knows.
+    /// The agents that are connected now, which no row says.
     pub(crate) presence: Presence,
     pub(crate) caller_cache: CallerCache,
-    /// Whether a token was taken back: then everybody is looked up anew, once it is committed.
+    /// Whether a token was revoked: the cached callers are dropped after the commit.
     pub(crate) tokens_revoked: bool,
-    /// When old answers were last thrown away; never since the store was opened where it is none.
-    answers_pruned_at: Option<Timestamp>,
     pending: Vec<PendingEvent>,
     no_event: Option<NoEventReason>,
 }
@@ -69,21 +63,10 @@ struct PendingEvent {
 
 impl Tx {
     pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: CallerCache, now: Timestamp) -> Self {
-        Self {
-            connection,
-            now,
-            seq,
-            max_rounds,
-            presence,
-            caller_cache: known,
-            tokens_revoked: false,
-            answers_pruned_at: None,
-            pending: Vec::new(),
-            no_event: None,
-        }
+        Self { connection, now, seq, max_rounds, presence, caller_cache: known, tokens_revoked: false, pending: Vec::new(), no_event: None }
     }
 
-    /// Forgets what the last use-case left.
+    /// Clears the state of the last use-case.
     pub(crate) fn begin(&mut self, now: Timestamp) {
         self.now = now;
         self.pending.clear();
@@ -103,7 +86,7 @@ impl Tx {
         self.push(caller, Some(project), Some(task), event);
     }
 
-    /// Something that happened among the agents of a project and changed neither the project nor a card.
+    /// Records an event among agents that changed neither the project nor a card.
     pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
         self.push(caller, Some(project), task, event);
         if let Some(last) = self.pending.last_mut() {
@@ -115,7 +98,7 @@ impl Tx {
         self.push(caller, None, None, event);
     }
 
-    /// The same for something that happened to a run which is not the caller's own.
+    /// Records an event of a run that is not the caller's own.
     pub(crate) fn record_for_run(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, run: &RunId, event: Event) {
         self.push(caller, Some(project), Some(task), event);
         if let Some(last) = self.pending.last_mut() {
@@ -160,27 +143,23 @@ impl Tx {
         Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_version)).transpose()?)
     }
 
-    /// Keeps the answer for when the call is repeated, for a day.
+    /// Stores the answer for a repetition of the call.
     pub(crate) async fn store_answer<T: Serialize>(&mut self, caller: &Caller, answer: &T) -> Result<()> {
         let Some((owner, call)) = caller.idempotency_key() else { return Ok(()) };
-        if self.answers_pruned_at.is_none_or(|last| self.now.since(last) >= PRUNE_INTERVAL) {
-            sqlx::query("DELETE FROM calls WHERE created_at < $1")
-                .bind(self.now.before(ANSWER_RETENTION).to_string())
-                .execute(&mut self.connection)
-                .await?;
-            self.answers_pruned_at = Some(self.now);
-        }
-        sqlx::query("INSERT OR REPLACE INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)")
-            .bind(owner)
-            .bind(call)
-            .bind(serde_json::to_string(answer)?)
-            .bind(self.now.to_string())
-            .execute(&mut self.connection)
-            .await?;
+        sqlx::query(
+            "INSERT INTO calls (caller, call_id, answer, created_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (caller, call_id) DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at",
+        )
+        .bind(owner)
+        .bind(call)
+        .bind(serde_json::to_string(answer)?)
+        .bind(self.now.to_string())
+        .execute(&mut self.connection)
+        .await?;
         Ok(())
     }
 
-    /// Forgets the answers that are kept under a key, because somebody else calls under it from now on.
+    /// Removes the answers stored under a key, because another caller uses the key from now on.
     pub(crate) async fn delete_answers(&mut self, key: &str) -> Result<()> {
         sqlx::query("DELETE FROM calls WHERE caller = $1").bind(key).execute(&mut self.connection).await?;
         Ok(())
@@ -189,7 +168,7 @@ impl Tx {
     /// The next number of a kind of id, from 1.
     pub(crate) async fn next_number(&mut self, kind: &str) -> Result<u64> {
         let number: i64 = sqlx::query_scalar(
-            "INSERT INTO counters (kind, value) VALUES ($1, 1) ON CONFLICT (kind) DO UPDATE SET value = value + 1 RETURNING value",
+            "INSERT INTO counters (kind, value) VALUES ($1, 1) ON CONFLICT (kind) DO UPDATE SET value = counters.value + 1 RETURNING value",
         )
         .bind(kind)
         .fetch_one(&mut self.connection)

@@ -1,6 +1,6 @@
-//! The one writer: takes waiting use-cases together into one commit, so that each success is on the disk at the price of a share.
+//! The only writer: it commits waiting use-cases together, so that one write to the disk serves them all.
 //!
-//! Each use-case has a savepoint of its own: a refused one is undone alone. Answers are given after the commit, never before.
+//! Each use-case has its own savepoint, so a refused one is undone alone. Answers are sent after the commit. Must not know any use-case.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,6 +9,7 @@ use domain::event::{Envelope, Seq};
 use sqlx::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::engine::dialect;
 use crate::engine::lock::Lock;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
@@ -17,22 +18,22 @@ use crate::now;
 /// The most use-cases in one commit.
 const MAX_BATCH: usize = 256;
 
-/// What a use-case does, borrowed from its transaction.
+/// The future of a use-case, which borrows its transaction.
 pub(crate) type UseCase<'t, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 't>>;
-/// Gives the answer, once it is known whether the commit held.
+/// Sends the answer once the result of the commit is known.
 type ReplyFn = Box<dyn FnOnce(std::result::Result<(), String>) + Send>;
-/// A use-case that was run: how to answer it, and whether the transaction can go on.
+/// A finished use-case: its answer, and whether the transaction is intact.
 type FinishedJob = (ReplyFn, Result<()>);
 type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> Pin<Box<dyn Future<Output = FinishedJob> + Send + 't>> + Send>;
 
-/// The way to the writer.
+/// A handle of the writer.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Job>,
 }
 
 impl Writer {
-    /// How many use-cases wait for the one that is under way.
+    /// How many use-cases wait for the running one.
     #[cfg(test)]
     pub(crate) fn queue_len(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity()
@@ -57,7 +58,7 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |tx| {
             Box::pin(async move {
-                // A refusal travels as an answer; only a savepoint that cannot be closed stops the group.
+                // A refusal is an answer; only a savepoint that cannot be closed stops the batch.
                 let (outcome, health) = match run(tx, work).await {
                     Ok(outcome) => (outcome, Ok(())),
                     Err(error) => (Err(Error::Storage(error.to_string().into())), Err(error)),
@@ -67,16 +68,16 @@ impl Writer {
                         Ok(()) => outcome,
                         Err(error) => outcome.and(Err(Error::Storage(error.into()))),
                     };
-                    // Whoever asked may be gone; the commit stands.
+                    // The caller may have stopped waiting; the commit stands.
                     drop(reply.send(outcome));
                 });
                 (answer, health)
             })
         });
         self.jobs.send(job).await.map_err(|_| Error::Closed)?;
-        answer
-            .await
-            .unwrap_or_else(|_| if self.jobs.is_closed() { Err(Error::Closed) } else { Err(Error::Storage("no transaction could be begun".into())) })
+        answer.await.unwrap_or_else(|_| {
+            if self.jobs.is_closed() { Err(Error::Closed) } else { Err(Error::Storage("no transaction could be started".into())) }
+        })
     }
 }
 
@@ -91,7 +92,7 @@ where
         Err(error) => Err(error),
     };
     if outcome.is_err() {
-        sqlx::query("ROLLBACK TO use_case").execute(&mut tx.connection).await?;
+        dialect::undo_use_case(&mut tx.connection).await?;
     }
     Ok(outcome)
 }
@@ -104,8 +105,8 @@ async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::
         if let Err(error) = &outcome {
             tracing::error!(%error, "a commit failed; its use-cases are answered with the failure");
             tx.seq = before;
-            // There may be nothing to roll back any more.
-            drop(sqlx::query("ROLLBACK").execute(&mut tx.connection).await);
+            // SQLite may have rolled it back already.
+            drop(dialect::roll_back_batch(&mut tx.connection).await);
         }
         if std::mem::take(&mut tx.tokens_revoked) {
             tx.caller_cache.clear();
@@ -121,19 +122,18 @@ async fn run_loop(mut tx: Tx, mut queue: mpsc::Receiver<Job>, committed: watch::
 }
 
 async fn commit_batch(tx: &mut Tx, first: Job, queue: &mut mpsc::Receiver<Job>, answers: &mut Vec<ReplyFn>) -> Result<()> {
-    // Two statements in one: every way to the connection's own thread and back costs more than SQLite's part of it.
-    sqlx::query("BEGIN IMMEDIATE; SAVEPOINT use_case").execute(&mut tx.connection).await?;
+    dialect::begin_batch(&mut tx.connection).await?;
     let mut next = Some(first);
     while let Some(job) = next {
         let (answer, health) = job(tx).await;
         answers.push(answer);
-        // A full disk, for one, makes SQLite undo the whole transaction: what came before is lost with it and answered so.
+        // A full disk, for example, makes SQLite undo the whole transaction; the use-cases before are answered with the failure.
         health?;
         next = if answers.len() < MAX_BATCH { queue.try_recv().ok() } else { None };
         if next.is_some() {
-            sqlx::query("RELEASE use_case; SAVEPOINT use_case").execute(&mut tx.connection).await?;
+            dialect::next_use_case(&mut tx.connection).await?;
         }
     }
-    sqlx::query("RELEASE use_case; COMMIT").execute(&mut tx.connection).await?;
+    dialect::commit_batch(&mut tx.connection).await?;
     Ok(())
 }

@@ -9,12 +9,11 @@ use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
-use sqlx::Row;
+use sqlx::{Connection, Row};
 
 use crate::board::attention;
 use crate::board::project::{project_of, read};
 use crate::board::task::read as tasks;
-use crate::board::task::read::json;
 use crate::caller::Caller;
 use crate::consequences;
 use crate::engine::open::Db;
@@ -36,16 +35,17 @@ impl Db {
     /// # Errors
     /// When there is no such project.
     pub async fn branch_record(&self, id: &ProjectId) -> Result<BranchRecord> {
-        let row = sqlx::query(
-            "SELECT p.*, (SELECT json_group_array(t.approved_sha) FROM tasks t
-                          WHERE t.project_id = p.id AND t.status = 'in_review' AND t.approved_sha IS NOT NULL) AS approved
-             FROM projects p WHERE p.id = $1",
-        )
-        .bind(id.as_str())
-        .fetch_optional(&self.readers)
-        .await?;
+        let mut connection = self.readers.acquire().await?;
+        // One snapshot, so that a merge between the two reads is in both of them or in neither.
+        let mut snapshot = connection.begin().await?;
+        let row = sqlx::query("SELECT * FROM projects WHERE id = $1").bind(id.as_str()).fetch_optional(&mut *snapshot).await?;
         let row = row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?;
-        let approved = json(&row, "approved")?.unwrap_or_default();
+        let approved =
+            sqlx::query_scalar("SELECT approved_sha FROM tasks WHERE project_id = $1 AND status = 'in_review' AND approved_sha IS NOT NULL")
+                .bind(id.as_str())
+                .fetch_all(&mut *snapshot)
+                .await?;
+        snapshot.rollback().await?;
         Ok(BranchRecord { project: project_of(&row)?, approved, accepted_tip: row.try_get("accepted_sha")? })
     }
 
@@ -77,9 +77,13 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let card = tasks::card(&mut tx.connection, &id).await?;
-                let needy = "WHERE t.project_id = $1 AND t.attention IS NOT NULL";
-                let needy = tasks::outlines(&mut tx.connection, needy, card.project_id.as_str()).await?;
-                if needy.iter().any(|other| disputed_tip(other).is_some()) || card.attention.is_some() || !card.status.is_open() {
+                let stored: Vec<String> = sqlx::query_scalar("SELECT attention FROM tasks WHERE project_id = $1 AND attention IS NOT NULL")
+                    .bind(card.project_id.as_str())
+                    .fetch_all(&mut tx.connection)
+                    .await?;
+                let attentions = stored.iter().map(|text| serde_json::from_str(text)).collect::<serde_json::Result<Vec<Attention>>>()?;
+                let is_requested = attentions.iter().any(|attention| attention.tip.is_some());
+                if is_requested || card.attention.is_some() || !card.status.is_open() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
@@ -132,7 +136,7 @@ pub(crate) async fn record_tip(tx: &mut Tx, caller: &Caller, id: &ProjectId, bra
     read(&mut tx.connection, id).await?;
     let changed = sqlx::query(
         "UPDATE projects SET integration_branch = $2, integration_head = $3, accepted_sha = NULL, updated_at = $4
-         WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS NOT $3)",
+         WHERE id = $1 AND (integration_branch <> $2 OR integration_head IS DISTINCT FROM $3)",
     )
     .bind(id.as_str())
     .bind(branch)

@@ -1,7 +1,7 @@
 //! Parking: reasons that keep every agent from being started, stored so that a restart does not forget them.
 
 use domain::event::Event;
-use domain::runs::failure::backoff;
+use domain::runs::backoff::backoff;
 use domain::runs::parking::{ParkReason, Parking};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -59,13 +59,16 @@ impl Db {
                     tries = count(&row, "failed_probes")?.saturating_add(1);
                 }
                 let parking = Parking { reason, until: tx.now.after(backoff(tries, 0)), detail };
-                sqlx::query("INSERT OR REPLACE INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)")
-                    .bind(reason.as_str())
-                    .bind(parking.until.to_string())
-                    .bind(&parking.detail)
-                    .bind(i64::from(tries))
-                    .execute(&mut tx.connection)
-                    .await?;
+                sqlx::query(
+                    "INSERT INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail, failed_probes = excluded.failed_probes",
+                )
+                .bind(reason.as_str())
+                .bind(parking.until.to_string())
+                .bind(&parking.detail)
+                .bind(i64::from(tries))
+                .execute(&mut tx.connection)
+                .await?;
                 tx.record(&Caller::Runner, Event::AgentsParked { parking });
                 Ok(())
             })

@@ -190,24 +190,18 @@ pub(crate) async fn is_author_session(tx: &mut Tx, task: &Task, run: &Run) -> Re
     Ok(found.is_some())
 }
 
-/// A folder for the run in `folder`: named by it, or with the first number that is free. Another database, or this one before it was
-/// brought back to an older state, may have had a run of the same name there.
-fn free_folder(folder: &Path, id: &RunId) -> PathBuf {
-    let mut path = folder.join(id.as_str());
-    let mut number = 1;
-    while path.symlink_metadata().is_ok() {
-        number += 1;
-        path = folder.join(format!("{id}-{number}"));
-    }
-    path
+/// The folder of a new run. The random suffix keeps it apart from what another database, or this one before a restore, left in `runs_root`,
+/// so the writer need not look at the disk.
+fn folder_name(runs_root: &Path, id: &RunId) -> PathBuf {
+    runs_root.join(format!("{id}-{:08x}", rand::random::<u32>()))
 }
 
 async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
-    let run_dir = free_folder(&new.runs_root, &id);
+    let run_dir = folder_name(&new.runs_root, &id);
     sqlx::query(
         "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at)
-         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS NOT 'parked'), $4, $5, $6, $7, $8)",
+         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS DISTINCT FROM 'parked'), $4, $5, $6, $7, $8)",
     )
     .bind(id.as_str())
     .bind(new.task.as_str())

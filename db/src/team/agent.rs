@@ -1,4 +1,4 @@
-//! Agents: who takes part in a project. Runs take part by themselves, others through a token of the person's making or of a room.
+//! Agents of a project: managed agents join with their run, external agents with a token from the human or with an invite token.
 
 mod join;
 mod name_claim;
@@ -28,7 +28,7 @@ use crate::now;
 use crate::team::presence::ConnectionGuard;
 use crate::team::{handshake, minion, participant, token};
 
-/// With what it works on and what it has not been given.
+/// Agents with their current task and their undelivered messages.
 pub(crate) const SELECT: &str = "SELECT a.*,
     (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
     + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
@@ -65,19 +65,19 @@ impl Db {
     }
 
     /// # Errors
-    /// When nobody of this name takes or took part in the project.
+    /// When the project never had an agent of this name.
     pub async fn agent(&self, project: &ProjectId, name: &str) -> Result<Agent> {
         let found = read(&mut *self.readers.acquire().await?, project, name).await?;
         found.map(|agent| self.with_presence(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
     }
 
-    /// Adds what only memory knows: signs of life since the last stored one.
+    /// Adds the heartbeats and connections that are only in memory.
     fn with_presence(&self, mut agent: Agent) -> Agent {
         self.presence.apply_to(&mut agent, now());
         agent
     }
 
-    /// Notes a sign of life of the caller. Those who are no agents need give none.
+    /// Records a heartbeat of the caller. Callers that are not agents are ignored.
     ///
     /// # Errors
     /// When the store fails.
@@ -103,7 +103,7 @@ impl Db {
         Ok(now)
     }
 
-    /// Counts the caller as connected for as long as the answer is kept. Nothing for those who are no agents.
+    /// Counts the caller as connected while the guard is kept. Returns `None` for a caller that is not an agent.
     pub fn connect(&self, caller: &Caller) -> Option<ConnectionGuard> {
         match (caller, caller.project(), caller.name()) {
             (Caller::Run(_) | Caller::Agent(_), Some(project), Some(name)) => Some(self.presence.connect(project, &name)),
@@ -111,10 +111,10 @@ impl Db {
         }
     }
 
-    /// Sets what the caller says that it does; an empty text takes it back.
+    /// Sets the caller's status text. An empty text clears it.
     ///
     /// # Errors
-    /// When the text is not acceptable or the caller has not registered.
+    /// When the text is invalid or the caller has not registered.
     pub async fn set_status(&self, caller: &Caller, project: &ProjectId, status: &str) -> Result<Agent> {
         let (project, status) = (project.clone(), status.to_owned());
         let name = caller.name().ok_or(Refusal::NotRegistered)?;
@@ -143,11 +143,11 @@ impl Db {
         self.agent(&of, &own).await
     }
 
-    /// Takes an agent out of the project: the caller itself, or, for the person and a lead, anybody. Its tasks stay assigned to it, and
-    /// the open ones need the person. When somebody else than the agent itself does it, its token is worth nothing from then on.
+    /// Removes an agent from the project: the caller itself, or any agent if the caller is a lead. Its tasks stay assigned to it, and the
+    /// open ones are flagged for attention. A removal by another participant also revokes the agent's token.
     ///
     /// # Errors
-    /// When nobody of this name is there, or the caller may not speak for it.
+    /// When no active agent has this name, or the caller may not remove it.
     pub async fn deregister(&self, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
         let (project, name) = (project.clone(), name.to_owned());
         self.run_once(caller, move |tx, caller| {
@@ -156,8 +156,8 @@ impl Db {
                 let names = active_names(&mut tx.connection, &project).await?;
                 let name = domain::team::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
                 if name != voice.name {
-                    voice.require_lead(&format!("taking {name} out"))?;
-                    // Whom others take out does not come back with the token that it has.
+                    voice.require_lead(&format!("removing {name}"))?;
+                    // An agent that others removed must not come back with its old token.
                     token::revoke_agent_token(tx, &project, &name).await?;
                 }
                 mark_left(tx, caller, &project, &name).await
@@ -167,7 +167,7 @@ impl Db {
     }
 }
 
-/// Marks an agent as gone. Nobody waits for it any more, nor for its minions; what it was to do is put before the person.
+/// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
 pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
         .bind(project.as_str())
@@ -190,7 +190,7 @@ pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId,
     row.as_ref().map(agent_of).transpose()
 }
 
-/// The names of those who have not left, by name.
+/// Lists the names of all active agents in order.
 pub(crate) async fn active_names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
     Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
         .bind(project.as_str())

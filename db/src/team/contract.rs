@@ -1,6 +1,6 @@
-//! Contracts: what somebody promised, every version of it, and the word to the others when it changes.
+//! Contracts: named interfaces that agents declare, with every version and a broadcast for each change.
 //!
-//! Nobody's unread messages keep a promise from being told.
+//! Unread messages do not block a declaration.
 
 use domain::event::Event;
 use domain::id::ProjectId;
@@ -20,12 +20,12 @@ use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant;
 use crate::team::participant::Participant;
 
-/// With who declared the version in force.
+/// Contracts with the agent that declared the current version.
 const SELECT: &str = "SELECT c.*, v.declared_by FROM contracts c JOIN contract_versions v ON v.contract_id = c.id AND v.version = c.version";
 
 impl Db {
-    /// Declares a contract, or changes the specification of one that is known by this name and type: then its version is one more.
-    /// Everybody else is told. A specification that is in force already changes nothing.
+    /// Declares a contract, or adds a version to the one with the same name and type. A broadcast announces the change.
+    /// Repeating the current specification changes nothing.
     ///
     /// # Errors
     /// When the name or the specification is not acceptable, or the caller has not registered.
@@ -33,7 +33,7 @@ impl Db {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 let (name, spec) = (text::validate_title("name", &new.name)?, text::validate_body("spec", &new.spec)?);
                 let known = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE c.project_id = $1 AND c.name = $2 AND c.type = $3")))
                     .bind(project.as_str())
@@ -46,15 +46,15 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(known);
                 }
-                let contract = write(tx, &voice, &NewContract { name, spec, ..new }).await?;
-                notify(tx, caller, &voice, &contract).await?;
+                let contract = write(tx, &participant, &NewContract { name, spec, ..new }).await?;
+                notify(tx, caller, &participant, &contract).await?;
                 Ok(contract)
             })
         })
         .await
     }
 
-    /// The contracts of a project as they are in force, by type and name.
+    /// Lists the current contracts of a project by type and name.
     ///
     /// # Errors
     /// When the store fails.
@@ -67,15 +67,15 @@ impl Db {
     }
 
     /// # Errors
-    /// When there is no such contract.
+    /// When the contract does not exist.
     pub async fn contract(&self, id: i64) -> Result<Contract> {
         read(&mut *self.readers.acquire().await?, id).await
     }
 
-    /// Everything that a contract ever said, oldest first.
+    /// Lists every version of a contract, oldest first.
     ///
     /// # Errors
-    /// When there is no such contract.
+    /// When the contract does not exist.
     pub async fn contract_versions(&self, id: i64) -> Result<Vec<ContractVersion>> {
         let mut connection = self.readers.acquire().await?;
         read(&mut connection, id).await?;
@@ -94,16 +94,16 @@ impl Db {
     }
 }
 
-/// The first version, or the next one. Whoever declared it first stays its owner.
-async fn write(tx: &mut Tx, voice: &Participant, new: &NewContract) -> Result<Contract> {
+/// Stores the first or the next version. The agent that declared the first one stays the owner.
+async fn write(tx: &mut Tx, participant: &Participant, new: &NewContract) -> Result<Contract> {
     let row = sqlx::query(
         "INSERT INTO contracts (project_id, name, type, owner, spec, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $6)
          ON CONFLICT (project_id, name, type) DO UPDATE SET spec = $5, version = version + 1, updated_at = $6 RETURNING *, $4 AS declared_by",
     )
-    .bind(voice.project.as_str())
+    .bind(participant.project.as_str())
     .bind(&new.name)
     .bind(new.kind.as_str())
-    .bind(&voice.name)
+    .bind(&participant.name)
     .bind(&new.spec)
     .bind(tx.now.to_string())
     .fetch_one(&mut tx.connection)
@@ -113,15 +113,15 @@ async fn write(tx: &mut Tx, voice: &Participant, new: &NewContract) -> Result<Co
         .bind(contract.id)
         .bind(contract.version)
         .bind(&contract.spec)
-        .bind(&voice.name)
+        .bind(&participant.name)
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
     Ok(contract)
 }
 
-/// The log, and the word to everybody else. It names the contract and holds its specification.
-async fn notify(tx: &mut Tx, caller: &Caller, voice: &Participant, contract: &Contract) -> Result<()> {
+/// Records the declaration and broadcasts the new specification.
+async fn notify(tx: &mut Tx, caller: &Caller, participant: &Participant, contract: &Contract) -> Result<()> {
     let Contract { id, name, kind, version, .. } = contract;
     let event = Event::ContractDeclared { contract: *id, name: name.clone(), contract_type: *kind, version: *version };
     tx.record_without_card(caller, &contract.project_id, None, event);
@@ -129,7 +129,7 @@ async fn notify(tx: &mut Tx, caller: &Caller, voice: &Participant, contract: &Co
     post(
         tx,
         caller,
-        OutgoingMessage { project: &contract.project_id, from: &voice.name, to: EVERYONE, content: &content, task: None, reply_to: None },
+        OutgoingMessage { project: &contract.project_id, from: &participant.name, to: EVERYONE, content: &content, task: None, reply_to: None },
     )
     .await?;
     Ok(())

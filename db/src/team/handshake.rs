@@ -1,4 +1,4 @@
-//! Handshakes: a lead's plan, and who of those it was told to has acknowledged it.
+//! Handshakes: a plan that a lead sends to agents, and each target's acknowledgement.
 
 use domain::event::Event;
 use domain::id::ProjectId;
@@ -20,21 +20,21 @@ use crate::team::participant;
 use crate::team::presence::Presence;
 
 impl Db {
-    /// Tells `targets` a plan that each of them is to acknowledge; without names, everybody who does not lead.
+    /// Sends a plan that each of `targets` must acknowledge. An empty list means all active agents except leads.
     ///
     /// # Errors
-    /// When the caller does not lead, the words are not acceptable, a name is unknown or gone, or nobody is there to be asked.
-    pub async fn initiate_handshake(&self, caller: &Caller, project: &ProjectId, words: &str, targets: Vec<String>) -> Result<Handshake> {
-        let (project, words) = (project.clone(), words.to_owned());
+    /// When the caller is not a lead, the message is invalid, a target is unknown or gone, or no agent is left to ask.
+    pub async fn initiate_handshake(&self, caller: &Caller, project: &ProjectId, message: &str, targets: Vec<String>) -> Result<Handshake> {
+        let (project, message) = (project.clone(), message.to_owned());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let roster = Roster::load(tx, &project).await?;
-                let voice = participant::from_roster(tx, caller, &roster).await?;
-                voice.require_lead("beginning a handshake")?;
-                let words = text::validate_body("message", &words)?;
+                let participant = participant::from_roster(tx, caller, &roster).await?;
+                participant.require_lead("initiating a handshake")?;
+                let message = text::validate_body("message", &message)?;
                 let mut names: Vec<String> = Vec::new();
                 for given in &targets {
-                    match roster.recipient(tx, &voice.name, given).await? {
+                    match roster.recipient(tx, &participant.name, given).await? {
                         all if all == EVERYONE => names.extend(roster.active_non_leads().map(str::to_owned)),
                         name => names.push(name),
                     }
@@ -44,28 +44,29 @@ impl Db {
                 }
                 names.sort_unstable();
                 names.dedup();
-                names.retain(|name| *name != voice.name);
+                names.retain(|name| *name != participant.name);
                 if names.is_empty() {
-                    let hint = "Call who to see who is there, or wait until somebody registers.";
-                    return Err(Refusal::invalid("agents", "nobody is there to acknowledge it", hint).into());
+                    let hint = "Call who to see which agents are active, or wait until one registers.";
+                    return Err(Refusal::invalid("agents", "no active agent can acknowledge it", hint).into());
                 }
                 let id: i64 =
                     sqlx::query_scalar("INSERT INTO handshakes (project_id, initiated_by, content, created_at) VALUES ($1, $2, $3, $4) RETURNING id")
                         .bind(project.as_str())
-                        .bind(&voice.name)
-                        .bind(&words)
+                        .bind(&participant.name)
+                        .bind(&message)
                         .bind(tx.now.to_string())
                         .fetch_one(&mut tx.connection)
                         .await?;
-                let content = format!("[HANDSHAKE #{id}] {words}\n\nAcknowledge it with ack_handshake, handshake_id {id}.");
+                let content = format!("[HANDSHAKE #{id}] {message}\n\nAcknowledge it with ack_handshake, handshake_id {id}.");
                 for name in &names {
                     sqlx::query("INSERT INTO handshake_acks (handshake_id, agent_name) VALUES ($1, $2)")
                         .bind(id)
                         .bind(name)
                         .execute(&mut tx.connection)
                         .await?;
-                    let told = OutgoingMessage { project: &project, from: &voice.name, to: name, content: &content, task: None, reply_to: None };
-                    post(tx, caller, told).await?;
+                    let outgoing =
+                        OutgoingMessage { project: &project, from: &participant.name, to: name, content: &content, task: None, reply_to: None };
+                    post(tx, caller, outgoing).await?;
                 }
                 tx.record_without_card(caller, &project, None, Event::HandshakeInitiated { handshake: id });
                 read(&mut tx.connection, id).await
@@ -74,10 +75,10 @@ impl Db {
         .await
     }
 
-    /// Acknowledges a handshake. With the last acknowledgement, its initiator and all leads are told.
+    /// Acknowledges a handshake. The last acknowledgement notifies its initiator and all leads.
     ///
     /// # Errors
-    /// When the caller was not asked, or has acknowledged before.
+    /// When the caller is not a target, or has already acknowledged.
     pub async fn acknowledge(&self, caller: &Caller, id: i64) -> Result<Handshake> {
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
@@ -107,10 +108,10 @@ impl Db {
         .await
     }
 
-    /// Completes a handshake once nobody is waited for any more who could still answer. Nothing where somebody is.
+    /// Completes a handshake when no pending target can still answer. Otherwise it changes nothing.
     ///
     /// # Errors
-    /// When there is no such handshake.
+    /// When the handshake does not exist.
     pub async fn complete_handshake(&self, id: i64) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
@@ -122,12 +123,12 @@ impl Db {
     }
 
     /// # Errors
-    /// When there is no such handshake.
+    /// When the handshake does not exist.
     pub async fn handshake(&self, id: i64) -> Result<Handshake> {
         read(&mut *self.readers.acquire().await?, id).await
     }
 
-    /// The handshakes of a project, newest first.
+    /// Lists the handshakes of a project, newest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -145,7 +146,7 @@ impl Db {
     }
 }
 
-/// The handshakes of all projects for which only such are waited who do not listen, and when the last of these is given up.
+/// Lists the handshakes whose pending targets are all unreachable, with the time when the last of them counts as unresponsive.
 pub(crate) async fn pending_with_deadline(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
     let rows = sqlx::query(PENDING).fetch_all(&mut *connection).await?;
     let (mut unanswered, mut known) = (Vec::new(), None::<Roster>);
@@ -174,7 +175,7 @@ fn lost_at<'name>(asked: Timestamp, mut pending: impl Iterator<Item = &'name str
     pending.try_fold(asked, |latest, name| Some(latest.max(roster.unresponsive_at(name, asked)?)))
 }
 
-/// Nobody waits for somebody who left, nor, where only such are left, for those who fell silent.
+/// Removes a departed agent from pending handshakes and completes those that only wait for unresponsive targets.
 pub(crate) async fn drop_departed_target(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let pending: Vec<i64> = sqlx::query_scalar("SELECT id FROM handshakes WHERE project_id = $1 AND status = 'pending' ORDER BY id")
         .bind(project.as_str())
@@ -187,7 +188,7 @@ pub(crate) async fn drop_departed_target(tx: &mut Tx, project: &ProjectId, name:
     Ok(())
 }
 
-/// Notes that a handshake is not to wait for somebody who did not acknowledge it.
+/// Stops a handshake from waiting for a target that has not acknowledged it.
 async fn mark_target_gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
     sqlx::query("UPDATE handshake_acks SET left_at = $3 WHERE handshake_id = $1 AND agent_name = $2 AND acked_at IS NULL AND left_at IS NULL")
         .bind(id)
@@ -198,7 +199,7 @@ async fn mark_target_gone(tx: &mut Tx, id: i64, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Completes a handshake for which nobody is waited any more who could still answer.
+/// Completes a handshake when no pending target can still answer.
 async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) -> Result<()> {
     let mut handshake = read(&mut tx.connection, id).await?;
     if handshake.completed_at.is_some() {
@@ -208,7 +209,7 @@ async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) -> Result<(
     if lost_at(handshake.created_at, handshake.pending(), &roster).is_none_or(|at| at > tx.now) {
         return Ok(());
     }
-    let how = if handshake.pending().next().is_some() { "left or fell silent" } else { "left" };
+    let how = if handshake.pending().next().is_some() { "left or stopped responding" } else { "left" };
     for target in handshake.targets.iter_mut().filter(|target| target.acked_at.is_none() && !target.left) {
         mark_target_gone(tx, id, &target.agent_name).await?;
         target.left = true;
@@ -220,15 +221,15 @@ async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) -> Result<(
         .await?;
     let project = &handshake.project_id;
     tx.record_without_card(caller, project, None, Event::HandshakeCompleted { handshake: id });
-    let mut told: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
-    told.sort_unstable();
-    told.dedup();
+    let mut recipients: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
+    recipients.sort_unstable();
+    recipients.dedup();
     let left: Vec<&str> = handshake.targets.iter().filter(|target| target.left).map(|target| target.agent_name.as_str()).collect();
     let without = if left.is_empty() { String::new() } else { format!(" without {}, who {how}", left.join(", ")) };
     let content = format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED{without}");
-    for name in told.into_iter().filter(|name| *name == HUMAN || roster.entry(name).is_some()) {
-        let words = OutgoingMessage { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
-        post(tx, &Caller::Runner, words).await?;
+    for name in recipients.into_iter().filter(|name| *name == HUMAN || roster.entry(name).is_some()) {
+        let outgoing = OutgoingMessage { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
+        post(tx, &Caller::Runner, outgoing).await?;
     }
     Ok(())
 }

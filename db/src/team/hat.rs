@@ -1,4 +1,4 @@
-//! Hats: in which role somebody worked on a task, and that nobody wears two that exclude each other in one project.
+//! Hats: the role that an agent takes on a task. No agent may hold two conflicting hats in one project.
 
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
@@ -14,14 +14,14 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
-    /// Who wore which hat for which task of a project, oldest first.
+    /// Lists the hats that were assigned in a project, oldest first.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn hats(&self, project: &ProjectId) -> Result<Vec<HatAssignment>> {
         let rows = sqlx::query(
             "SELECT h.agent_name, h.hat, h.task_id, h.created_at, t.title, t.status FROM hats h JOIN tasks t ON t.id = h.task_id
-             WHERE h.project_id = $1 ORDER BY h.created_at, h.rowid",
+             WHERE h.project_id = $1 ORDER BY h.created_at, h.id",
         )
         .bind(project.as_str())
         .fetch_all(&self.readers)
@@ -41,7 +41,7 @@ impl Db {
     }
 }
 
-/// Refuses a hat that goes with none of those that `agent` wore in the project, over all its tasks.
+/// Refuses a hat that conflicts with one that `agent` has had on any task of the project.
 pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent: &str, hat: Role) -> Result<()> {
     let rows = sqlx::query("SELECT hat, task_id FROM hats WHERE project_id = $1 AND agent_name = $2 ORDER BY created_at, id")
         .bind(project.as_str())
@@ -57,9 +57,9 @@ pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent:
     Ok(())
 }
 
-/// Writes down that `agent` wears `hat` for a task, which was checked to fit.
+/// Records the hat of an agent on a task. The caller has checked for conflicts.
 pub(crate) async fn record(tx: &mut Tx, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
-    sqlx::query("INSERT OR IGNORE INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5)")
+    sqlx::query("INSERT INTO hats (task_id, agent_name, hat, project_id, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING")
         .bind(task.as_str())
         .bind(agent)
         .bind(hat.as_str())
@@ -70,7 +70,7 @@ pub(crate) async fn record(tx: &mut Tx, project: &ProjectId, task: &TaskId, agen
     Ok(())
 }
 
-/// Gives the assignee of a task a hat, where it fits.
+/// Assigns a hat to the assignee of a task, unless it conflicts with an earlier one.
 pub(crate) async fn assign(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, agent: &str, hat: Role) -> Result<()> {
     require_no_conflict(tx, project, agent, hat).await?;
     record(tx, project, task, agent, hat).await?;

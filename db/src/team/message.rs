@@ -1,9 +1,10 @@
-//! Messages between agents and the person: sent by the rules of the inbox, each copy a row of its own.
+//! Messages between participants. Each copy is a row of its own.
 
 mod delivery;
 mod echo;
 mod history;
 mod inbox;
+pub(crate) mod removable;
 mod undelivered;
 
 pub(crate) use delivery::close_run_inbox;
@@ -31,11 +32,11 @@ use crate::team::agent::Roster;
 use crate::team::participant;
 use crate::team::participant::Participant;
 
-/// What came of sending.
+/// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     pub message: Message,
-    /// What the sender was given last and counts as read from now on, oldest first.
+    /// Messages of the sender's last delivery, which now count as read, oldest first.
     pub confirmed: Vec<AcknowledgedMessage>,
 }
 
@@ -46,7 +47,7 @@ pub struct AcknowledgedMessage {
     pub from_agent: String,
 }
 
-/// A message of which everything was checked.
+/// A validated message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutgoingMessage<'a> {
     pub(crate) project: &'a ProjectId,
@@ -58,42 +59,42 @@ pub(crate) struct OutgoingMessage<'a> {
 }
 
 impl Db {
-    /// Sends to one, to `all`, or to the person; every lead who is neither sender nor recipient gets a copy. What the sender was given
-    /// last counts as read from then on, and is named: it may have been lost on its way.
+    /// Sends to one participant, the human or `all`. Every lead that is neither sender nor recipient gets a copy. Sending acknowledges the
+    /// sender's last delivery and returns its message ids, because that response may have been lost.
     ///
     /// # Errors
-    /// When the sender has unread messages, a recipient is unknown or gone, the content is not acceptable, or the message replied to is
-    /// not one of the sender's.
+    /// When the sender has unread messages, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the
+    /// given message.
     pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
         let project = project.clone();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
                 let roster = Roster::load(tx, &project).await?;
-                let voice = participant::from_roster(tx, caller, &roster).await?;
+                let participant = participant::from_roster(tx, caller, &roster).await?;
                 let content = text::validate_body("message", &new.content)?;
-                let to = roster.recipient(tx, &voice.name, &new.to).await?;
-                if to == voice.name {
-                    let hint = "Write to somebody else; what you want to keep belongs into a comment on the task.";
-                    return Err(Refusal::invalid("to", "that is you", hint).into());
+                let to = roster.recipient(tx, &participant.name, &new.to).await?;
+                if to == participant.name {
+                    let hint = "Choose another recipient; put notes that you want to keep into a comment on the task.";
+                    return Err(Refusal::invalid("to", "you cannot send a message to yourself", hint).into());
                 }
                 let mut copies: Vec<String> = Vec::new();
                 for name in &new.cc {
-                    copies.push(cc_recipient(roster.recipient(tx, &voice.name, name).await?)?);
+                    copies.push(cc_recipient(roster.recipient(tx, &participant.name, name).await?)?);
                 }
-                // The person sees what is new without asking, and the runner only says what happened.
+                // The human sees new messages without checking an inbox, and the runner only reports events.
                 let confirmed = match caller {
                     Caller::Human | Caller::Runner => Vec::new(),
-                    Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => delivery::require_inbox_read(tx, &project, &voice.name).await?,
+                    Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => delivery::require_inbox_read(tx, &project, &participant.name).await?,
                 };
                 let (reply_to, inherited) = match new.reply_to {
-                    Some(id) => replied_to(tx, &voice, id).await.map(|(original, task)| (Some(original), task))?,
+                    Some(id) => replied_to(tx, &participant, id).await.map(|(original, task)| (Some(original), task))?,
                     None => (None, None),
                 };
                 let task = new.task_id.or(inherited);
                 if let Some(task) = &task {
                     in_project(tx, &project, task).await?;
                 }
-                let post = OutgoingMessage { project: &project, from: &voice.name, to: &to, content: &content, task: task.as_ref(), reply_to };
+                let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task: task.as_ref(), reply_to };
                 let message = post_with_copies(tx, caller, &roster, post, copies).await?;
                 Ok(Sent { message, confirmed })
             })
@@ -102,28 +103,28 @@ impl Db {
     }
 }
 
-/// A copy is for one: who wants to tell everybody writes to everybody.
+/// Rejects `all` as a copy's recipient, because a broadcast already reaches everyone.
 fn cc_recipient(to: String) -> Result<String, Refusal> {
-    if to == EVERYONE { Err(Refusal::invalid("cc", "nobody is called so", "Write to all instead: then everybody gets it.")) } else { Ok(to) }
+    if to == EVERYONE { Err(Refusal::invalid("cc", "\"all\" cannot be a cc recipient", "Send the message to all instead.")) } else { Ok(to) }
 }
 
-/// The message that is replied to, which the speaker must have written or been given, and its task. Who replies to a copy replies to what
-/// it is a copy of.
-async fn replied_to(tx: &mut Tx, voice: &Participant, id: i64) -> Result<(i64, Option<TaskId>)> {
+/// Returns the message that is replied to and its task. The sender must have written or received it. A reply to a copy refers to its
+/// original.
+async fn replied_to(tx: &mut Tx, participant: &Participant, id: i64) -> Result<(i64, Option<TaskId>)> {
     let row = sqlx::query("SELECT COALESCE(copy_of, id) AS original, from_agent, to_agent, task_id FROM messages WHERE id = $1 AND project_id = $2")
         .bind(id)
-        .bind(voice.project.as_str())
+        .bind(participant.project.as_str())
         .fetch_optional(&mut tx.connection)
         .await?;
     let row = row.ok_or_else(|| Refusal::not_found("message", id))?;
     let is = |column: &str, name: &str| Ok::<_, sqlx::Error>(row.try_get::<&str, _>(column)? == name);
-    if voice.is_lead || is("from_agent", &voice.name)? || is("to_agent", &voice.name)? || is("to_agent", EVERYONE)? {
+    if participant.is_lead || is("from_agent", &participant.name)? || is("to_agent", &participant.name)? || is("to_agent", EVERYONE)? {
         return Ok((row.try_get("original")?, optional(&row, "task_id")?));
     }
-    Err(Refusal::invalid("reply_to", format!("message {id} was not written to you"), "Reply to one from your inbox, or leave reply_to out.").into())
+    Err(Refusal::invalid("reply_to", format!("message {id} was not sent to you"), "Reply to a message from your inbox, or omit reply_to.").into())
 }
 
-/// Sends a message that was checked, with a copy to each of `copies` and to every lead. A broadcast reaches everybody as it is.
+/// Sends a validated message with a copy to each of `copies` and to every lead. A broadcast needs no copies.
 pub(crate) async fn post_with_copies(
     tx: &mut Tx,
     caller: &Caller,
@@ -142,7 +143,7 @@ pub(crate) async fn post_with_copies(
     Ok(message)
 }
 
-/// Sends one message that was checked, to nobody else. Nobody's unread messages keep the rules themselves from speaking.
+/// Sends a validated message without copies. Unread messages do not block notifications.
 pub(crate) async fn post(tx: &mut Tx, caller: &Caller, post: OutgoingMessage<'_>) -> Result<Message> {
     insert(tx, caller, post, None).await
 }

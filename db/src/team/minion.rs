@@ -1,6 +1,6 @@
-//! Minions: how many helpers each agent may have at once, and which it had.
+//! Minions: the helpers that agents start themselves, and how many each agent may run at once.
 //!
-//! The store counts what is logged; whoever starts the helpers asks here first.
+//! The store counts logged minions. An agent asks for its quota before it starts one.
 
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
@@ -18,32 +18,32 @@ use crate::error::Result;
 use crate::team::agent::active_names;
 use crate::team::participant;
 
-/// So many minions are listed: what is older is in the log of events.
+/// Maximum number of minions listed. Older ones remain in the event log.
 const LISTED: u32 = 200;
 
 impl Db {
-    /// Sets how many minions at once are allowed: to everybody, with the scope `global`, or to one agent.
+    /// Sets how many minions may run at once: for every agent with the scope `global`, or for one agent.
     ///
     /// # Errors
-    /// When the caller does not lead, the scope names nobody, or more than [`MOST_MINIONS`] are asked for.
+    /// When the caller is not a lead, the scope names no active agent, or the limit exceeds [`MAX_MINIONS`].
     pub async fn set_spawn_policy(&self, caller: &Caller, project: &ProjectId, scope: &str, enabled: bool, max_minions: u32) -> Result<SpawnPolicy> {
         let (project, scope) = (project.clone(), scope.to_owned());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = participant::load(&mut tx.connection, caller, &project).await?;
-                voice.require_lead("setting a spawn policy")?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                participant.require_lead("setting a spawn policy")?;
                 if max_minions > MAX_MINIONS {
-                    let problem = format!("{max_minions} are too many");
+                    let problem = format!("{max_minions} is too many");
                     return Err(Refusal::invalid("max_minions", problem, format!("Allow at most {MAX_MINIONS}.")).into());
                 }
                 let scope = match scope.trim() {
                     GLOBAL => GLOBAL.to_owned(),
                     name => {
                         let names = active_names(&mut tx.connection, &project).await?;
-                        domain::team::agent::resolve(name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
+                        domain::team::agent::resolve(name, &participant.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned()
                     }
                 };
-                let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(voice.name), set_at: Some(tx.now) };
+                let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(participant.name), set_at: Some(tx.now) };
                 write(tx, &project, &policy).await?;
                 tx.record_without_card(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
                 Ok(policy)
@@ -52,7 +52,7 @@ impl Db {
         .await
     }
 
-    /// The policies of a project, the global one first, which is the default where nobody set it; then by name.
+    /// Lists the policies of a project: the global one first (the default if it was never set), then by name.
     ///
     /// # Errors
     /// When the store fails.
@@ -69,7 +69,7 @@ impl Db {
         Ok(policies)
     }
 
-    /// What holds for one agent at this moment: its own policy, else the global one, else the default.
+    /// Returns the current quota of an agent, from its own policy, the global one or the default.
     ///
     /// # Errors
     /// When the store fails.
@@ -77,11 +77,11 @@ impl Db {
         allowance(&mut *self.readers.acquire().await?, project, agent).await
     }
 
-    /// Notes that a minion of the caller began, or that one ended: the one that was started by the same use of the caller's own tool, or,
-    /// where that is not known, the newest at work. One that failed before its beginning was noted counts as ended, and never begins.
+    /// Records that a minion of the caller started or ended. `tool_use_id` identifies the minion; without it, the newest running one ends.
+    /// A minion whose failure is logged before its start is stored as failed.
     ///
     /// # Errors
-    /// When the policy allows no further minion, none is at work that could end, or the words are not acceptable.
+    /// When the policy allows no further minion, the caller has no running minion to end, or a text is invalid.
     pub async fn log_minion(
         &self,
         caller: &Caller,
@@ -101,7 +101,7 @@ impl Db {
                     NewMinion { project: &project, pilot: &pilot, run: caller.run(), description: &description, tool_use_id: tool_use_id.as_deref() };
                 let known = find(&mut tx.connection, &new).await?;
                 let minion = match (known, status) {
-                    // What is noted of it already happened later.
+                    // A late start report does not change a minion that is already logged.
                     (Some(known), MinionStatus::Spawned) => known,
                     (Some(known), _) => end(tx, known, status, result.as_deref()).await?,
                     (None, MinionStatus::Spawned) => begin(tx, &new).await?,
@@ -111,7 +111,7 @@ impl Db {
                     }
                     (None, _) => {
                         let none =
-                            || Refusal::invalid("status", format!("no minion of {pilot} is at work"), "Log each one as spawned before it begins.");
+                            || Refusal::invalid("status", format!("{pilot} has no running minion"), "Log each minion as spawned before it starts.");
                         let newest = newest(&mut tx.connection, &new).await?.ok_or_else(none)?;
                         end(tx, newest, status, result.as_deref()).await?
                     }
@@ -123,7 +123,7 @@ impl Db {
         .await
     }
 
-    /// The newest 200 minions of a project, newest first.
+    /// Lists the latest 200 minions of a project, newest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -137,7 +137,7 @@ impl Db {
     }
 }
 
-/// With a run end its minions: whatever they still did is lost.
+/// Marks the running minions of a run as failed, because they end with it.
 pub(crate) async fn fail_minions_of_run(tx: &mut Tx, run: &RunId) -> Result<()> {
     let rows = sqlx::query(
         "UPDATE minions SET status = 'failed', completed_at = $2, result = 'Its run ended first.' WHERE run_id = $1 AND status = 'spawned'
@@ -150,7 +150,7 @@ pub(crate) async fn fail_minions_of_run(tx: &mut Tx, run: &RunId) -> Result<()> 
     record_failed(tx, &rows)
 }
 
-/// The same when the agent they belong to leaves.
+/// Marks the running minions of an agent as failed, because it left.
 pub(crate) async fn fail_minions_of_agent(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
     let rows = sqlx::query(
         "UPDATE minions SET status = 'failed', completed_at = $3, result = 'Its agent left first.'
@@ -188,7 +188,7 @@ async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent
     Ok(MinionQuota::new(agent, &policy, count(&row, "active")?))
 }
 
-/// A minion that is to be noted.
+/// A minion to insert.
 struct NewMinion<'a> {
     project: &'a ProjectId,
     pilot: &'a str,
@@ -201,7 +201,7 @@ async fn begin(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
     let allowed = allowance(&mut tx.connection, new.project, new.pilot).await?;
     if !allowed.can_spawn {
         let problem = if allowed.enabled {
-            format!("{} of {} are at work", allowed.active_minions, allowed.max_minions)
+            format!("{} of {} are running", allowed.active_minions, allowed.max_minions)
         } else {
             "the policy allows none".to_owned()
         };
@@ -226,7 +226,7 @@ async fn insert(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
     minion_of(&row)
 }
 
-/// The minion that the same use of its pilot's tool started.
+/// Finds the minion that the same tool use started.
 async fn find(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
     let row = sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND tool_use_id = $3")
         .bind(new.project.as_str())
@@ -237,7 +237,7 @@ async fn find(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<
     row.as_ref().map(minion_of).transpose()
 }
 
-/// The minion at work that its pilot started last. Where it is known which one is meant, no other will do.
+/// Finds the newest running minion of the pilot. A given tool use id rules out guessing.
 async fn newest(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Result<Option<Minion>> {
     let row =
         sqlx::query("SELECT * FROM minions WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' AND $3 IS NULL ORDER BY id DESC LIMIT 1")
@@ -249,7 +249,7 @@ async fn newest(connection: &mut SqliteConnection, new: &NewMinion<'_>) -> Resul
     row.as_ref().map(minion_of).transpose()
 }
 
-/// Notes the end of a minion; the first that is said of it holds.
+/// Records the end of a minion. The first report wins.
 async fn end(tx: &mut Tx, minion: Minion, status: MinionStatus, result: Option<&str>) -> Result<Minion> {
     let row = sqlx::query("UPDATE minions SET status = $2, result = $3, completed_at = $4 WHERE id = $1 AND status = 'spawned' RETURNING *")
         .bind(minion.id)

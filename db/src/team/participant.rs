@@ -1,4 +1,4 @@
-//! Who speaks: a caller as a participant of one project. Every use-case among agents begins here.
+//! Resolves a caller to a participant of a project. Every collaboration use case starts here.
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
@@ -12,18 +12,18 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::{Roster, RosterEntry};
 
-/// A participant who may act now.
+/// A caller as an active participant of one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Participant {
     pub(crate) name: String,
     pub(crate) project: ProjectId,
-    /// Whether the person, or the run that it is, vouches for it.
+    /// Whether the human created its token, or it is a managed agent.
     pub(crate) trusted: bool,
     pub(crate) is_lead: bool,
 }
 
 impl Participant {
-    /// Refuses whoever is no lead.
+    /// Fails unless the participant is a lead.
     pub(crate) fn require_lead(&self, action: &str) -> Result<(), Refusal> {
         let (agent, action) = (self.name.clone(), action.to_owned());
         match (self.is_lead, self.trusted) {
@@ -33,37 +33,36 @@ impl Participant {
         }
     }
 
-    /// Refuses whoever only has a room token.
+    /// Fails for an agent that joined with an invite token.
     pub(crate) fn require_trusted(&self, action: &str) -> Result<(), Refusal> {
         if self.trusted { Ok(()) } else { Err(Refusal::Untrusted { agent: self.name.clone(), action: action.to_owned() }) }
     }
 }
 
-/// The same where everybody who is there was read already.
+/// Resolves the caller from a roster that is already loaded.
 pub(crate) async fn from_roster(tx: &mut Tx, caller: &Caller, roster: &Roster) -> Result<Participant> {
     let Caller::Agent(agent) = caller else { return load(&mut tx.connection, caller, &roster.project).await };
     if agent.project_id != roster.project {
         return Err(Refusal::not_found("project", &roster.project).into());
     }
-    let RosterEntry { name, verified, is_lead: leads, .. } =
-        roster.entry(&agent.name).ok_or_else(|| Refusal::AgentLeft { agent: agent.name.clone() })?;
-    Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *verified, is_lead: *leads })
+    let RosterEntry { name, verified, is_lead, .. } = roster.entry(&agent.name).ok_or_else(|| Refusal::AgentLeft { agent: agent.name.clone() })?;
+    Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *verified, is_lead: *is_lead })
 }
 
-/// The caller as a participant of `project`. The person leads everywhere.
+/// Resolves the caller in `project`. The human is a lead in every project.
 pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, project: &ProjectId) -> Result<Participant> {
     if caller.project().is_some_and(|own| own != project) {
-        // A project of others is not even admitted to exist.
+        // Do not reveal that another project exists.
         return Err(Refusal::not_found("project", project).into());
     }
     let Some(name) = caller.name() else { return Err(Refusal::NotRegistered.into()) };
-    let voice = |verified, leads| Participant { name: name.clone(), project: project.clone(), trusted: verified, is_lead: leads };
+    let with_rights = |trusted, is_lead| Participant { name: name.clone(), project: project.clone(), trusted, is_lead };
     Ok(match caller {
         Caller::Human | Caller::Runner => {
             project::read(connection, project).await?;
-            voice(true, true)
+            with_rights(true, true)
         }
-        Caller::Run(run) => voice(true, matches!(run.phase, AgentKind::Planner | AgentKind::Orchestrator)),
+        Caller::Run(run) => with_rights(true, matches!(run.phase, AgentKind::Planner | AgentKind::Orchestrator)),
         Caller::Agent(_) | Caller::Invite(_) => {
             let row = sqlx::query("SELECT trusted, roles FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
                 .bind(project.as_str())
@@ -72,8 +71,8 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
                 .await?
                 .ok_or_else(|| Refusal::AgentLeft { agent: name.clone() })?;
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
-            let verified = row.try_get("trusted")?;
-            voice(verified, verified && roles.contains(&Role::Lead))
+            let trusted: bool = row.try_get("trusted")?;
+            with_rights(trusted, trusted && roles.contains(&Role::Lead))
         }
     })
 }

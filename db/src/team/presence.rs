@@ -1,6 +1,6 @@
-//! Signs of life, kept in memory: who is connected this moment, and when each agent was last heard of.
+//! In-memory presence: open connections and the last heartbeat of each agent.
 //!
-//! They are too frequent for the log. The store's rows get the last one now and then, so that a restart does not forget everybody.
+//! Heartbeats are too frequent for the event log. The store saves the latest one at intervals, so a restart keeps most of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use domain::time::Timestamp;
 
 use crate::now;
 
-/// How old the stored sign of life of somebody who is there may become.
+/// Minimum time between two stored heartbeats of one agent.
 const STORE_INTERVAL: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(crate) struct Presence(Arc<Mutex<PresenceMap>>);
 #[derive(Debug)]
 struct PresenceMap {
     listening_since: Timestamp,
-    signs: BTreeMap<(ProjectId, String), AgentPresence>,
+    agents: BTreeMap<(ProjectId, String), AgentPresence>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct AgentPresence {
     stored: Option<Timestamp>,
 }
 
-/// Somebody who can be told something this moment, for as long as this is kept.
+/// An open connection of an agent. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct ConnectionGuard {
     presence: Presence,
@@ -40,7 +40,7 @@ pub struct ConnectionGuard {
 
 impl Presence {
     pub(crate) fn new(listening_since: Timestamp) -> Self {
-        Self(Arc::new(Mutex::new(PresenceMap { listening_since, signs: BTreeMap::new() })))
+        Self(Arc::new(Mutex::new(PresenceMap { listening_since, agents: BTreeMap::new() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, PresenceMap> {
@@ -48,55 +48,55 @@ impl Presence {
     }
 
     pub(crate) fn of(&self, project: &ProjectId, name: &str) -> AgentPresence {
-        self.lock().signs.get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
+        self.lock().agents.get(&(project.clone(), name.to_owned())).copied().unwrap_or_default()
     }
 
-    /// Since when signs of life are heard at all: whoever was connected to an earlier process may not be back yet.
+    /// When this process began to track heartbeats. Agents connected to the previous process may not have reconnected yet.
     pub(crate) fn tracking_since(&self) -> Timestamp {
         self.lock().listening_since
     }
 
-    /// Notes a sign of life; true when it is time to store it.
+    /// Records a heartbeat. Returns true when it is time to store it.
     pub(crate) fn record_heartbeat(&self, project: &ProjectId, name: &str, now: Timestamp) -> bool {
-        let mut heard = self.lock();
-        let signs = heard.signs.entry((project.clone(), name.to_owned())).or_default();
-        signs.last = Some(now);
-        let due = signs.stored.is_none_or(|stored| now.since(stored) >= STORE_INTERVAL);
+        let mut map = self.lock();
+        let agent = map.agents.entry((project.clone(), name.to_owned())).or_default();
+        agent.last = Some(now);
+        let due = agent.stored.is_none_or(|stored| now.since(stored) >= STORE_INTERVAL);
         if due {
-            signs.stored = Some(now);
+            agent.stored = Some(now);
         }
         due
     }
 
-    /// Puts what is known only here onto what the store knows of an agent.
+    /// Adds in-memory presence to a stored agent.
     pub(crate) fn apply_to(&self, agent: &mut Agent, now: Timestamp) {
-        let signs = self.of(&agent.project_id, &agent.name);
-        agent.last_seen = agent.last_seen.max(signs.last);
-        agent.connected = signs.connections > 0 && agent.left_at.is_none();
-        // An open connection is as good as a sign of life.
+        let known = self.of(&agent.project_id, &agent.name);
+        agent.last_seen = agent.last_seen.max(known.last);
+        agent.connected = known.connections > 0 && agent.left_at.is_none();
+        // An open connection counts as a heartbeat.
         agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
     }
 
-    /// Forgets when an agent was last heard of, because somebody else has its name now.
+    /// Clears the heartbeats of a name, because another agent has taken it.
     pub(crate) fn reset(&self, project: &ProjectId, name: &str) {
-        if let Some(signs) = self.lock().signs.get_mut(&(project.clone(), name.to_owned())) {
-            (signs.last, signs.stored) = (None, None);
+        if let Some(agent) = self.lock().agents.get_mut(&(project.clone(), name.to_owned())) {
+            (agent.last, agent.stored) = (None, None);
         }
     }
 
     pub(crate) fn connect(&self, project: &ProjectId, name: &str) -> ConnectionGuard {
         let key = (project.clone(), name.to_owned());
-        self.lock().signs.entry(key.clone()).or_default().connections += 1;
+        self.lock().agents.entry(key.clone()).or_default().connections += 1;
         ConnectionGuard { presence: self.clone(), key }
     }
 }
 
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        if let Some(signs) = self.presence.lock().signs.get_mut(&self.key) {
-            signs.connections = signs.connections.saturating_sub(1);
-            // It was there until now, however little it said.
-            signs.last = signs.last.max(Some(now()));
+        if let Some(agent) = self.presence.lock().agents.get_mut(&self.key) {
+            agent.connections = agent.connections.saturating_sub(1);
+            // The agent was connected until now, even if it made no call.
+            agent.last = agent.last.max(Some(now()));
         }
     }
 }
@@ -106,14 +106,14 @@ mod tests {
     use super::*;
 
     impl Presence {
-        /// As if the process were older.
+        /// Pretends that this process has tracked heartbeats since `since`.
         pub(crate) fn listen_since(&self, at: Timestamp) {
             self.lock().listening_since = at;
         }
     }
 
     #[test]
-    fn a_connection_lasts_as_long_as_it_is_kept() {
+    fn connection_lasts_until_its_guard_is_dropped() {
         let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let one = presence.connect(&project, "mara");
         let other = presence.connect(&project, "mara");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_of_life_is_stored_now_and_then() {
+    fn heartbeat_is_stored_at_intervals() {
         let (presence, project) = (Presence::new(now()), ProjectId::new(1));
         let start = Timestamp::from_milliseconds(1_000);
         let at = |seconds| presence.record_heartbeat(&project, "mara", start.after(Duration::from_secs(seconds)));

@@ -1,4 +1,4 @@
-//! Tokens: who calls. Only hashes are kept, so a stolen database opens no door.
+//! Tokens that identify callers. Only their hashes are stored, so a stolen database contains no usable token.
 
 mod caller_cache;
 
@@ -18,7 +18,7 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 
 impl Db {
-    /// Makes `token` the person's; an earlier one is worth nothing from then on.
+    /// Sets the human's token and revokes the previous one.
     ///
     /// # Errors
     /// When the store fails.
@@ -44,8 +44,8 @@ impl Db {
         .await
     }
 
-    /// Who the bearer of `token` is; nobody when it is unknown. A finished run's token still names its run: each use-case then refuses it
-    /// with the reason, which is more help than silence.
+    /// Returns the caller that `token` identifies, or `None` for an unknown token. The token of a finished run still identifies it, so
+    /// that each use case can refuse the run with the reason.
     ///
     /// # Errors
     /// When the store fails.
@@ -79,16 +79,15 @@ impl Db {
         Ok(Some(caller))
     }
 
-    /// Wakes whoever relies on a token that was shown before, each time that tokens were taken back. Until then [`Self::caller`] says of
-    /// a token what it said last. Ask it after subscribing, not before.
+    /// Changes after every revocation. Until then [`Self::caller`] may return a cached answer. Subscribe first, then call it.
     pub fn token_revocations(&self) -> watch::Receiver<u64> {
         self.known.subscribe()
     }
 
-    /// Refuses a run that is over and an agent that left: for reads, which no use-case guards.
+    /// Refuses a run that has ended and an agent that has left. Reads need this check because no use case guards them.
     ///
     /// # Errors
-    /// When the caller is a run that is no longer current, or an agent that is not there.
+    /// When the caller is a run that is no longer current, or an agent that has left.
     pub async fn require_active_reader(&self, caller: &Caller) -> Result<()> {
         let (current, refusal) = match caller {
             Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(()),
@@ -108,7 +107,7 @@ impl Db {
     }
 }
 
-/// 256 random bits as 64 hexadecimal digits.
+/// Returns 256 random bits as 64 hexadecimal digits.
 pub fn new_token() -> String {
     let bytes: [u8; 32] = rand::random();
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -118,13 +117,13 @@ pub(crate) fn hash(token: &str) -> String {
     Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whose a token is.
+/// The owner of a token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TokenOwner<'a> {
     Human,
     Run(&'a RunId),
     Agent(&'a ProjectId, &'a str),
-    Room(&'a ProjectId),
+    Invite(&'a ProjectId),
 }
 
 pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Result<()> {
@@ -132,7 +131,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Re
         TokenOwner::Human => ("human", None, None, None),
         TokenOwner::Run(run) => ("run", Some(run), None, None),
         TokenOwner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
-        TokenOwner::Room(project) => ("invite", None, Some(project), None),
+        TokenOwner::Invite(project) => ("invite", None, Some(project), None),
     };
     sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(hash)
@@ -146,7 +145,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Re
     Ok(())
 }
 
-/// Whether the token with this hash is the one of an agent.
+/// Returns whether the hash is that of an agent's current token.
 pub(crate) async fn is_token_of(tx: &mut Tx, project: &ProjectId, agent: &str, hash: &str) -> Result<bool> {
     let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE hash = $1 AND kind = 'agent' AND project_id = $2 AND agent_name = $3")
         .bind(hash)
@@ -157,7 +156,7 @@ pub(crate) async fn is_token_of(tx: &mut Tx, project: &ProjectId, agent: &str, h
     Ok(found.is_some())
 }
 
-/// Makes an agent's earlier token worth nothing.
+/// Revokes an agent's token.
 pub(crate) async fn revoke_agent_token(tx: &mut Tx, project: &ProjectId, agent: &str) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE kind = 'agent' AND project_id = $1 AND agent_name = $2")
         .bind(project.as_str())
@@ -168,7 +167,7 @@ pub(crate) async fn revoke_agent_token(tx: &mut Tx, project: &ProjectId, agent: 
     Ok(())
 }
 
-/// Makes a room's earlier token worth nothing, and forgets the calls that were made with it.
+/// Revokes a project's invite token and deletes the stored answers to calls made with it.
 pub(crate) async fn revoke_invite_token(tx: &mut Tx, project: &ProjectId) -> Result<()> {
     sqlx::query("DELETE FROM tokens WHERE kind = 'invite' AND project_id = $1").bind(project.as_str()).execute(&mut tx.connection).await?;
     tx.delete_answers(&invite_call_scope(project)).await?;

@@ -1,4 +1,4 @@
-//! Coverage by enumeration: SQL is checked when it runs, so every public function must be run by some test.
+//! Checks that a test calls every public function, because SQL is checked only when it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The name of the function that `line` begins, when it is public.
+/// Returns the name of the public function that starts on `line`.
 fn public_function(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub ")?;
     let rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix("fn ")?;

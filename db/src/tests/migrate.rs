@@ -1,78 +1,109 @@
-//! Databases of earlier versions: what was in them is still there, and still opens the same doors.
+//! A database of every released schema: what was in it is still there and works after the migrations that followed.
 
+use std::collections::BTreeSet;
+
+use domain::board::status::Status;
 use domain::config::Config;
-use domain::id::{ProjectId, RunId, TaskId};
+use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
-use domain::team::role::Role;
-use sqlx::ConnectOptions;
+use domain::runs::failure::EndClass;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
+use crate::engine::tx::NoEventReason;
 use crate::team::token;
-use crate::{Caller, Db, RunCaller};
+use crate::tests::engine::event_log::story;
+use crate::tests::external_agents::message;
+use crate::tests::store::{Store, whole_board};
+use crate::{Caller, Db};
 
-const AT: &str = "2026-01-31T09:05:00.000Z";
+const PERSONS_TOKEN: &str = "the person's";
+const CODERS_TOKEN: &str = "the coder's";
 
-/// What the first version left behind: a finished run and a live one, a thread, and an answer to a call.
-async fn first_version(config: &Config) {
-    let options = SqliteConnectOptions::new().filename(&config.db_path).create_if_missing(true).foreign_keys(true);
+/// Creates a database with the first `version` migrations and these rows.
+async fn database(config: &Config, version: usize, rows: &'static str) {
+    let options = SqliteConnectOptions::new().filename(&config.db_path).create_if_missing(true).foreign_keys(false);
     let mut connection = options.connect().await.unwrap();
-    let first = sqlx::migrate!("./migrations").iter().next().unwrap().clone();
-    Migrator::with_migrations(vec![first]).run(&mut connection).await.unwrap();
-    let rows = format!(
-        "INSERT INTO projects (id, title, repo_path, git_dir, base_branch, integration_branch, created_at, updated_at)
-           VALUES ('PROJ-001', 'Site', '/home/ann/site', '/home/ann/site/.git', 'main', 'vibe-relay/PROJ-001', '{AT}', '{AT}');
-         INSERT INTO tasks (id, project_id, title, phase, status, approved_sha, merged_sha, created_at, updated_at)
-           VALUES ('TASK-001', 'PROJ-001', 'Done', 'coder', 'done', 'a1', 'm1', '{AT}', '{AT}');
-         INSERT INTO tasks (id, project_id, title, phase, status, created_at, updated_at)
-           VALUES ('TASK-002', 'PROJ-001', 'Page', 'coder', 'in_progress', '{AT}', '{AT}');
-         INSERT INTO agent_runs (id, task_id, phase, attempt, started_at, completed_at, end_class)
-           VALUES ('RUN-001', 'TASK-001', 'coder', 1, '{AT}', '{AT}', 'finished');
-         INSERT INTO agent_runs (id, task_id, phase, attempt, started_at, completed_at, end_class)
-           VALUES ('RUN-002', 'TASK-001', 'reviewer', 1, '{AT}', '{AT}', 'finished');
-         INSERT INTO agent_runs (id, task_id, phase, attempt, started_at) VALUES ('RUN-003', 'TASK-002', 'coder', 1, '{AT}');
-         INSERT INTO verdicts (task_id, sha, verdict, actor, run_id, created_at)
-           VALUES ('TASK-001', 'a1', 'approved', 'reviewer-TASK-001', 'RUN-002', '{AT}');
-         INSERT INTO comments (id, task_id, author_role, run_id, content, created_at) VALUES ('NOTE-001', 'TASK-002', 'human', NULL, 'Mind', '{AT}');
-         INSERT INTO comments (id, task_id, author_role, run_id, content, created_at)
-           VALUES ('NOTE-002', 'TASK-002', 'coder', 'RUN-003', 'Begun', '{AT}');
-         INSERT INTO counters (kind, value) VALUES ('NOTE', 2), ('TASK', 2), ('RUN', 3), ('PROJ', 1);
-         INSERT INTO calls (run_id, call_id, answer) VALUES ('RUN-003', '1',
-           '{{\"id\":\"NOTE-002\",\"task_id\":\"TASK-002\",\"author_role\":\"coder\",\"run_id\":\"RUN-003\",\"content\":\"Begun\",\"created_at\":\"{AT}\"}}');
-         INSERT INTO tokens (hash, kind, run_id, created_at) VALUES ('{}', 'human', NULL, '{AT}'), ('{}', 'run', 'RUN-003', '{AT}');",
-        token::hash("the person's"),
-        token::hash("the run's"),
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(&mut connection).await.unwrap();
+    let migrations = sqlx::migrate!("./migrations").iter().take(version).cloned().collect();
+    Migrator::with_migrations(migrations).run(&mut connection).await.unwrap();
+    sqlx::raw_sql(rows).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_database_of_the_first_version_keeps_tokens_calls_comments_and_hands() {
+async fn a_database_of_schema_1_keeps_its_board_its_log_and_its_live_runs() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
-    first_version(&config).await;
+    database(&config, 1, include_str!("fixtures/rows-0001.sql")).await;
     let db = Db::open(&config).await.unwrap();
-    let (project, done, task) = (ProjectId::new(1), TaskId::new(1), TaskId::new(2));
+    let broken: Vec<String> = sqlx::query_scalar("SELECT \"table\" FROM pragma_foreign_key_check").fetch_all(&db.readers).await.unwrap();
+    assert!(broken.is_empty(), "{broken:?}");
 
-    assert_eq!(db.caller("the person's").await.unwrap(), Some(Caller::Human));
-    let coder = db.caller("the run's").await.unwrap().unwrap();
-    let run = RunCaller { run_id: RunId::new(3), task_id: task.clone(), project_id: project.clone(), phase: AgentKind::Coder, call_id: None };
-    assert_eq!(coder, Caller::Run(run));
+    let (project, task, judged) = (ProjectId::new(1), TaskId::new(8), TaskId::new(9));
+    let board = whole_board(&db, &project).await.unwrap();
+    assert_eq!((board.cards.len(), board.seq), (9, db.latest()));
+    assert_eq!(db.replay_board(&project).await.unwrap(), board);
+    let live: Vec<(String, AgentKind)> = db.live_runs().await.unwrap().into_iter().map(|run| (run.id.to_string(), run.phase)).collect();
+    assert_eq!(live, [("RUN-007".to_owned(), AgentKind::Coder), ("RUN-009".to_owned(), AgentKind::Reviewer)]);
 
-    let thread = db.comments(&task).await.unwrap();
-    assert_eq!(thread.iter().map(|comment| comment.content.as_str()).collect::<Vec<_>>(), ["Mind", "Begun"]);
-    let repeated = db.add_comment(&coder.clone().with_call_id(Some("1".to_owned())), &task, "Begun", None).await.unwrap();
-    assert_eq!(repeated, thread[1], "a call that was answered before is not carried out again");
-    assert_eq!(db.add_comment(&coder, &task, "Goes on", None).await.unwrap().id.as_str(), "NOTE-003");
+    assert_eq!(db.caller(PERSONS_TOKEN).await.unwrap(), Some(Caller::Human));
+    let coder = db.caller(CODERS_TOKEN).await.unwrap().unwrap();
+    db.add_comment(&coder, &task, "Goes on", None).await.unwrap();
+    assert_eq!(db.comments(&task).await.unwrap().iter().map(|comment| comment.content.as_str()).collect::<Vec<_>>(), ["Started", "Goes on"]);
+    db.check_inbox(&coder, &project, None).await.unwrap();
+    db.send(&coder, &project, message("human", "Still here")).await.unwrap();
+    assert_eq!(db.card(&judged).await.unwrap().status, Status::InReview);
 
-    let hands = db.card(&done).await.unwrap().contributors;
-    assert_eq!((hands.built_by, hands.verified_by), (vec!["coder-TASK-001".to_owned()], None));
-    assert_eq!(db.card(&task).await.unwrap().contributors.built_by, ["coder-TASK-002"]);
-    let agents = db.agents(&project).await.unwrap();
-    let there: Vec<(&str, &[Role], bool)> = agents.iter().map(|agent| (agent.name.as_str(), agent.roles.as_slice(), agent.trusted)).collect();
-    assert_eq!(there, [("coder-TASK-002", &[Role::Coder][..], true)], "the run that outlived the change takes part");
-    db.set_status(&coder, &project, "Goes on").await.unwrap();
-    let sent =
-        domain::team::message::NewMessage { to: "human".to_owned(), content: "Still here".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
-    db.send(&coder, &project, sent).await.unwrap();
+    let store = Store { db, config, project, folder };
+    for (id, _) in live {
+        store.end(&id.parse().unwrap(), EndClass::Finished, None).await;
+    }
+    store.task("A new one").await;
+    assert_eq!(store.db.replay_board(&store.project).await.unwrap(), whole_board(&store.db, &store.project).await.unwrap());
+}
+
+/// The fixture of the newest schema has its tables and columns. `UPDATE_FIXTURES=1` writes it: before a release that has a new migration, and
+/// whenever an unreleased one changes.
+#[tokio::test]
+async fn newest_fixture_has_every_table_and_column() {
+    let store = story().await;
+    let task = store.task("With a live coder").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    store.db.add_comment(&coder.caller, &task, "Started", None).await.unwrap();
+    store.send(&store.member("eve", &[]).await, "all", "Hello").await.unwrap();
+    let judged = store.in_review("With a live reviewer").await;
+    store.agent_at(&judged, AgentKind::Reviewer, "head").await;
+    store.db.set_human_token(PERSONS_TOKEN).await.unwrap();
+    let set_token = store.db.write(move |tx| {
+        Box::pin(async move {
+            tx.skip_event(NoEventReason::NothingChanged);
+            let update = sqlx::query("UPDATE tokens SET hash = $1 WHERE run_id = $2").bind(token::hash(CODERS_TOKEN)).bind(coder.run.to_string());
+            update.execute(&mut tx.connection).await?;
+            Ok(())
+        })
+    });
+    set_token.await.unwrap();
+
+    let readers = &store.db.readers;
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_sqlx%' ESCAPE '\\' ORDER BY name";
+    let mut text = String::from("-- Rows of a board with two live runs, written by db/src/tests/migrate.rs.\n");
+    for table in sqlx::query_scalar::<_, String>(tables).fetch_all(readers).await.unwrap() {
+        let columns = format!("SELECT name FROM pragma_table_info('{table}')");
+        let columns: Vec<String> = sqlx::query_scalar(AssertSqlSafe(columns)).fetch_all(readers).await.unwrap();
+        let values = columns.iter().map(|column| format!("quote({column})")).collect::<Vec<_>>().join(" || ', ' || ");
+        let rows: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT {values} FROM {table}"))).fetch_all(readers).await.unwrap();
+        for row in rows {
+            text += &format!("INSERT INTO {table} ({}) VALUES ({row});\n", columns.join(", "));
+        }
+    }
+    let schema = sqlx::migrate!("./migrations").iter().count();
+    let path = format!("{}/src/tests/fixtures/rows-{schema:04}.sql", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_FIXTURES").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let columns = |text: &str| -> BTreeSet<String> {
+        text.lines().filter(|line| line.starts_with("INSERT INTO ")).filter_map(|line| Some(line.split_once(") VALUES")?.0.to_owned())).collect()
+    };
+    assert_eq!(columns(&std::fs::read_to_string(&path).unwrap()), columns(&text), "set UPDATE_FIXTURES=1 to rewrite {path}");
 }

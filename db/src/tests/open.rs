@@ -104,6 +104,22 @@ async fn a_newer_schema_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_database_of_before_the_first_release_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
+    let mut old = SqliteConnectOptions::new().filename(&config.db_path).create_if_missing(true).connect().await.unwrap();
+    sqlx::raw_sql(include_str!("fixtures/before-0001.sql")).execute(&mut old).await.unwrap();
+    old.close().await.unwrap();
+    let before = std::fs::read(&config.db_path).unwrap();
+    let error = Db::open(&config).await.unwrap_err();
+    assert!(matches!(&error, Error::OldDatabase { path } if *path == config.db_path), "{error:?}");
+    let text = error.to_string().replace(&config.db_path.display().to_string(), "board.db");
+    insta::assert_snapshot!(text, @r#"the database board.db was made by a vibe-relay from before the first release, which this one cannot read, and was not touched: move the file away to start with an empty board, or name another "db_path" in the configuration"#);
+    assert_eq!(std::fs::read(&config.db_path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no file was made next to it");
+}
+
+#[tokio::test]
 async fn another_programs_file_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { db_path: folder.path().join("messages.db"), ..Config::default() };

@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and the shortest way to every situation that the tests begin with.
+//! A store in a temporary folder, with helpers for the situations in which tests begin.
 
 use std::path::PathBuf;
 
@@ -25,13 +25,13 @@ pub(super) const MAX_ATTEMPTS: u32 = 3;
 pub(super) struct Store {
     pub(super) db: Db,
     pub(super) config: Config,
-    /// The project that every test begins with.
+    /// The project that every test starts with.
     pub(super) project: ProjectId,
-    /// Holds the database as long as the test needs it.
+    /// Keeps the database until the test ends.
     pub(super) folder: TempDir,
 }
 
-/// A run with its agent's way in.
+/// A run with its agent's caller and token.
 pub(super) struct Agent {
     pub(super) caller: Caller,
     pub(super) run: RunId,
@@ -39,7 +39,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// The agent's caller for a request that its client named.
+    /// Returns the agent's caller with a call id.
     pub(super) fn call(&self, id: &str) -> Caller {
         match self.caller.clone() {
             Caller::Run(mut run) => {
@@ -52,12 +52,12 @@ impl Agent {
 }
 
 impl Store {
-    /// A standing board: no planner, no orchestrator.
+    /// Creates a board without planner and orchestrator.
     pub(super) async fn board() -> Self {
         Self::with(NewProject { title: "Board".to_owned(), ..NewProject::default() }).await
     }
 
-    /// A project whose planner has not begun, and its planning task.
+    /// Creates a project whose planner has not started, and returns its planning task.
     pub(super) async fn plan(approval: PlanApproval) -> (Self, TaskId) {
         let goal = Some("A site that says hello".to_owned());
         let new = NewProject { title: "Site".to_owned(), description: goal, plan_approval: Some(approval), ..NewProject::default() };
@@ -66,7 +66,7 @@ impl Store {
 
     async fn with(new: NewProject) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // What is tested here does not hang on the disk; the write benchmark and `open` use the default.
+        // These tests do not depend on the disk. The write benchmark and `open` use the default durability.
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         let project = db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
@@ -85,12 +85,12 @@ impl Store {
         self.card(id).await.status
     }
 
-    /// A coder task that the runner may start.
+    /// Creates a coder task that the runner may start.
     pub(super) async fn task(&self, title: &str) -> TaskId {
         self.task_after(title, &[]).await
     }
 
-    /// The same, waiting for others.
+    /// Creates a coder task with dependencies.
     pub(super) async fn task_after(&self, title: &str, depends_on: &[&TaskId]) -> TaskId {
         let depends_on = depends_on.iter().map(|id| (*id).clone()).collect();
         let new = NewTask { start: true, depends_on, ..new_task(title) };
@@ -104,7 +104,7 @@ impl Store {
         self.db.reserve_run(new).await
     }
 
-    /// An agent at work on the task, in a session of its own.
+    /// Starts an agent on the task, in a new session.
     pub(super) async fn agent(&self, task: &TaskId, phase: AgentKind) -> Agent {
         self.agent_at(task, phase, "base").await
     }
@@ -138,14 +138,14 @@ impl Store {
         self.move_with(&Caller::Human, task, Status::Cancelled, Some(reason), EvidenceResult::Nothing).await.unwrap();
     }
 
-    /// A coder's work that waits for a review, its branch at `head`.
+    /// Creates a task in review whose branch is at `head`.
     pub(super) async fn in_review(&self, title: &str) -> TaskId {
         let task = self.task(title).await;
         self.work(&task).await;
         task
     }
 
-    /// Lets a coder work on a task until it is in review.
+    /// Lets a coder bring a task into review.
     pub(super) async fn work(&self, task: &TaskId) {
         let coder = self.agent(task, AgentKind::Coder).await;
         self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await.unwrap();
@@ -166,13 +166,13 @@ impl Store {
         self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await.unwrap();
     }
 
-    /// Takes a coder task the whole way.
+    /// Takes a coder task from backlog to done.
     pub(super) async fn complete(&self, task: &TaskId) {
         self.work(task).await;
         self.review_and_merge(task).await;
     }
 
-    /// Lets the planner make `titles` and finish.
+    /// Lets the planner create `titles` and finish.
     pub(super) async fn planned(&self, planner: &TaskId, titles: &[&str]) -> Vec<TaskId> {
         let agent = self.agent(planner, AgentKind::Planner).await;
         let tasks = self.db.create_subtasks(&agent.caller, planner, parts(titles)).await.unwrap();
@@ -181,17 +181,17 @@ impl Store {
         tasks.into_iter().map(|task| task.card.id).collect()
     }
 
-    /// What was recorded after `seq`.
+    /// Returns the events after `seq`.
     pub(super) async fn since(&self, seq: i64) -> Vec<Event> {
         self.db.events_after(seq, None, u32::MAX).await.unwrap().into_iter().map(|envelope| envelope.event).collect()
     }
 
-    /// The kinds of what was recorded after `seq`.
+    /// Returns the kinds of the events after `seq`.
     pub(super) async fn kinds_since(&self, seq: i64) -> Vec<&'static str> {
         self.since(seq).await.iter().map(Event::kind).collect()
     }
 
-    /// The board as an empty one becomes when it takes in the whole log, checked against the stored one.
+    /// Checks that the fold of the whole log equals the stored board.
     pub(super) async fn check_fold(&self) {
         let stored = whole_board(&self.db, &self.project).await.unwrap();
         let mut folded = Board { cards: Vec::new(), seq: 0, ..stored.clone() };
@@ -202,7 +202,7 @@ impl Store {
         assert_eq!(folded, stored);
     }
 
-    /// Every row of every table, as text.
+    /// Returns every row of every table as text.
     pub(super) async fn dump(&self) -> Vec<String> {
         let mut rows = Vec::new();
         let tables = sqlx::query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetch_all(&self.db.readers).await.unwrap();
@@ -277,7 +277,7 @@ pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
     titles.iter().map(|title| NewSubtask { title: (*title).to_owned(), description: None, phase: None, depends_on: Vec::new() }).collect()
 }
 
-/// Clean, one commit ahead, with a change.
+/// Evidence of a clean checkout that is one commit ahead with a change.
 pub(super) fn clean() -> Evidence {
     Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false }
 }
@@ -290,7 +290,7 @@ pub(super) fn head(sha: &str) -> EvidenceResult {
     EvidenceResult::Head(sha.to_owned())
 }
 
-/// The refusal that `result` is.
+/// Returns the refusal in `result`.
 #[track_caller]
 pub(super) fn refusal<T: std::fmt::Debug>(result: Result<T>) -> Refusal {
     match result {
@@ -299,7 +299,7 @@ pub(super) fn refusal<T: std::fmt::Debug>(result: Result<T>) -> Refusal {
     }
 }
 
-/// The word of the refusal that `result` is.
+/// Returns the code of the refusal in `result`.
 #[track_caller]
 pub(super) fn code<T: std::fmt::Debug>(result: Result<T>) -> &'static str {
     refusal(result).code()

@@ -1,4 +1,4 @@
-//! What only a person can settle. On screen: "Needs you".
+//! Attention: a decision that only the human can make. The UI says "Needs you".
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,30 +7,27 @@ use crate::runs::evidence::Sha;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// Why the runner leaves a card alone until a person acts.
+    /// The reason why a card waits for the human.
     AttentionKind, "attention" {
-        /// Its attempts are used up.
+        /// The maximum number of attempts failed.
         Failed = "failed",
-        /// It was sent back as often as is allowed, or made no progress.
+        /// It was sent back the maximum number of times, or made no progress.
         ReviewLimit = "stalled",
-        WaitingPermission = "waiting_permission",
         /// The agent asked a question.
         NeedsInput = "needs_input",
-        /// Its work cannot be merged.
+        /// Its branch has merge conflicts.
         Conflict = "conflict",
-        /// A check is red.
-        ChecksFailed = "checks",
-        /// It would cost more than was allowed.
+        /// The agent used up its budget.
         Budget = "budget",
-        /// A planner created nothing.
+        /// The planner created no tasks.
         EmptyPlan = "empty_plan",
-        /// A task that it builds on was given up.
+        /// A dependency was cancelled.
         DependencyCancelled = "dependency_cancelled",
-        /// The repository cannot be worked with.
+        /// The repository is not usable.
         Repository = "repository",
-        /// An agent ended without saying what became of its task, twice.
+        /// An agent ended without an outcome, twice.
         NoOutcome = "protocol",
-        /// The agent from outside that has it was not heard of for long.
+        /// The assignee sent no heartbeat for too long.
         AssigneeUnresponsive = "silent",
     }
 }
@@ -42,23 +39,23 @@ impl AttentionKind {
         matches!(self, Self::NeedsInput | Self::DependencyCancelled | Self::AssigneeUnresponsive)
     }
 
-    /// Whether it remains when its task gets an assignee, who may settle anything but a cancelled dependency.
+    /// Whether it remains when its task gets an assignee, who can resolve anything but a cancelled dependency.
     pub const fn survives_assignment(self) -> bool {
         matches!(self, Self::DependencyCancelled)
     }
 
-    /// Whether it remains when its task loses its assignee: only what the assignee caused ends.
+    /// Whether it remains when its task loses its assignee: only attention that the assignee caused ends.
     pub const fn survives_unassignment(self) -> bool {
         !matches!(self, Self::ReviewLimit | Self::AssigneeUnresponsive)
     }
 }
 
-/// What a person must settle, with a sentence that says what happened and what they can do.
+/// A pending decision, with a sentence about what happened and what the human can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attention {
     pub kind: AttentionKind,
     pub detail: String,
-    /// Where the project branch was found that nobody of ours brought there. Retry takes it as it is.
+    /// The unapproved tip of the project branch. Retry accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Sha>,
 }
@@ -68,7 +65,7 @@ impl Attention {
         Self { kind, detail: detail.into(), tip: None }
     }
 
-    /// That the project branch is at `tip`, which nobody approved.
+    /// Creates the attention for a project branch whose tip nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
         Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip) }
     }
@@ -83,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn attention_survives_only_what_does_not_settle_it() {
+    fn attention_survives_only_changes_that_do_not_resolve_it() {
         assert_eq!(kinds(AttentionKind::survives_release), ["needs_input", "dependency_cancelled", "silent"]);
         assert_eq!(kinds(AttentionKind::survives_assignment), ["dependency_cancelled"]);
         assert_eq!(kinds(|kind| !kind.survives_unassignment()), ["stalled", "silent"]);

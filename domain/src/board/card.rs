@@ -1,6 +1,6 @@
 //! Cards: a task as the board shows it.
 //!
-//! What may follow what is in `transition`.
+//! Must not know legal moves, which are in `transition`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use crate::runs::evidence::Sha;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
-/// A task as the board shows it. Every event about a task carries this, as it was after the event.
+/// The summary of a task. Events about the task carry it as it was after the event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Card {
     pub id: TaskId,
@@ -24,37 +24,37 @@ pub struct Card {
     pub phase: AgentKind,
     pub status: Status,
     pub held_by: Option<HeldBy>,
-    /// What a person must decide before anything goes on.
+    /// The decision that the task waits for.
     pub attention: Option<Attention>,
-    /// Why no agent works on it right now, as the runner last judged.
+    /// Why no agent works on it, according to the latest schedule.
     pub wait_reason: Option<WaitReason>,
     pub cancel_reason: Option<CancelReason>,
     pub depends_on: Vec<TaskId>,
-    /// Higher goes first; tasks of equal priority go in the order of their ids.
+    /// Higher values start first; tasks of equal priority start in id order.
     pub priority: i64,
-    /// The commit that a reviewer or a person approved. It waits to be merged until the task is done.
+    /// The approved commit. The task becomes done when it is merged.
     pub approved_sha: Option<Sha>,
     #[serde(flatten)]
     pub contributors: Contributors,
-    /// The goal that it belongs to.
+    /// The goal that the task is linked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_id: Option<GoalId>,
-    /// The planning task whose round of orchestration this is.
+    /// The planning task of this orchestration round.
     pub round_of: Option<TaskId>,
     pub round: Option<u32>,
-    /// The run whose process is alive or about to be.
+    /// The run whose process is alive or starting.
     pub run: Option<CurrentRun>,
     pub comments: u32,
-    /// How many runs it had, of every phase.
+    /// The number of its runs, by all kinds of agents.
     pub runs: u32,
-    /// What all its runs cost, in millionths of a US dollar, as the agent's own program reported.
+    /// The cost of all its runs in millionths of a US dollar, as the agent program reported it.
     pub cost_micro_usd: i64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 impl Card {
-    /// Whether its branch waits in the merge queue.
+    /// Whether its branch is in the merge queue.
     pub fn is_approved(&self) -> bool {
         self.status == Status::InReview && self.approved_sha.is_some()
     }
@@ -64,39 +64,39 @@ impl Card {
         self.status == Status::Done && self.approved_sha.is_some()
     }
 
-    /// Whether the task counts as done for those that depend on it.
+    /// Whether the task counts as done for its dependents.
     pub fn satisfies_dependents(&self) -> bool {
         self.status.satisfies_dependents(self.cancel_reason)
     }
 }
 
-/// Who has had a hand in a task, by name. Whoever verifies it has neither built nor approved it.
+/// The contributors to a task, by name. The verifier has neither built nor approved it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contributors {
-    /// The agent from outside that it is given to: the runner starts no other for it.
+    /// The assignee, an external agent. The runner starts no agent for an assigned task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_to: Option<String>,
-    /// In which role the assignee works on it.
+    /// The hat of the assignee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_hat: Option<Role>,
-    /// Everybody who worked on it, the first to begin first.
+    /// Its builders, in the order in which they started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub built_by: Vec<String>,
-    /// Who approved it last.
+    /// The participant that approved it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Who verified the finished work.
+    /// The participant that verified the finished work.
     pub verified_by: Option<String>,
 }
 
-/// The part of a run that a card shows while it lasts.
+/// The running attempt of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CurrentRun {
     pub id: RunId,
     pub phase: AgentKind,
-    /// The attempt's number among the runs of this task and phase, from 1.
+    /// The number of the attempt among the runs of this task and kind of agent, from 1.
     pub attempt: u32,
     pub started_at: Timestamp,
-    /// Whether it was asked to end and its process is not gone yet.
+    /// Whether it was asked to stop and its process is still alive.
     pub stopping: bool,
 }

@@ -1,4 +1,4 @@
-//! Comments: the thread of a task, which is the memory that roles hand to each other.
+//! Comments: the thread of a task, through which agents pass on what they know.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// In which role something was said. `runner` speaks for the machine: a conflict, a failed check; `agent` is one from outside.
+    /// The kind of author. `runner` reports for the machine, such as a conflict; `agent` is an external agent.
     AuthorRole, "author role" {
         Planner = "planner",
         Coder = "coder",
@@ -20,16 +20,17 @@ vocabulary! {
     }
 }
 
+/// A comment on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Comment {
     pub id: CommentId,
     pub task_id: TaskId,
     pub author_role: AuthorRole,
-    /// The name of an agent from outside.
+    /// The name of an external agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<String>,
     pub run_id: Option<RunId>,
-    /// Markdown, as it was written.
+    /// Markdown, unchanged.
     pub content: String,
     pub created_at: Timestamp,
 }

@@ -1,14 +1,14 @@
-//! Dependencies between tasks: which wait, and whether the edges make a circle.
+//! Dependencies between tasks, and the search for cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::TaskId;
 
-/// A circle among `edges` (task → the tasks it depends on), first task repeated at the end; none when there is an order.
+/// Returns a cycle among `edges` (task → the tasks it depends on) with the first task repeated at the end, or none.
 pub fn cycle(edges: &BTreeMap<TaskId, Vec<TaskId>>) -> Option<Vec<TaskId>> {
     let mut finished = BTreeSet::new();
     for start in edges.keys() {
-        // The path from `start`, each task with the place of the next edge to follow.
+        // The path from `start`: each task with the index of its next edge.
         let mut path: Vec<(&TaskId, usize)> = vec![(start, 0)];
         while let Some((task, next)) = path.last_mut() {
             let following = if finished.contains(*task) { None } else { edges.get(*task).and_then(|to| to.get(*next)) };
@@ -19,10 +19,10 @@ pub fn cycle(edges: &BTreeMap<TaskId, Vec<TaskId>>) -> Option<Vec<TaskId>> {
                     path.pop();
                 }
                 Some(target) => {
-                    if let Some(place) = path.iter().position(|(on_path, _)| *on_path == target) {
-                        let mut circle: Vec<TaskId> = path[place..].iter().map(|(on_path, _)| (*on_path).clone()).collect();
-                        circle.push(target.clone());
-                        return Some(circle);
+                    if let Some(index) = path.iter().position(|(on_path, _)| *on_path == target) {
+                        let mut cycle: Vec<TaskId> = path[index..].iter().map(|(on_path, _)| (*on_path).clone()).collect();
+                        cycle.push(target.clone());
+                        return Some(cycle);
                     }
                     path.push((target, 0));
                 }
@@ -47,17 +47,17 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_named_in_order() {
-        let circle = cycle(&edges(&[(1, 2), (2, 3), (3, 1), (4, 1)])).unwrap();
-        assert_eq!(circle, [TaskId::new(1), TaskId::new(2), TaskId::new(3), TaskId::new(1)]);
+    fn cycle_is_returned_in_order() {
+        let found = cycle(&edges(&[(1, 2), (2, 3), (3, 1), (4, 1)])).unwrap();
+        assert_eq!(found, [TaskId::new(1), TaskId::new(2), TaskId::new(3), TaskId::new(1)]);
         assert_eq!(cycle(&edges(&[(1, 1)])).unwrap().len(), 2);
     }
 
     proptest! {
         #[test]
-        fn edges_that_only_point_back_have_an_order(list in prop::collection::vec((2u64..40, 1u64..40), 0..80)) {
-            let back: Vec<(u64, u64)> = list.into_iter().filter(|(from, to)| to < from).collect();
-            prop_assert_eq!(cycle(&edges(&back)), None);
+        fn edges_to_lower_ids_have_no_cycle(list in prop::collection::vec((2u64..40, 1u64..40), 0..80)) {
+            let backward: Vec<(u64, u64)> = list.into_iter().filter(|(from, to)| to < from).collect();
+            prop_assert_eq!(cycle(&edges(&backward)), None);
         }
     }
 }

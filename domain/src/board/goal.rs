@@ -1,4 +1,4 @@
-//! Goals: tasks that belong together and are signed off together, once each was verified.
+//! Goals: tasks that are signed off together once all are verified.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,16 +10,18 @@ use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
+    /// The progress of a goal.
     GoalStatus, "goal status" {
         Open = "open",
-        /// Work on one of its tasks has begun.
+        /// At least one of its tasks was started.
         Active = "active",
-        /// Every task is verified; a lead signs it off.
+        /// All tasks are verified; a lead can sign it off.
         PendingVerify = "pending_verify",
         Verified = "verified",
     }
 }
 
+/// A goal with the progress of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Goal {
     pub id: GoalId,
@@ -29,14 +31,14 @@ pub struct Goal {
     pub status: GoalStatus,
     pub creator: String,
     pub verified_by: Option<String>,
-    /// What the lead who signed it off had to say.
+    /// The notes of the lead that signed it off.
     pub notes: Option<String>,
     pub progress: Progress,
     pub created_at: Timestamp,
     pub verified_at: Option<Timestamp>,
 }
 
-/// How far the tasks of a goal are. Those that were given up as obsolete or duplicate are not counted.
+/// The progress of the tasks of a goal. Obsolete and duplicate tasks do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Progress {
     pub linked: u32,
@@ -48,6 +50,7 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Counts the cards of a goal.
     pub fn of<'a>(cards: impl IntoIterator<Item = &'a Card>) -> Self {
         let mut progress = Self::default();
         for card in cards {
@@ -73,7 +76,7 @@ impl Progress {
 }
 
 impl GoalStatus {
-    /// The status that follows from how far the tasks are. Only a lead makes a goal verified, and it stays so while its tasks do.
+    /// Returns the status for this progress. Only a lead can make a goal verified; it remains verified while all its tasks do.
     pub fn after_progress(self, progress: Progress) -> Self {
         match self {
             Self::Verified if progress.all_verified() => Self::Verified,
@@ -84,14 +87,14 @@ impl GoalStatus {
     }
 }
 
-/// What somebody wants reached.
+/// The arguments for a new goal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGoal {
-    #[schema(value_type = crate::schema::Title)]
+    #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
 }
 
@@ -99,12 +102,12 @@ pub struct NewGoal {
 mod tests {
     use super::*;
 
-    fn progress(begun: u32, verified: u32) -> Progress {
-        Progress { linked: 2, started: begun, completed: verified, verified }
+    fn progress(started: u32, verified: u32) -> Progress {
+        Progress { linked: 2, started, completed: verified, verified }
     }
 
     #[test]
-    fn a_goal_follows_its_tasks_forwards_and_back() {
+    fn status_follows_progress_in_both_directions() {
         use GoalStatus::{Active, Open, PendingVerify, Verified};
         assert_eq!(Open.after_progress(Progress::default()), Open);
         assert_eq!(Open.after_progress(progress(0, 0)), Open);
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_without_tasks_is_never_ready() {
+    fn goal_without_tasks_never_awaits_sign_off() {
         assert_eq!(GoalStatus::Active.after_progress(Progress::default()), GoalStatus::Active);
     }
 }

@@ -1,4 +1,4 @@
-//! Projects: a goal on one repository, or a standing board without a goal.
+//! Projects: a goal and a plan, or an empty board, on one repository.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// Whether anything is still to be done.
+    /// Whether work remains.
     ProjectStatus, "project status" {
         Active = "active",
         Complete = "complete",
@@ -20,42 +20,43 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Whether a plan starts by itself.
+    /// Whether a plan starts without approval.
     PlanApproval, "plan approval" {
-        /// The children start when their planning task is done.
+        /// The tasks of the plan start when the planning task is done.
         Auto = "auto",
-        /// They are held until the person presses Start.
+        /// They are held until the human presses Start.
         Ask = "ask",
     }
 }
 
+/// A project and its branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Project {
     pub id: ProjectId,
     pub title: String,
-    /// The goal. A standing board has none.
+    /// The goal, if the project has one.
     pub description: Option<String>,
     pub status: ProjectStatus,
     pub repo_path: String,
-    /// The common `.git` folder, recorded when the project was made: what an agent writes elsewhere cannot redirect us.
+    /// The common `.git` folder. It is recorded when the project is created, so that agents cannot redirect it.
     pub git_dir: String,
     pub base_branch: String,
-    /// The project branch: where approved work is merged.
+    /// The project branch, into which approved work is merged.
     pub integration_branch: String,
-    /// Its tip, once the runner made it.
+    /// The tip of the project branch, after the runner created it.
     pub integration_head: Option<Sha>,
-    /// The tip that was last brought to the base branch.
+    /// The tip that was last landed on the base branch.
     pub landed_sha: Option<Sha>,
     pub plan_approval: PlanApproval,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// The round of orchestration that is due for the planning task `root`, or none.
+/// Returns the number of the orchestration round that is due for the planning task `root`, or none.
 ///
-/// Due when the planning task is done, a child of it is done, no child is open and no orchestrator works on it; `rounds` are the
-/// orchestrator tasks it had. The first round is 1; after `most` rounds none is due, nor when the last one added nothing.
-pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], most: u32) -> Option<u32> {
+/// A round is due when the planning task and a child are done, and no child and no earlier round is open. `rounds` are the earlier
+/// orchestrator tasks. None is due after `max_rounds` rounds, or if the last one added no task.
+pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], max_rounds: u32) -> Option<u32> {
     let ready = root.phase == AgentKind::Planner
         && root.status == Status::Done
         && children.iter().any(|child| child.status == Status::Done)
@@ -65,21 +66,21 @@ pub fn round_due(root: &Card, children: &[&Card], rounds: &[&Card], most: u32) -
         return None;
     }
     let last = rounds.iter().max_by_key(|round| round.round);
-    // Ids count up, so what was added since has a higher one; times could be equal.
+    // Compare ids, because they increase, while times can be equal.
     let added_since = last.is_none_or(|last| children.iter().any(|child| child.id.number() > last.id.number()));
     let next = last.and_then(|last| last.round).unwrap_or(0) + 1;
-    (added_since && next <= most).then_some(next)
+    (added_since && next <= max_rounds).then_some(next)
 }
 
-/// Whether nothing is left to do: no card is open but those that a person holds, none needs the person, no plan waits for their word, and
-/// no round is due.
+/// Whether no work remains: some card is done, none needs attention, no plan awaits approval, no round is due, and the only open cards
+/// are those that the human holds.
 pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
     !round_is_due
         && cards.iter().any(|card| card.status == Status::Done)
         && cards.iter().all(|card| card.attention.is_none() && (!card.status.is_open() || matches!(card.held_by, Some(HeldBy::Human | HeldBy::Stop))))
 }
 
-/// The name of a project's branch.
+/// Returns the name of the project branch.
 pub fn project_branch(project: &ProjectId) -> String {
     format!("vibe-relay/{project}")
 }

@@ -1,4 +1,4 @@
-//! Questions that an agent puts to the person through `ask_human`.
+//! Questions from agents to the human, asked with `ask_human`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,15 +6,16 @@ use utoipa::ToSchema;
 use crate::id::{QuestionId, RunId, TaskId};
 use crate::time::Timestamp;
 
+/// A question and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Question {
     pub id: QuestionId,
     pub task_id: TaskId,
     pub run_id: RunId,
     pub question: String,
-    /// Answers to choose from; a free text is always possible.
+    /// Suggested answers. The human can always answer with free text.
     pub options: Vec<String>,
-    /// What the agent would do if nobody answered.
+    /// The answer that the agent assumes by default.
     pub default: Option<String>,
     pub asked_at: Timestamp,
     pub answer: Option<String>,

@@ -1,4 +1,4 @@
-//! The board as the log makes it: the reducer that the browser runs and the tests compare with the store.
+//! The reducer that builds a board from events. The browser runs it, and tests compare its result with the store.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::id::TaskId;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Board {
     pub project: Project,
-    /// In the order of their ids.
+    /// In id order.
     pub cards: Vec<Card>,
-    /// The last event that is contained.
+    /// The number of the last applied event.
     pub seq: Seq,
-    /// The life of the log that `seq` counts in.
+    /// The id of the log. Numbers of different logs are not comparable.
     pub epoch: String,
 }
 
-/// What an event touched.
+/// The part of a board that an event changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BoardChange {
     None,
@@ -32,7 +32,7 @@ pub enum BoardChange {
 }
 
 impl Board {
-    /// Takes in one event; events that are already contained, or about another project, change nothing.
+    /// Applies one event. Events that were applied before or are about another project change nothing.
     pub fn apply(&mut self, envelope: &Envelope) -> BoardChange {
         if envelope.seq <= self.seq {
             return BoardChange::None;
@@ -47,8 +47,8 @@ impl Board {
         match &envelope.card {
             Some(card) => {
                 match self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
-                    Ok(place) => self.cards[place] = card.clone(),
-                    Err(place) => self.cards.insert(place, card.clone()),
+                    Ok(index) => self.cards[index] = card.clone(),
+                    Err(index) => self.cards.insert(index, card.clone()),
                 }
                 BoardChange::Card(card.id.clone())
             }
@@ -61,8 +61,8 @@ impl Board {
     pub fn add(&mut self, cards: Vec<Card>) -> Vec<Card> {
         let mut added = Vec::new();
         for card in cards {
-            if let Err(place) = self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
-                self.cards.insert(place, card.clone());
+            if let Err(index) = self.cards.binary_search_by_key(&card.id.number(), |known| known.id.number()) {
+                self.cards.insert(index, card.clone());
                 added.push(card);
             }
         }
@@ -70,26 +70,26 @@ impl Board {
     }
 
     pub fn card(&self, id: &TaskId) -> Option<&Card> {
-        self.cards.binary_search_by_key(&id.number(), |card| card.id.number()).ok().map(|place| &self.cards[place])
+        self.cards.binary_search_by_key(&id.number(), |card| card.id.number()).ok().map(|index| &self.cards[index])
     }
 
-    /// The cards of one column, in the order in which the runner would take them.
+    /// Returns the cards of one column. Open cards are in the order in which they start.
     pub fn column(&self, status: Status) -> Vec<&Card> {
         let mut cards: Vec<&Card> = self.cards.iter().filter(|card| card.status == status).collect();
         match status {
-            // What was finished last is what a person looks for first.
+            // The newest finished cards are the most interesting ones.
             Status::Done | Status::Cancelled => cards.sort_by_key(|card| (std::cmp::Reverse(card.updated_at), card.id.number())),
             _ => cards.sort_by_key(|card| (std::cmp::Reverse(card.priority), card.id.number())),
         }
         cards
     }
 
-    /// The tasks of a plan that waits for approval, in order.
+    /// Returns the tasks of a plan that awaits approval, in order.
     pub fn plan(&self) -> Vec<&Card> {
         self.column(Status::Backlog).into_iter().filter(|card| card.held_by == Some(HeldBy::Plan)).collect()
     }
 
-    /// How many cards stand in each column.
+    /// Counts the cards of each column.
     pub fn counts(&self) -> BTreeMap<Status, usize> {
         let mut counts: BTreeMap<Status, usize> = Status::ALL.iter().map(|status| (*status, 0)).collect();
         for card in &self.cards {

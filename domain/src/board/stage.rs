@@ -1,5 +1,6 @@
-//! Stages: the finer statuses of other task systems, as a pure function of the card. A badge and a filter, never a second state: asking
-//! for a stage is asking for the status behind it, and the transition table says who may.
+//! Stages: finer statuses for external agents, derived from the card and never stored.
+//!
+//! A change of stage is a move to the status behind it. Must not know who can move, which is in the transition table.
 
 use crate::board::attention::AttentionKind;
 use crate::board::card::Card;
@@ -10,25 +11,26 @@ use crate::runs::agent_kind::AgentKind;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
+    /// A finer status of a task.
     Stage, "stage" {
-        /// Not to be started yet: somebody holds it.
+        /// Held: it must not start yet.
         Pending = "pending",
-        /// Given to an agent that has not begun.
+        /// Assigned to an agent that has not started.
         Assigned = "assigned",
-        /// Could start as soon as there is room.
+        /// Can start when a slot is free.
         Ready = "ready",
-        /// Waits for another task.
+        /// Depends on an unfinished task.
         Blocked = "blocked",
         InProgress = "in_progress",
         Review = "review",
-        /// Approved and not merged yet.
+        /// Approved but not merged yet.
         Approved = "approved",
         Completed = "completed",
         Verified = "verified",
-        /// Finished without a change of its own: plans and rounds.
+        /// Finished without a change to merge: plans and orchestration rounds.
         Closed = "closed",
         Failed = "failed",
-        /// Whoever has it fell silent, or it was sent back too often.
+        /// Its assignee is unresponsive, or it was sent back too often.
         Stale = "stale",
         Abandoned = "abandoned",
         Obsolete = "obsolete",
@@ -36,8 +38,9 @@ vocabulary! {
 }
 
 impl Stage {
+    /// Derives the stage of a card.
     pub fn of(card: &Card) -> Self {
-        let stuck = card.attention.as_ref().map(|attention| attention.kind);
+        let attention = card.attention.as_ref().map(|attention| attention.kind);
         match card.status {
             Status::Cancelled => match card.cancel_reason {
                 Some(CancelReason::Failed) => Self::Failed,
@@ -47,8 +50,8 @@ impl Stage {
             Status::Done if card.contributors.verified_by.is_some() => Self::Verified,
             Status::Done if card.phase == AgentKind::Coder => Self::Completed,
             Status::Done => Self::Closed,
-            _ if matches!(stuck, Some(AttentionKind::Failed | AttentionKind::NoOutcome)) => Self::Failed,
-            _ if matches!(stuck, Some(AttentionKind::ReviewLimit | AttentionKind::AssigneeUnresponsive)) => Self::Stale,
+            _ if matches!(attention, Some(AttentionKind::Failed | AttentionKind::NoOutcome)) => Self::Failed,
+            _ if matches!(attention, Some(AttentionKind::ReviewLimit | AttentionKind::AssigneeUnresponsive)) => Self::Stale,
             Status::InReview if card.approved_sha.is_some() => Self::Approved,
             Status::InReview => Self::Review,
             Status::InProgress if card.run.is_some() || card.contributors.assigned_to.is_some() => Self::InProgress,
@@ -60,14 +63,14 @@ impl Stage {
         }
     }
 
-    /// The status that `card` goes to when somebody makes it this stage; none where that makes no sense. A card that nobody has begun
-    /// stays in the backlog when it is given out.
+    /// Returns the status that a change to this stage moves `card` to, or none if there is no such change. A card in the backlog stays
+    /// there when it is assigned.
     pub fn target_status(self, card: &Card) -> Option<Status> {
         let retry = card.status == Status::Cancelled && card.cancel_reason == Some(CancelReason::Failed);
         match self {
             Self::Assigned if card.phase == AgentKind::Coder && (card.status == Status::Backlog || retry) => Some(Status::Backlog),
             Self::InProgress if card.status != Status::InProgress => Some(Status::InProgress),
-            // What stays in review is approved by it, and what stays done verified.
+            // A move from in_review to itself is an approval, and one from done to itself a verification.
             Self::Review if card.status != Status::InReview => Some(Status::InReview),
             Self::Failed if card.status.is_open() => Some(Status::Cancelled),
             Self::Completed if card.status != Status::Done => Some(Status::Done),
@@ -76,7 +79,7 @@ impl Stage {
         }
     }
 
-    /// Who may make `card` this stage: those who may move it so, and for giving out what nobody has begun, whoever leads.
+    /// Returns the movers that can change `card` to this stage. Leads and the human can assign a card in the backlog.
     pub fn allowed_movers(self, card: &Card) -> Vec<Mover> {
         match self.target_status(card) {
             None => Vec::new(),
@@ -88,10 +91,10 @@ impl Stage {
         }
     }
 
-    /// The stages that somebody may make `card` who moves it as one of `movers`.
+    /// Returns the stages that `movers` can change `card` to.
     pub fn reachable(card: &Card, movers: &[Mover]) -> Vec<Self> {
         let now = Self::of(card);
-        Self::ALL.iter().copied().filter(|stage| *stage != now && stage.allowed_movers(card).iter().any(|maker| movers.contains(maker))).collect()
+        Self::ALL.iter().copied().filter(|stage| *stage != now && stage.allowed_movers(card).iter().any(|mover| movers.contains(mover))).collect()
     }
 }
 

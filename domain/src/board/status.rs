@@ -1,9 +1,9 @@
-//! Where a task stands, what holds it, and why it was cancelled. A leaf: it knows no other noun.
+//! The status of a task, its hold, and its cancel reason. Must not know any other noun.
 
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// Where a task stands, which is its column.
+    /// The column of a task.
     Status, "status" {
         Backlog = "backlog",
         InProgress = "in_progress",
@@ -14,7 +14,7 @@ vocabulary! {
 }
 
 impl Status {
-    /// Whether work may still happen: neither done nor cancelled.
+    /// Whether the task is neither done nor cancelled.
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Done | Self::Cancelled)
     }
@@ -26,19 +26,19 @@ impl Status {
 }
 
 vocabulary! {
-    /// Who keeps the runner from starting a task.
+    /// The origin of a hold, which keeps the runner from starting a task.
     HeldBy, "hold" {
-        /// A person created it, moved it back, or asked for it to wait.
+        /// The human created the task, moved it back or held it.
         Human = "human",
-        /// The plan waits for the person's approval.
+        /// The plan awaits approval.
         Plan = "plan",
-        /// A person stopped its run.
+        /// The human stopped its run.
         Stop = "stop",
     }
 }
 
 vocabulary! {
-    /// Why a task was given up, which decides what happens to those that depend on it.
+    /// The reason why a task was cancelled, which decides whether its dependents can start.
     CancelReason, "reason" {
         Failed = "failed",
         Abandoned = "abandoned",
@@ -48,7 +48,7 @@ vocabulary! {
 }
 
 impl CancelReason {
-    /// Whether a dependent may go on as if the task were done.
+    /// Whether dependents can start as if the task were done.
     pub fn counts_as_done(self) -> bool {
         matches!(self, Self::Obsolete | Self::Duplicate)
     }

@@ -1,6 +1,6 @@
-//! Tasks: the cards of the board, their phases and statuses.
+//! Tasks with all their fields, and the arguments that create and change them.
 //!
-//! What may follow what is in `transition`; this file only says what a task is.
+//! Must not know legal moves, which are in `transition`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,27 +13,27 @@ use crate::runs::evidence::Sha;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
-/// A task with everything that is known about it.
+/// A task with all its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Task {
-    // Flattened so that a task has its fields at the top, as the interface promises, without a second list of them.
+    // Flattened, so that the JSON object has all fields at the top.
     #[serde(flatten)]
     pub card: Card,
     pub description: Option<String>,
     pub worktree_path: Option<String>,
     pub branch: Option<String>,
-    /// The session of the task's own phase, which later attempts resume.
+    /// The session of the task's own kind of agent, which later attempts resume.
     pub session_id: Option<String>,
-    /// The model that was asked for, when it is not the configuration's.
+    /// The model for this task, if it differs from the configuration.
     pub model: Option<String>,
     /// The commit that was merged into the project branch.
     pub merged_sha: Option<Sha>,
-    /// How often a reviewer, a conflict or a failed check sent it back.
+    /// How often a review or a conflict sent it back.
     pub review_rounds: u32,
-    /// Who made it.
+    /// The participant that created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
-    /// What its assignee handed in: a text, or JSON with summary, files and test results.
+    /// The submission of its assignee: text, or JSON with summary, files and test results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,16 +42,16 @@ pub struct Task {
     pub verified_at: Option<Timestamp>,
 }
 
-/// What somebody wants done, before it has an id.
+/// The arguments for a new task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
-    #[schema(value_type = crate::schema::Title)]
+    #[schema(value_type = crate::text_schema::Title)]
     pub title: String,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
-    /// Coder unless named.
+    /// The default is coder.
     #[serde(default)]
     pub phase: Option<AgentKind>,
     #[serde(default)]
@@ -61,23 +61,23 @@ pub struct NewTask {
     #[serde(default)]
     pub priority: Option<i64>,
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub model: Option<String>,
-    /// Whether the runner may start it at once. A person's card is held until they press Start.
+    /// Whether the runner can start it at once. Otherwise a task that the human creates is held until they press Start.
     #[serde(default)]
     pub start: bool,
-    /// An agent from outside that is to do it.
+    /// The assignee, an external agent.
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::ParticipantName>)]
+    #[schema(value_type = Option<crate::text_schema::ParticipantName>)]
     pub assigned_to: Option<String>,
-    /// In which role.
+    /// The hat of the assignee.
     #[serde(default)]
     pub role_hat: Option<Role>,
     #[serde(default)]
     pub goal_id: Option<GoalId>,
 }
 
-/// One of the tasks that a planner or orchestrator creates together.
+/// One task of a list that a planner or orchestrator creates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSubtask {
@@ -86,12 +86,12 @@ pub struct NewSubtask {
     pub description: Option<String>,
     #[serde(default)]
     pub phase: Option<AgentKind>,
-    /// Tasks that must be done first.
+    /// The tasks that it depends on.
     #[serde(default)]
     pub depends_on: Vec<Dependency>,
 }
 
-/// A task named by its id, or by its place in the same list, counted from 0.
+/// A task by its id, or by its index in the same list, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Dependency {
@@ -99,21 +99,21 @@ pub enum Dependency {
     Task(TaskId),
 }
 
-/// What an agent wants changed about a task. What is left out stays.
+/// A change that an agent requests. Omitted fields stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskUpdate {
     #[serde(default)]
     pub stage: Option<Stage>,
-    /// Whom it is given to.
+    /// The new assignee.
     #[serde(default)]
     pub assigned_to: Option<String>,
-    /// What came of it. With a stage that judges the work, the words that go with the judgement.
+    /// The result of the work, or the notes of a verdict.
     #[serde(default)]
     pub result: Option<String>,
 }
 
-/// What an assignee hands in. This is the task's result as it is kept.
+/// An assignee's submission, stored as the result of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {

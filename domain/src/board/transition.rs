@@ -1,7 +1,7 @@
-//! THE TABLE: which move of a task is legal, for whom, and what it needs.
+//! The transition table: every legal move of a task, its movers and its requirement.
 //!
-//! The store enforces it, the board draws its drop targets from it, and `docs/state-machine.md` is printed from it. Nothing else may
-//! know which move is legal.
+//! The store enforces it, the board derives drop targets from it, and `docs/state-machine.md` is generated from it. No other file may
+//! decide which moves are legal.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use Requirement::{Approval, ChildrenOrReason, Comment, DependenciesDone, Evidenc
 use Status::{Backlog, Cancelled, Done, InProgress, InReview};
 
 vocabulary! {
-    /// Who moves a task. An agent moves in the phase of its run.
+    /// The party that moves a task. A managed agent moves as the kind of its run.
     Mover, "mover" {
         Human = "human",
         Runner = "runner",
@@ -23,11 +23,11 @@ vocabulary! {
         Coder = "coder",
         Reviewer = "reviewer",
         Orchestrator = "orchestrator",
-        /// The agent from outside that the task is assigned to.
+        /// The external agent that the task is assigned to.
         Assignee = "assignee",
-        /// An agent whom the person gave the lead.
+        /// A trusted agent with the role lead.
         Lead = "lead",
-        /// An agent that the person vouches for.
+        /// A trusted agent.
         Verifier = "verifier",
     }
 }
@@ -44,24 +44,24 @@ impl From<AgentKind> for Mover {
 }
 
 vocabulary! {
-    /// What must be there for a move to be made.
+    /// The condition of a move.
     Requirement, "need" {
         Nothing = "nothing",
-        /// Every dependency is done, and nobody holds the task.
+        /// Every dependency is done, and the task is not held.
         DependenciesDone = "dependencies_done",
-        /// A clean checkout with commits beyond the base; an empty diff only with a comment of this run.
+        /// A clean checkout with commits beyond the base; an empty diff only with a comment from this run.
         Evidence = "evidence",
-        /// Children were created, or a reason says why none.
+        /// Tasks were created, or a reason says why none are needed.
         ChildrenOrReason = "children_or_reason",
-        /// A verdict about the commit at the tip, from a session that did not write it.
+        /// A verdict on the newest commit, from a session that did not write it.
         Verdict = "verdict",
-        /// The tip is approved by the move itself and joins the merge queue; `merge: false` closes the task without it.
+        /// The move itself approves the newest commit and queues its merge; `merge: false` closes the task without a merge.
         Approval = "approval",
         /// The approved commit is in the project branch, or there is nothing to merge.
         Merged = "merged",
-        /// A comment that says what to change.
+        /// A comment about the needed change.
         Comment = "comment",
-        /// Eyes that have neither built nor approved the task.
+        /// A participant that has neither built nor approved the task.
         Independence = "independence",
         /// A reason.
         Reason = "reason",
@@ -69,18 +69,18 @@ vocabulary! {
 }
 
 impl Requirement {
-    /// What the mover must bring along, as a sentence; empty when nothing.
+    /// Describes what the mover must provide; empty if nothing.
     pub const fn sentence(self) -> &'static str {
         match self {
             Nothing => "",
-            DependenciesDone => "every dependency done and nobody holding the task",
-            Evidence => "a clean checkout with commits beyond the base (an empty diff needs a comment of this run)",
-            ChildrenOrReason => "created tasks, or a reason why none",
-            Verdict => "a verdict about the newest commit, from another session than its author's",
-            Approval => "nothing: the newest commit is approved by the move and joins the merge queue",
+            DependenciesDone => "every dependency done and no hold",
+            Evidence => "a clean checkout with commits beyond the base (an empty diff needs a comment from this run)",
+            ChildrenOrReason => "created tasks, or a reason why none are needed",
+            Verdict => "a verdict on the newest commit, from a session that did not write it",
+            Approval => "nothing: the move approves the newest commit and queues its merge",
             Merged => "the approved commit merged",
             Comment => "a comment that says what to change",
-            Independence => "somebody who has neither built nor approved it, and wore no conflicting hat",
+            Independence => "a participant that has neither built nor approved it and had no conflicting hat",
             Reason => "a reason",
         }
     }
@@ -92,7 +92,7 @@ pub struct Rule {
     pub from: Status,
     pub to: Status,
     pub movers: &'static [Mover],
-    /// The phases of the tasks that may be moved so.
+    /// The kinds of tasks that the rule covers.
     pub phases: &'static [AgentKind],
     pub requirement: Requirement,
 }
@@ -101,13 +101,13 @@ const ANY: &[AgentKind] = AgentKind::ALL;
 const CODER: &[AgentKind] = &[AgentKind::Coder];
 const PLANNING: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
 
-/// Every legal move. A move that stays in review is an approval, one that stays in done a verification.
+/// Every legal move. A move from in_review to itself is an approval, and one from done to itself a verification.
 pub const TABLE: &[Rule] = &[
     Rule { from: Backlog, to: InProgress, movers: &[Runner], phases: ANY, requirement: DependenciesDone },
     Rule { from: Backlog, to: InProgress, movers: &[Human], phases: ANY, requirement: Nothing },
     Rule { from: Backlog, to: InProgress, movers: &[Assignee], phases: CODER, requirement: DependenciesDone },
     Rule { from: InProgress, to: InReview, movers: &[Coder, Human], phases: CODER, requirement: Evidence },
-    // The assignee works in a checkout of its own, which nobody here can look at.
+    // The assignee works in its own checkout, which the server cannot read.
     Rule { from: InProgress, to: InReview, movers: &[Assignee], phases: CODER, requirement: Nothing },
     Rule { from: InProgress, to: Done, movers: &[Planner, Orchestrator, Human], phases: PLANNING, requirement: ChildrenOrReason },
     Rule { from: InProgress, to: Done, movers: &[Human], phases: CODER, requirement: Approval },
@@ -117,24 +117,24 @@ pub const TABLE: &[Rule] = &[
     Rule { from: InReview, to: InProgress, movers: &[Reviewer, Human, Runner, Lead], phases: CODER, requirement: Comment },
     Rule { from: Done, to: Done, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Independence },
     Rule { from: Done, to: InProgress, movers: &[Verifier, Orchestrator, Human], phases: CODER, requirement: Reason },
-    // A plan goes back to its planner with words.
+    // The planner revises a plan that was sent back with a comment.
     Rule { from: Done, to: InProgress, movers: &[Human], phases: &[AgentKind::Planner], requirement: Reason },
     Rule { from: InProgress, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
     Rule { from: Backlog, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
     Rule { from: InProgress, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
-    // It failed; a lead may give it out again.
+    // It failed; a lead can reassign it.
     Rule { from: InProgress, to: Cancelled, movers: &[Assignee], phases: CODER, requirement: Reason },
     Rule { from: InReview, to: Cancelled, movers: &[Human, Orchestrator], phases: ANY, requirement: Reason },
     Rule { from: Cancelled, to: Backlog, movers: &[Human], phases: ANY, requirement: Nothing },
     Rule { from: Cancelled, to: Backlog, movers: &[Lead], phases: CODER, requirement: Nothing },
 ];
 
-/// The rule under which `who` may move a task of `phase`, or none when the move is illegal.
-pub fn rule(phase: AgentKind, from: Status, to: Status, who: Mover) -> Option<&'static Rule> {
-    TABLE.iter().find(|rule| rule.from == from && rule.to == to && rule.movers.contains(&who) && rule.phases.contains(&phase))
+/// Returns the rule that allows `mover` to move a task of `phase`, or none if the move is illegal.
+pub fn rule(phase: AgentKind, from: Status, to: Status, mover: Mover) -> Option<&'static Rule> {
+    TABLE.iter().find(|rule| rule.from == from && rule.to == to && rule.movers.contains(&mover) && rule.phases.contains(&phase))
 }
 
-/// A status that a task could go to from where it is.
+/// A status that a task can move to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Target {
     pub to: Status,
@@ -142,7 +142,7 @@ pub struct Target {
     pub needs: Requirement,
 }
 
-/// Everywhere a task of `phase` in `from` may go, by anybody.
+/// Returns all targets of a task of `phase` in `from`, for all movers.
 pub fn targets(phase: AgentKind, from: Status) -> Vec<Target> {
     TABLE
         .iter()
@@ -151,15 +151,15 @@ pub fn targets(phase: AgentKind, from: Status) -> Vec<Target> {
         .collect()
 }
 
-/// The columns to which `who` may move a task of `phase`, each with what it needs, in the order of the board.
-pub fn target_columns(phase: AgentKind, from: Status, who: Mover) -> Vec<(Status, Requirement)> {
-    Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, who).map(|rule| (*to, rule.requirement))).collect()
+/// Returns the columns to which `mover` can move a task of `phase`, each with its requirement, in the order of the board.
+pub fn target_columns(phase: AgentKind, from: Status, mover: Mover) -> Vec<(Status, Requirement)> {
+    Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, mover).map(|rule| (*to, rule.requirement))).collect()
 }
 
-/// The table as Markdown, for the documentation.
+/// Formats the table as Markdown for the documentation.
 pub fn to_markdown() -> String {
     let join = |words: Vec<&str>| words.join(", ");
-    let mut page = String::from("| from | to | who | tasks of phase | needs |\n|---|---|---|---|---|\n");
+    let mut page = String::from("| from | to | movers | kinds of tasks | requirement |\n|---|---|---|---|---|\n");
     for rule in TABLE {
         let to = match (rule.from, rule.to) {
             (InReview, InReview) => "in_review (approved)",
@@ -168,9 +168,9 @@ pub fn to_markdown() -> String {
         };
         let phases =
             if rule.phases.len() == AgentKind::ALL.len() { "any".to_owned() } else { join(rule.phases.iter().map(|phase| phase.as_str()).collect()) };
-        let who = join(rule.movers.iter().map(|who| who.as_str()).collect());
+        let movers = join(rule.movers.iter().map(|mover| mover.as_str()).collect());
         page += &format!(
-            "| {} | {to} | {who} | {phases} | {} |\n",
+            "| {} | {to} | {movers} | {phases} | {} |\n",
             rule.from,
             if rule.requirement == Nothing { "nothing" } else { rule.requirement.sentence() }
         );

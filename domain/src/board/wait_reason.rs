@@ -1,4 +1,4 @@
-//! Why a card has no agent at work: what the runner's plan found, as a fact and as a sentence.
+//! Wait reasons: why a card has no agent right now, as data and as a sentence.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,6 +10,7 @@ use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
 use crate::time::Timestamp;
 
+/// The reason why a card has no agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum WaitReason {
@@ -19,34 +20,34 @@ pub enum WaitReason {
     Held {
         by: HeldBy,
     },
-    /// Every slot is taken.
+    /// The maximum number of agents is running.
     NoFreeSlot {
         limit: u32,
     },
-    /// As many agents of this phase work as may work at once.
+    /// The maximum number of agents of this kind is running.
     KindLimitReached {
         phase: AgentKind,
     },
-    /// A failed attempt is tried again later.
+    /// The next attempt after a failure starts later.
     Backoff {
         until: Timestamp,
         after: FailureClass,
     },
-    /// All agents are parked.
+    /// Agent starts are suspended.
     Parked {
         reason: ParkReason,
         until: Option<Timestamp>,
     },
     NeedsAttention,
-    /// Approved; another merge of the repository goes first.
+    /// Approved, but behind another merge in the same repository.
     MergeQueued,
-    /// A run was told to end and its process is not gone yet.
+    /// A run was asked to stop and its process is still alive.
     Stopping,
-    /// An agent from outside has it.
+    /// Assigned to an external agent.
     Assigned {
         name: String,
     },
-    /// The agent from outside that has it handed it in.
+    /// The external agent submitted its work.
     AwaitingLead {
         name: String,
     },
@@ -54,14 +55,14 @@ pub enum WaitReason {
     PlanUnfinished {
         task: TaskId,
     },
-    /// The project branch holds what nobody approved; the person is asked about it on `task`.
+    /// The project branch has unapproved commits; `task` has the question to the human.
     UnapprovedCommits {
         task: TaskId,
     },
 }
 
 impl WaitReason {
-    /// The sentence for the card.
+    /// Describes the reason on the card.
     pub fn sentence(&self) -> String {
         match self {
             Self::BlockedBy { tasks } => {
@@ -71,18 +72,18 @@ impl WaitReason {
             Self::Held { by: HeldBy::Human } => "held by you: press Start".to_owned(),
             Self::Held { by: HeldBy::Plan } => "held until you start the plan".to_owned(),
             Self::Held { by: HeldBy::Stop } => "stopped by you: press Start or Retry".to_owned(),
-            Self::NoFreeSlot { limit } => format!("no free slot: {limit} at work"),
-            Self::KindLimitReached { phase } => format!("waits for the {phase} at work"),
-            Self::Backoff { until, after } => format!("tried again at {} ({})", until.clock(), after.sentence()),
+            Self::NoFreeSlot { limit } => format!("no free slot: {limit} agents running"),
+            Self::KindLimitReached { phase } => format!("waiting for the running {phase}"),
+            Self::Backoff { until, after } => format!("retrying at {} ({})", until.clock(), after.sentence()),
             Self::Parked { reason, until: Some(until) } => format!("{} until {}", reason.sentence(), until.clock()),
             Self::Parked { reason, until: None } => reason.sentence().to_owned(),
             Self::NeedsAttention => "needs you".to_owned(),
-            Self::MergeQueued => "approved: waits to be merged".to_owned(),
+            Self::MergeQueued => "approved: waiting for the merge".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Assigned { name } => format!("assigned to {name}"),
-            Self::AwaitingLead { name } => format!("handed in by {name}: waits for a lead's approval"),
-            Self::PlanUnfinished { task } => format!("waits for the plan {task}"),
-            Self::UnapprovedCommits { task } => format!("the project branch was changed: waits for your word on {task}"),
+            Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
+            Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),
+            Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for your decision on {task}"),
         }
     }
 }

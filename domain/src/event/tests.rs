@@ -1,10 +1,10 @@
-//! The wire and disk format of events: logs that were written must stay readable.
+//! The wire and disk format of events: stored logs must stay readable.
 
 use super::*;
 use crate::board::attention::AttentionKind;
 use crate::board::project::tests::{card, project};
 
-/// One of each kind, in the order of the list.
+/// One event of each kind, in the order of the list.
 fn every() -> Vec<Event> {
     let (sha, mara) = (|| "a1".to_owned(), || "platform/mara".to_owned());
     vec![
@@ -24,7 +24,7 @@ fn every() -> Vec<Event> {
         Event::TaskMerged { sha: sha() },
         Event::TaskHeld { by: HeldBy::Stop },
         Event::TaskReleased {},
-        Event::AttentionRequested { attention: Attention::new(AttentionKind::ChecksFailed, "red") },
+        Event::AttentionRequested { attention: Attention::new(AttentionKind::Conflict, "a.rs") },
         Event::AttentionCleared {},
         Event::WaitReasonChanged { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) },
         Event::CheckoutCreated { branch: "vr/TASK-001/work".to_owned() },
@@ -81,7 +81,7 @@ fn envelope(event: Event) -> Envelope {
 }
 
 #[test]
-fn every_kind_is_written_like_this() {
+fn every_kind_has_a_stable_json_form() {
     let every = every();
     assert_eq!(every.iter().map(Event::kind).collect::<Vec<_>>(), Event::KINDS);
     let lines: Vec<String> = every.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
@@ -102,7 +102,7 @@ fn every_kind_is_written_like_this() {
     {"kind":"task_merged","sha":"a1"}
     {"kind":"task_held","by":"stop"}
     {"kind":"task_released"}
-    {"kind":"task_needs_you","attention":{"kind":"checks","detail":"red"}}
+    {"kind":"task_needs_you","attention":{"kind":"conflict","detail":"a.rs"}}
     {"kind":"task_settled"}
     {"kind":"wait_reason_changed","wait_reason":{"is":"blocked_by","tasks":["TASK-002"]}}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
@@ -143,7 +143,7 @@ fn every_kind_is_written_like_this() {
 }
 
 #[test]
-fn every_kind_reads_back_as_itself() {
+fn every_kind_parses_back() {
     for event in every() {
         let sent = Envelope { card: Some(card(1, AgentKind::Coder, Status::Done)), project: Some(project()), ..envelope(event) };
         let text = serde_json::to_string(&sent).unwrap();
@@ -152,7 +152,7 @@ fn every_kind_reads_back_as_itself() {
 }
 
 #[test]
-fn an_envelope_carries_where_when_and_by_whom() {
+fn envelope_contains_ids_time_and_actor() {
     insta::assert_snapshot!(serde_json::to_string_pretty(&envelope(Event::TaskReleased {})).unwrap(), @r#"
     {
       "seq": 9,
@@ -169,7 +169,7 @@ fn an_envelope_carries_where_when_and_by_whom() {
 }
 
 #[test]
-fn an_envelope_carries_the_card_and_the_project() {
+fn envelope_contains_card_and_project() {
     let full = Envelope { card: Some(card(1, AgentKind::Coder, Status::Backlog)), project: Some(project()), ..envelope(Event::TaskReleased {}) };
     let text = [serde_json::to_string_pretty(&full.card).unwrap(), serde_json::to_string_pretty(&full.project).unwrap()];
     insta::assert_snapshot!(text.join("\n"), @r#"

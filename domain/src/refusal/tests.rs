@@ -1,8 +1,8 @@
-//! What a refused caller reads: programs rely on the codes, people and agents on the sentences.
+//! The codes, sentences and hints of refusals: programs rely on the codes, people and agents on the sentences.
 
 use super::*;
 
-/// One of each, so that a new one is not forgotten here.
+/// One refusal of each kind.
 fn every() -> Vec<Refusal> {
     let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
     let mara = || "platform/mara".to_owned();
@@ -26,7 +26,7 @@ fn every() -> Vec<Refusal> {
         Refusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() },
         Refusal::NothingToApprove { task: task.clone() },
         Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::DependencyCycle { circle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
+        Refusal::DependencyCycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
         Refusal::RunEnding { task: task.clone(), run },
         Refusal::NoLiveRun(task.to_string()),
         Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
@@ -47,8 +47,8 @@ fn every() -> Vec<Refusal> {
         Refusal::UnreadMessages { count: 2 },
         Refusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() },
         Refusal::Untrusted { agent: mara(), action: "verifying a task".to_owned() },
-        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing it in".to_owned() },
-        Refusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "handing it in".to_owned() },
+        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "submitting it".to_owned() },
+        Refusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "submitting it".to_owned() },
         Refusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() },
         Refusal::IllegalStage {
             task: task.clone(),
@@ -64,7 +64,7 @@ fn every() -> Vec<Refusal> {
         Refusal::GoalUnfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
         Refusal::MinionLimit { agent: mara(), problem: "3 of 3 are at work".to_owned() },
     ];
-    // A new variant does not compile here until it is in the list above.
+    // Forces a compile error until a new variant is in the list above.
     for refusal in &refusals {
         match refusal {
             Refusal::IllegalMove { .. } | Refusal::NotFound { .. } | Refusal::Invalid { .. } | Refusal::StaleRun { .. } => {}
@@ -84,132 +84,132 @@ fn every() -> Vec<Refusal> {
 }
 
 #[test]
-fn codes_sentences_and_hints_are_these() {
+fn codes_sentences_and_hints_are_stable() {
     let page: Vec<String> = every().iter().map(|refusal| format!("{}: {refusal}\n    {}", refusal.code(), refusal.hint())).collect();
     insta::assert_snapshot!(page.join("\n"), @r#"
     illegal-move: human may not move TASK-007 from in_review to backlog
-        From in_review you may move it to in_review (needs a verdict about the newest commit, from another session than its author's), or to done (needs nothing: the newest commit is approved by the move and joins the merge queue), or to in_progress (needs a comment that says what to change), or to cancelled (needs a reason).
+        From in_review you can move it to in_review (needs a verdict on the newest commit, from a session that did not write it), or to done (needs nothing: the move approves the newest commit and queues its merge), or to in_progress (needs a comment that says what to change), or to cancelled (needs a reason).
     illegal-move: coder may not move TASK-007 from done to in_review
-        From done this task is not yours to move as coder.
+        A coder cannot move this task from done.
     not-found: run RUN-003 does not exist
-        Look up the run on the board; ids are written like RUN-001.
+        Look up the run on the board; ids have the form RUN-001.
     invalid: title: it is empty
         Say something.
-    stale-run: RUN-003 is no longer the current run of its task, so nothing it writes is taken
-        Stop here: the task was stopped, moved or given to a newer run. End your turn.
+    stale-run: RUN-003 is no longer the current run of its task; its writes are rejected
+        The task was stopped, moved or given to a newer run. End your turn.
     not-your-role: a coder may not create tasks
         The hint.
-    not-your-task: TASK-007 is not the task of this run, which is TASK-008
-        Use TASK-008, or leave the argument as your <issue> names it.
-    not-you: this token writes as coder, not as human
-        Write as coder: who you are is decided by your token.
-    not-you: this token writes as human, not as platform/mara
-        Leave the name out to act as the person, whose token this is. As an agent, ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE.
-    not-clean: TASK-007 has 2 files that are not committed: a.rs, b.rs
-        Commit what belongs to the task, remove or ignore the rest, then move the task again.
+    not-your-task: this run works on TASK-008, not on TASK-007
+        Use TASK-008, the id in your <issue>.
+    not-you: this token belongs to coder, not to human
+        Write as coder: your token determines your identity.
+    not-you: this token belongs to human, not to platform/mara
+        Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
+    not-clean: TASK-007 has 2 uncommitted files: a.rs, b.rs
+        Commit the files of the task, remove or ignore the others, then move the task again.
     no-commits: TASK-007 has no commit beyond main
         Commit your work in the worktree, then move the task again.
     empty-diff: the commits of TASK-007 change nothing
-        If nothing had to change, say why with add_comment, then move the task again.
-    comment-needed: moving TASK-007 to in_progress needs a comment of this review that says what to change
-        Call add_comment with file, line and what is wrong, then move the task again.
+        If no change is needed, say why with add_comment, then move the task again.
+    comment-needed: moving TASK-007 to in_progress needs a comment from this review that says what to change
+        Call add_comment with the file, the line and the problem, then move the task again.
     reason-needed: moving TASK-007 to cancelled needs a reason
-        Give the reason along with the move.
-    empty-plan: TASK-007 has no children and no reason says why
-        Call create_subtasks for TASK-007, or complete_task with a reason why there is nothing to do.
-    own-work: the session that wrote TASK-007 may not judge it
-        Another agent or the person must judge it.
-    head-moved: TASK-007 is at b2 now, and a1 was judged
-        The newest commit gets a review of its own: end your turn.
-    nothing-to-approve: TASK-007 has no commit that could be approved
+        Pass a reason with the move.
+    empty-plan: TASK-007 created no tasks and gave no reason
+        Call create_subtasks for TASK-007, or complete_task with the reason why no tasks are needed.
+    own-work: the session that wrote TASK-007 cannot review it
+        Leave the review to another agent or the human.
+    head-moved: TASK-007 is now at b2, but the review is of a1
+        The new commit gets its own review. End your turn.
+    nothing-to-approve: TASK-007 has no commit to approve
         Send it back to work, or close it without a merge.
-    dependencies-open: TASK-007 waits for TASK-001, TASK-002
-        Wait for them, or remove the dependency.
-    dependency-circle: the dependencies make a circle: TASK-001 → TASK-002 → TASK-001
+    dependencies-open: TASK-007 depends on unfinished tasks: TASK-001, TASK-002
+        Wait until they are done, or remove the dependency.
+    dependency-circle: the dependencies form a cycle: TASK-001 → TASK-002 → TASK-001
         Remove one of these dependencies.
     run-ending: TASK-007 has a run that is still ending
-        Wait until RUN-003 has ended; that takes seconds.
-    no-live-run: TASK-007 has no agent at work
+        Wait a few seconds until RUN-003 has ended.
+    no-live-run: TASK-007 has no running agent
         Add a comment instead: the next run reads the whole thread.
     not-now: TASK-007 is done: nothing is to be started
         The hint.
     no-question: TASK-007 has no open question
         Add a comment instead.
-    no-plan-waiting: no plan waits for approval
-        A plan waits only while its tasks are held by it; start single tasks with Start.
+    no-plan-waiting: no plan awaits approval
+        A plan awaits approval only while it holds its tasks. Press Start to start a single task.
     nothing-to-land: there is nothing to land: the branches are the same
-        Wait until a task was merged into the project branch.
+        Wait until a task is merged into the project branch.
     base-gone: main does not exist
         The hint.
     unauthorized: the request carries no valid token
-        Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file beside the database.
-    human-only: landing is for the person only
-        Leave it to the person; tell them with add_comment.
-    not-registered: this token belongs to a room and to no agent yet
-        Call register with a name of your own; what you do afterwards is done under it.
+        Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database.
+    human-only: landing is reserved for the human
+        Ask the human with add_comment.
+    not-registered: this invite token can only be used to register
+        Call register and choose a name; you act under that name from then on.
     not-registered: platform/mara left the project
-        Call register to come back as platform/mara; what was written to you is kept.
-    unknown-agent: nobody here is called marra
+        Call register to return as platform/mara; messages to you are kept.
+    unknown-agent: no participant is named marra
         Did you mean platform/mara or mark? Call who to see all names.
-    unknown-agent: nobody here is called zzz
+    unknown-agent: no participant is named zzz
         Call who to see the names.
     ambiguous-agent: ole could be blue/ole or red/ole
-        Write the whole name, like blue/ole.
-    dead-agent: platform/mara is gone since 00:00 UTC
-        Call who to see who is there; what must not be lost belongs into a comment on the task.
-    dead-agent: platform/mara is gone
-        Call who to see who is there; what must not be lost belongs into a comment on the task.
-    name-taken: the name platform/mara is taken
-        Choose another name, or show the token that the name's agent was given. If that agent is you and the answer was lost, register again after a minute.
+        Use the full name, such as blue/ole.
+    dead-agent: platform/mara is not active (last seen 00:00 UTC)
+        Call who to see who is active. Put anything that must last into a comment on the task.
+    dead-agent: platform/mara is not active
+        Call who to see who is active. Put anything that must last into a comment on the task.
+    name-taken: the name platform/mara is already in use
+        Choose another name, or register with the token of that agent. If you are that agent and its token was lost, register again after a minute.
     unread: BLOCKED: You have 2 unread message(s). Call check_inbox first
-        Call check_inbox, read, then send again.
-    lead-only: approving a task is for a lead, and platform/mara is none
-        Ask a lead with send; who shows who leads.
-    unverified: platform/mara joined with a room token, and verifying a task asks for an agent that the person vouches for
-        Ask the person for a token of your own: vibe-relay token new --agent NAME --role ROLE. Until then, leave it to others.
-    not-assignee: TASK-007 is assigned to nobody, and handing it in is for its assignee
-        Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.
-    not-assignee: TASK-007 is assigned to ole, and handing it in is for its assignee
-        Leave it to the assignee. A lead may assign the task to you, with update_task and assigned_to.
-    illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
-        Nothing about it is yours to change now. Its assignee begins it and hands it in first; a lead may give it to another one, with update_task and assigned_to.
-    illegal-stage: TASK-007 is assigned: platform/mara may not make it completed
-        You may make it in_progress or failed.
-    hat-conflict: platform/mara may not wear the hat tester: it wore builder for TASK-008
-        Give the hat to another agent; hat_history shows who wore what.
-    not-independent: platform/mara built TASK-007, so somebody else must verify it
-        Leave it to an agent that neither built nor approved it, or to the person.
-    acknowledged-before: platform/mara acknowledged handshake #2 already
-        Nothing more is asked of you; handshake_status shows who is still waited for.
-    not-asked: handshake #2 does not ask platform/mara
-        Leave it to those who were asked; handshake_status names them.
-    goal-open: GOAL-004 has tasks that are not verified: TASK-001, TASK-002
-        Have these verified with verify_task first, by agents that neither built nor approved them.
-    no-minion: platform/mara may start no minion: 3 of 3 are at work
-        Do it yourself, or wait until a minion has ended and log it with log_minion.
+        Call check_inbox, read the messages, then send again.
+    lead-only: approving a task requires a lead, and platform/mara is not one
+        Ask a lead with send; call who to see the leads.
+    unverified: platform/mara joined with an invite token, but verifying a task requires a trusted agent
+        Ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
+    not-assignee: submitting it requires the assignee, and TASK-007 is assigned to no agent
+        Leave it to the assignee. A lead can assign the task to you with update_task and assigned_to.
+    not-assignee: submitting it requires the assignee, and TASK-007 is assigned to ole
+        Leave it to the assignee. A lead can assign the task to you with update_task and assigned_to.
+    illegal-stage: platform/mara may not change TASK-007 from assigned to completed
+        You cannot change this task now. Its assignee starts and submits it first; a lead can reassign it with update_task and assigned_to.
+    illegal-stage: platform/mara may not change TASK-007 from assigned to completed
+        You can change it to in_progress or failed.
+    hat-conflict: platform/mara cannot take the hat tester, because it had the hat builder on TASK-008
+        Give the hat to another agent; call hat_history to see all hats.
+    not-independent: platform/mara built TASK-007, so another participant must verify it
+        Leave it to an agent that neither built nor approved it, or to the human.
+    acknowledged-before: platform/mara already acknowledged handshake #2
+        No further answer is needed; handshake_status shows who has not answered.
+    not-asked: platform/mara is not a target of handshake #2
+        Leave it to the targets; handshake_status lists them.
+    goal-open: GOAL-004 has unverified tasks: TASK-001, TASK-002
+        First have agents that neither built nor approved these tasks verify them with verify_task.
+    no-minion: platform/mara cannot start a helper: 3 of 3 are at work
+        Do the work yourself, or wait until a helper has ended and log it with log_minion.
     "#);
 }
 
 #[test]
-fn only_an_illegal_move_lists_what_is_allowed() {
+fn only_illegal_moves_list_allowed_targets() {
     for refusal in every() {
         let moves = matches!(refusal, Refusal::IllegalMove { .. });
         assert_eq!(!refusal.allowed().is_empty(), moves, "{refusal}");
     }
 }
 
-/// Whoever asks may lead itself, so the hint names who goes on, and never somebody to be asked.
+/// The caller can itself be a lead, so the hint never says "ask a lead".
 #[test]
-fn what_cannot_be_changed_now_waits_for_somebody() {
+fn illegal_stage_hint_names_who_acts_next() {
     for from in Stage::ALL.iter().copied() {
         let hint = Refusal::IllegalStage { task: TaskId::new(7), from, to: Stage::Completed, agent: "mara".to_owned(), next: Vec::new() }.hint();
-        let follows = hint.strip_prefix("Nothing about it is yours to change now. ").unwrap();
-        assert!(follows.ends_with('.') && !follows.contains("sk a lead"), "{from}: {hint}");
+        let next = hint.strip_prefix("You cannot change this task now. ").unwrap();
+        assert!(next.ends_with('.') && !next.contains("sk a lead"), "{from}: {hint}");
     }
 }
 
 #[test]
-fn every_refusal_says_the_next_step() {
+fn every_refusal_has_a_hint() {
     for refusal in every() {
         assert!(refusal.hint().ends_with('.'), "{refusal}");
     }

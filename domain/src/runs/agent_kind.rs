@@ -1,9 +1,9 @@
-//! The four kinds of agents. A leaf: it knows no other noun.
+//! The four kinds of managed agents. Must not know any other noun.
 
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// Which kind of agent works on a task: `phase` on the wire, *role* on screen.
+    /// The kind of agent that works on a task: `phase` on the wire, *role* on screen.
     AgentKind, "phase" {
         Planner = "planner",
         Coder = "coder",

@@ -1,6 +1,6 @@
-//! A change as it is shown to a person: files, hunks, lines.
+//! Diffs for display: files, hunks and lines. `repo` creates them, and the UI renders them.
 //!
-//! Only the shape lives here; `repo` fills it and the board draws it.
+//! Must not read a repository.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,9 +12,9 @@ use crate::runs::evidence::Sha;
 pub struct Diff {
     pub base: Sha,
     pub head: Sha,
-    /// Files in path order.
+    /// In path order.
     pub files: Vec<FileDiff>,
-    /// Whether files or lines were left out because the change is larger than a page can show.
+    /// Whether files or lines are omitted because the diff is too large to display.
     pub truncated: bool,
 }
 
@@ -27,12 +27,12 @@ pub struct FileDiff {
     pub change: FileChange,
     pub added: u32,
     pub removed: u32,
-    /// Binary files carry no hunks.
+    /// Binary files have no hunks.
     pub binary: bool,
     pub hunks: Vec<Hunk>,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileChange {
@@ -43,7 +43,7 @@ pub enum FileChange {
     ModeChanged,
 }
 
-/// A run of neighbouring lines.
+/// A block of adjacent lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Hunk {
     /// The `@@ -a,b +c,d @@` line.

@@ -1,4 +1,6 @@
-//! The transcript of a run, readable by a person. It must not know which program the agent runs in.
+//! The transcript of a run, in a form that does not depend on the agent program.
+//!
+//! Must not know which program the agent runs in.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,21 +11,22 @@ use crate::vocabulary::vocabulary;
 pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
 
 vocabulary! {
+    /// The kind of a transcript entry.
     OutputKind, "kind of output" {
-        /// A session or a turn started.
+        /// A session started or was resumed.
         Start = "start",
         Text = "text",
         Thinking = "thinking",
-        /// The agent uses a tool. `text` is one line and `detail` holds the input.
+        /// A tool call: `text` is a one-line summary, `detail` is the input.
         ToolUse = "tool_use",
         ToolResult = "tool_result",
         ToolError = "tool_error",
-        /// A message to the agent.
+        /// The agent received a message.
         Message = "message",
         /// A turn ended.
         Result = "result",
         Error = "error",
-        /// Any other output of its program.
+        /// Any other output of the program.
         Note = "note",
     }
 }
@@ -31,11 +34,11 @@ vocabulary! {
 /// One entry of a run's transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OutputLine {
-    /// The end of the raw output that it covers, in bytes. The entries of one raw line share the number.
+    /// The end of its line in the program's output, in bytes. All entries of one line have the same offset.
     pub offset: u64,
     pub kind: OutputKind,
     pub text: String,
-    /// The collapsed part: a tool's input or full output.
+    /// Text that the UI folds: a tool's input or full result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -44,9 +47,9 @@ pub struct OutputLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Output {
     pub lines: Vec<OutputLine>,
-    /// The offset of the next request, in bytes of the transcript.
+    /// The offset of the next part, in bytes of the transcript.
     pub next: u64,
-    /// Whether the run ended and no more lines follow.
+    /// Whether the run has ended and the transcript is complete.
     pub complete: bool,
 }
 

@@ -9,20 +9,21 @@ use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::time::Timestamp;
 
+/// A run and its consumption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Run {
     pub id: RunId,
     pub task_id: TaskId,
     pub phase: AgentKind,
-    /// The attempt's number among the runs of this task and phase, from 1.
+    /// The number of the attempt among the runs of this task and kind of agent, from 1.
     pub attempt: u32,
-    /// The agent program's own session. Two runs share one only when the later resumed it.
+    /// The session of the agent program. Two runs share one only if the later run resumed it.
     pub session_id: Option<String>,
-    /// Where it works.
+    /// The path of its checkout.
     pub worktree_path: Option<String>,
-    /// The commit it started from; for a reviewer, the commit it judges.
+    /// The commit it started from; for a reviewer, the commit under review.
     pub sha: Option<Sha>,
-    /// The port it may serve on.
+    /// The port that it leases.
     pub port: Option<u16>,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
@@ -30,13 +31,13 @@ pub struct Run {
     pub exit_code: Option<i64>,
     pub end_class: Option<EndClass>,
     pub failure: Option<FailureClass>,
-    /// What went wrong, in words.
+    /// A description of the failure.
     pub error: Option<String>,
-    /// In millionths of a US dollar, as the agent's own program reported.
+    /// In millionths of a US dollar, as the agent program reported it.
     pub cost_micro_usd: i64,
     pub input_tokens: i64,
     pub output_tokens: i64,
-    /// Tokens in the conversation at last sight, and how many fit: on screen, context left.
+    /// The last known size of the conversation in tokens. With the limit it yields the context left.
     pub context_tokens: Option<i64>,
     pub context_limit: Option<i64>,
     pub turns: i64,
@@ -47,13 +48,13 @@ impl Run {
         self.completed_at.is_none()
     }
 
-    /// The name under which the run's agent appears: `coder-TASK-012`.
+    /// Returns the name of the run's agent: `coder-TASK-012`.
     pub fn agent_name(phase: AgentKind, task: &TaskId) -> String {
         format!("{phase}-{task}")
     }
 }
 
-/// What an agent's output told about its consumption so far.
+/// The consumption that an agent's output has reported so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     pub cost_micro_usd: i64,

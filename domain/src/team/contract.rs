@@ -1,4 +1,4 @@
-//! Contracts: what modules promise each other, declared by name and versioned.
+//! Contracts: named, versioned interfaces that agents declare.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,6 +8,7 @@ use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
+    /// The kind of interface.
     ContractType, "contract type" {
         Function = "function",
         DomId = "dom_id",
@@ -19,7 +20,7 @@ vocabulary! {
     }
 }
 
-/// One promise; unique by project, name and type.
+/// A contract, unique by project, name and type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contract {
     pub id: i64,
@@ -27,18 +28,18 @@ pub struct Contract {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ContractType,
-    /// Who declared it first.
+    /// The participant that declared the first version.
     pub owner: String,
-    /// Who declared the version in force.
+    /// The participant that declared the current version.
     pub declared_by: String,
     pub spec: String,
-    /// From 1; every change of the specification is one more.
+    /// From 1; each change of the specification increments it.
     pub version: u32,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// What a contract said from one version to the next.
+/// One version of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ContractVersion {
     pub version: u32,
@@ -47,14 +48,14 @@ pub struct ContractVersion {
     pub created_at: Timestamp,
 }
 
-/// A declaration, new or changed.
+/// The arguments for a declaration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContract {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ContractType,
-    #[schema(value_type = crate::schema::Body)]
+    #[schema(value_type = crate::text_schema::Body)]
     pub spec: String,
 }
 
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_seven_types_and_a_contract_is_written_like_this() {
+    fn contract_has_a_stable_json_form() {
         let types: Vec<&str> = ContractType::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(types, ["function", "dom_id", "css_class", "file_path", "api_endpoint", "event", "other"]);
         let at = Timestamp::from_milliseconds(1_769_850_300_000);

@@ -1,4 +1,4 @@
-//! Handshakes: a lead tells a plan, and goes on when everybody it was told to has acknowledged it.
+//! Handshakes: plans that each target must acknowledge.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,12 +8,14 @@ use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
+    /// Whether a handshake has all its answers.
     HandshakeStatus, "handshake status" {
         Pending = "pending",
         Completed = "completed",
     }
 }
 
+/// A plan and its targets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Handshake {
     pub id: i64,
@@ -21,28 +23,29 @@ pub struct Handshake {
     pub initiated_by: String,
     pub message: String,
     pub status: HandshakeStatus,
-    /// Exactly those who were asked, in the order of their names.
+    /// In the order of their names.
     pub targets: Vec<HandshakeTarget>,
     pub created_at: Timestamp,
     pub completed_at: Option<Timestamp>,
 }
 
-/// Somebody who is asked to acknowledge.
+/// A participant that must acknowledge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandshakeTarget)]
 pub struct HandshakeTarget {
     pub agent_name: String,
     pub acked_at: Option<Timestamp>,
-    /// Whether it left or fell silent before it could: nobody waits for it.
+    /// Whether it left or became unresponsive first. The handshake does not wait for it.
     pub left: bool,
 }
 
 impl Handshake {
-    /// Who is still waited for.
+    /// Returns the targets that have not answered.
     pub fn pending(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter(|target| target.acked_at.is_none() && !target.left).map(|target| target.agent_name.as_str())
     }
 
+    /// Returns the targets that have acknowledged.
     pub fn acknowledged(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter(|target| target.acked_at.is_some()).map(|target| target.agent_name.as_str())
     }
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_acknowledged_or_left_are_not_waited_for() {
+    fn pending_excludes_acknowledged_and_departed_targets() {
         let at = Timestamp::from_milliseconds(1_769_850_300_000);
         let target = |name: &str, acked_at, left| HandshakeTarget { agent_name: name.to_owned(), acked_at, left };
         let handshake = Handshake {

@@ -1,4 +1,4 @@
-//! Hats: the role in which an agent works on one task, and which hats one agent may not wear in the same project.
+//! Hats: the role an agent takes on one task, and the hats that exclude each other in one project.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 use Role::{Builder, Fixer, Pen, Reviewer, Shipper, Tester};
 
-/// Hats that are kept apart, each with those it excludes. It holds both ways round.
+/// Hats and the hats they exclude. A conflict applies in both directions.
 pub const CONFLICTS: &[(Role, &[Role])] = &[
     (Builder, &[Tester, Reviewer]),
     (Tester, &[Builder, Shipper]),
@@ -20,16 +20,16 @@ pub const CONFLICTS: &[(Role, &[Role])] = &[
     (Pen, &[Builder]),
 ];
 
-/// The hat that verifying is.
+/// The hat of a verifier.
 pub const VERIFIER_HAT: Role = Tester;
 
-/// Whether nobody may wear both hats in one project.
+/// Whether one agent cannot take both hats in one project.
 pub fn hats_conflict(one: Role, other: Role) -> bool {
     let excludes = |one, other| CONFLICTS.iter().any(|(hat, excluded)| *hat == one && excluded.contains(&other));
     excludes(one, other) || excludes(other, one)
 }
 
-/// Who wore which hat for which task.
+/// One hat that an agent took on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HatAssignment {
     pub agent_name: String,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conflicts_hold_both_ways_round() {
+    fn conflicts_apply_in_both_directions() {
         let pairs: Vec<String> = Role::ALL
             .iter()
             .flat_map(|one| Role::ALL.iter().map(move |other| (*one, *other)))

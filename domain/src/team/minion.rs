@@ -1,4 +1,4 @@
-//! Minions: the helpers that an agent starts by itself, and how many it may have at once.
+//! Minions: helpers that an agent starts itself, and the policy that limits their number.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,21 +6,21 @@ use utoipa::ToSchema;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
-/// The scope of the policy for every agent that has none of its own.
+/// The scope of the policy for agents without their own policy.
 pub const GLOBAL: &str = "global";
 
-/// The most minions that a policy can allow.
+/// The maximum number of minions that a policy can allow.
 pub const MAX_MINIONS: u32 = 100;
 
-/// What a lead allows.
+/// A limit on minions, set by a lead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SpawnPolicy {
-    /// `global`, or the name of an agent, whose own policy goes first.
+    /// `global`, or the name of an agent, whose own policy takes precedence.
     pub scope: String,
     pub enabled: bool,
-    /// Minions at once.
+    /// The maximum number of minions at the same time.
     pub max_minions: u32,
-    /// Nobody, where it was never set.
+    /// None for the default policy.
     pub set_by: Option<String>,
     pub set_at: Option<Timestamp>,
 }
@@ -31,11 +31,11 @@ impl Default for SpawnPolicy {
     }
 }
 
-/// What holds for one agent at this moment.
+/// The current limit of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MinionQuota {
     pub agent_name: String,
-    /// Which policy this comes from.
+    /// The scope of the policy that applies.
     pub scope: String,
     pub enabled: bool,
     pub max_minions: u32,
@@ -57,6 +57,7 @@ impl MinionQuota {
 }
 
 vocabulary! {
+    /// The status of a minion.
     MinionStatus, "minion status" {
         Spawned = "spawned",
         Completed = "completed",
@@ -64,10 +65,11 @@ vocabulary! {
     }
 }
 
+/// A minion that its agent logged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Minion {
     pub id: i64,
-    /// Whose minion it is.
+    /// The agent that started it.
     pub pilot: String,
     pub task_description: String,
     pub status: MinionStatus,
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_minions_are_allowed_where_nothing_was_said() {
+    fn default_policy_allows_three_minions() {
         let can = |active| MinionQuota::new("mara", &SpawnPolicy::default(), active).can_spawn;
         assert_eq!([can(0), can(2), can(3), can(4)], [true, true, false, false]);
         let off = SpawnPolicy { enabled: false, ..SpawnPolicy::default() };
@@ -89,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn minions_and_what_is_allowed_are_written_like_this() {
+    fn minions_and_policies_have_a_stable_json_form() {
         let at = Timestamp::from_milliseconds(1_769_850_300_000);
         let minion = Minion {
             id: 4,

@@ -1,12 +1,12 @@
-//! What agents do. A leaf: it knows no other noun but the kinds of agents.
+//! The roles of participants. Must not know any other noun but the kinds of agents.
 
 use crate::runs::agent_kind::AgentKind;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
-    /// What an agent does. The last four are older names that are still taken.
+    /// The role of a participant. The last four are older names that remain valid.
     Role, "role" {
-        /// Is copied on what others write, hands out work and judges it. Given by the person alone.
+        /// Assigns and reviews work and receives copies of messages. Only the human can grant it.
         Lead = "lead",
         Builder = "builder",
         Fixer = "fixer",
@@ -25,7 +25,7 @@ vocabulary! {
 }
 
 impl From<AgentKind> for Role {
-    /// The role in which an agent of a phase takes part.
+    /// The role of a managed agent.
     fn from(phase: AgentKind) -> Self {
         match phase {
             AgentKind::Planner | AgentKind::Orchestrator => Self::Lead,

@@ -1,6 +1,6 @@
-//! Bodies of the HTTP interface by which the person takes part among agents: tokens, messages, hand-overs and gates.
+//! Bodies of the HTTP API for teamwork: tokens, messages, handshakes, assignments and review gates.
 //!
-//! What an agent or a message is, and who may do what, is in the nouns themselves.
+//! Must not define nouns or permissions.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -9,36 +9,36 @@ use crate::id::GoalId;
 use crate::team::message::Message;
 use crate::team::role::Role;
 
-/// `POST /api/projects/{id}/tokens`: an agent that the person vouches for.
+/// `POST /api/projects/{id}/tokens`: a trusted agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// Its name; an earlier token of that name is worth nothing from then on.
-    #[schema(value_type = crate::schema::ParticipantName)]
+    /// Its name. Any earlier token for that name is revoked.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub agent: String,
     pub roles: Vec<Role>,
     #[serde(default)]
     pub team: Option<String>,
-    /// What it is there for.
+    /// Its purpose.
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
 }
 
-/// A message with its text rendered.
+/// A message with its rendered content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MessageView {
     #[serde(flatten)]
     pub message: Message,
-    /// The content as safe HTML.
+    /// The content as sanitized HTML.
     pub content_html: String,
 }
 
-/// A token that was made. It is shown this once: only its hash is kept.
+/// A new token. It is shown only once, because only its hash is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CreatedToken {
     pub token: String,
-    /// The command that connects Claude Code. It reads `$TOKEN` where the token belongs, which stays out of shells' histories that way.
+    /// The command that connects Claude Code. It contains `$TOKEN` instead of the token, to keep it out of shell histories.
     pub connect: String,
 }
 
@@ -46,8 +46,8 @@ pub struct CreatedToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveAgent {
-    /// Short where that is clear.
-    #[schema(value_type = crate::schema::ParticipantName)]
+    /// A full or unambiguous short name.
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub name: String,
 }
 
@@ -55,7 +55,7 @@ pub struct RemoveAgent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadInbox {
-    /// The newest message of an earlier answer that arrived: nothing up to it is given again.
+    /// The id of the newest message that arrived. It acknowledges all messages up to it.
     #[serde(default)]
     pub ack: Option<i64>,
 }
@@ -64,11 +64,11 @@ pub struct ReadInbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewHandshake {
-    #[schema(value_type = crate::schema::Body)]
+    #[schema(value_type = crate::text_schema::Body)]
     pub message: String,
-    /// Who is to acknowledge it; everybody who does not lead when empty.
+    /// The targets. If empty, everyone except leads.
     #[serde(default)]
-    #[schema(value_type = Vec<crate::schema::ParticipantName>)]
+    #[schema(value_type = Vec<crate::text_schema::ParticipantName>)]
     pub agents: Vec<String>,
 }
 
@@ -77,21 +77,21 @@ pub struct NewHandshake {
 #[serde(deny_unknown_fields)]
 pub struct SetSpawnPolicy {
     /// `global`, or the name of an agent.
-    #[schema(value_type = crate::schema::ParticipantName)]
+    #[schema(value_type = crate::text_schema::ParticipantName)]
     pub scope: String,
     pub enabled: bool,
-    /// Minions at once.
+    /// The maximum number of minions at the same time.
     #[schema(maximum = 100)]
     pub max_minions: u32,
 }
 
-/// What goes along with an approval or a verification.
+/// The notes of an approval or a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Notes {
-    /// Kept with what is judged.
+    /// Stored with the task or goal.
     #[serde(default)]
-    #[schema(value_type = Option<crate::schema::OptionalBody>)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub notes: Option<String>,
 }
 
@@ -99,8 +99,8 @@ pub struct Notes {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RejectVerification {
-    /// What is wrong with the finished work, for whoever takes it up again.
-    #[schema(value_type = crate::schema::Body)]
+    /// The problem of the finished work.
+    #[schema(value_type = crate::text_schema::Body)]
     pub reason: String,
 }
 
@@ -108,11 +108,11 @@ pub struct RejectVerification {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Assign {
-    /// The agent from outside that is to do it; `null` gives the task back to the agents that the runner starts.
+    /// The new assignee; `null` returns the task to managed agents.
     #[serde(deserialize_with = "explicit_null")]
-    #[schema(required, value_type = Option<crate::schema::ParticipantName>)]
+    #[schema(required, value_type = Option<crate::text_schema::ParticipantName>)]
     pub assigned_to: Option<String>,
-    /// In which role.
+    /// The hat of the assignee.
     #[serde(default)]
     pub role_hat: Option<Role>,
 }
@@ -121,13 +121,13 @@ pub struct Assign {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkGoal {
-    /// `null` takes the task from its goal.
+    /// `null` unlinks the task from its goal.
     #[serde(deserialize_with = "explicit_null")]
     #[schema(required)]
     pub goal_id: Option<GoalId>,
 }
 
-/// A value that may be `null` and must be there: what was forgotten takes nothing away.
+/// Deserializes a required value that can be `null`, so that an omitted field never removes anything.
 fn explicit_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }

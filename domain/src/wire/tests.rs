@@ -1,4 +1,4 @@
-//! The shapes that travel over HTTP and the WebSocket: scripts and other people's programs lean on them.
+//! The wire format of HTTP bodies and WebSocket frames, on which other programs rely.
 
 use serde::de::DeserializeOwned;
 
@@ -26,8 +26,8 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap()
 }
 
-/// The text of `value`, which must read back as itself.
-fn there_and_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
+/// Serializes `value` and checks that it parses back.
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
     let text = json(value);
     assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
     text
@@ -51,7 +51,7 @@ fn task() -> Task {
 }
 
 #[test]
-fn frames_are_written_like_this() {
+fn frames_have_a_stable_json_form() {
     let event = Envelope {
         seq: 2,
         at: at(),
@@ -70,7 +70,7 @@ fn frames_are_written_like_this() {
         Frame::Server {},
         Frame::Resync {},
     ];
-    insta::assert_snapshot!(frames.iter().map(there_and_back).collect::<Vec<_>>().join("\n"), @r#"
+    insta::assert_snapshot!(frames.iter().map(round_trip).collect::<Vec<_>>().join("\n"), @r#"
     {"type":"hello","epoch":"e","seq":1}
     {"type":"event","event":{"seq":2,"at":"2026-01-31T09:05:00.000Z","project_id":null,"task_id":null,"run_id":null,"actor":"human","event":{"kind":"token_made"}}}
     {"type":"activity","run_id":"RUN-003","line":"Reads a.rs"}
@@ -80,7 +80,7 @@ fn frames_are_written_like_this() {
 }
 
 #[test]
-fn a_problem_lists_moves_only_when_there_are_some() {
+fn problem_omits_empty_lists_of_moves() {
     let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: AgentKind::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
     let full = Problem {
         status: 422,
@@ -92,14 +92,14 @@ fn a_problem_lists_moves_only_when_there_are_some() {
         allowed: refusal.allowed(),
     };
     let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
-    insta::assert_snapshot!(format!("{}\n{}", there_and_back(&full), there_and_back(&bare)), @r#"
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human"],"needs":"reason"}]}
-    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you may move it to done (needs somebody who has neither built nor approved it, and wore no conflicting hat), or to in_progress (needs a reason)."}
+    insta::assert_snapshot!(format!("{}\n{}", round_trip(&full), round_trip(&bare)), @r#"
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason).","from":"done","to":"backlog","allowed":[{"to":"done","who":["verifier","orchestrator","human"],"needs":"independence"},{"to":"in_progress","who":["verifier","orchestrator","human"],"needs":"reason"}]}
+    {"status":422,"code":"illegal-move","detail":"human may not move TASK-001 from done to backlog","hint":"From done you can move it to done (needs a participant that has neither built nor approved it and had no conflicting hat), or to in_progress (needs a reason)."}
     "#);
 }
 
 #[test]
-fn a_task_has_its_cards_fields_at_the_top() {
+fn task_view_has_all_fields_at_the_top() {
     let question = Question {
         id: QuestionId::new(1),
         task_id: TaskId::new(1),
@@ -112,11 +112,11 @@ fn a_task_has_its_cards_fields_at_the_top() {
         answered_at: None,
     };
     let view = TaskView { task: task(), description_html: Some("<p>Do it</p>".to_owned()), question: Some(question), note: None };
-    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
+    insta::assert_snapshot!(round_trip(&view), @r#"{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"Task 1","phase":"coder","status":"in_progress","held_by":null,"attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":"2026-01-31T09:05:00.000Z","updated_at":"2026-01-31T09:05:00.000Z","description":"Do it","worktree_path":null,"branch":"vr/TASK-001/work","session_id":null,"model":null,"merged_sha":null,"review_rounds":0,"description_html":"<p>Do it</p>","question":{"id":"ASK-001","task_id":"TASK-001","run_id":"RUN-001","question":"Which?","options":["a"],"default":null,"asked_at":"2026-01-31T09:05:00.000Z","answer":null,"answered_at":null}}"#);
 }
 
 #[test]
-fn a_comment_has_its_html_beside_it() {
+fn comment_view_includes_html() {
     let comment = Comment {
         id: CommentId::new(1),
         task_id: TaskId::new(1),
@@ -128,11 +128,11 @@ fn a_comment_has_its_html_beside_it() {
     };
     let view = CommentView { comment, content_html: "<p><em>no</em></p>".to_owned() };
     let list = List { items: vec![view], next: Some(1) };
-    insta::assert_snapshot!(there_and_back(&list), @r#"{"items":[{"id":"NOTE-001","task_id":"TASK-001","author_role":"reviewer","run_id":"RUN-002","content":"*no*","created_at":"2026-01-31T09:05:00.000Z","content_html":"<p><em>no</em></p>"}],"next":1}"#);
+    insta::assert_snapshot!(round_trip(&list), @r#"{"items":[{"id":"NOTE-001","task_id":"TASK-001","author_role":"reviewer","run_id":"RUN-002","content":"*no*","created_at":"2026-01-31T09:05:00.000Z","content_html":"<p><em>no</em></p>"}],"next":1}"#);
 }
 
 #[test]
-fn a_message_has_its_html_beside_it() {
+fn message_view_includes_html() {
     let message = Message {
         id: 7,
         project_id: ProjectId::new(1),
@@ -148,11 +148,11 @@ fn a_message_has_its_html_beside_it() {
         read: true,
     };
     let view = MessageView { message, content_html: "<p><em>no</em></p>".to_owned() };
-    insta::assert_snapshot!(there_and_back(&view), @r#"{"id":7,"project_id":"PROJ-001","from_agent":"ben","to_agent":"human","content":"*no*","is_cc":false,"cc":["mara"],"task_id":"TASK-001","timestamp":"2026-01-31T09:05:00.000Z","read":true,"content_html":"<p><em>no</em></p>"}"#);
+    insta::assert_snapshot!(round_trip(&view), @r#"{"id":7,"project_id":"PROJ-001","from_agent":"ben","to_agent":"human","content":"*no*","is_cc":false,"cc":["mara"],"task_id":"TASK-001","timestamp":"2026-01-31T09:05:00.000Z","read":true,"content_html":"<p><em>no</em></p>"}"#);
 }
 
 #[test]
-fn requests_need_only_what_matters_and_nothing_unknown() {
+fn requests_reject_missing_and_unknown_fields() {
     assert_eq!(serde_json::from_str::<NewProject>(r#"{"title": "t"}"#).unwrap(), NewProject { title: "t".to_owned(), ..NewProject::default() });
     assert_eq!(serde_json::from_str::<TaskPatch>("{}").unwrap(), TaskPatch::default());
     assert_eq!(serde_json::from_str::<ProjectPatch>("{}").unwrap(), ProjectPatch::default());
@@ -164,11 +164,11 @@ fn requests_need_only_what_matters_and_nothing_unknown() {
     assert!(serde_json::from_str::<TextBody>(r#"{"content": "x", "role": "human"}"#).is_err());
     assert!(serde_json::from_str::<Cancel>("{}").is_err());
     let full = r#"{"status":"done","title":"t","description":"d","reason":"r","depends_on":["TASK-002"],"priority":1,"model":"m","merge":false}"#;
-    assert_eq!(there_and_back(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
+    assert_eq!(round_trip(&serde_json::from_str::<TaskPatch>(full).unwrap()), full);
 }
 
 #[test]
-fn the_server_says_what_it_is() {
+fn server_answers_have_a_stable_json_form() {
     let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned() };
     let server = ServerInfo {
         version: "0.1.0".to_owned(),
@@ -180,7 +180,7 @@ fn the_server_says_what_it_is() {
     };
     let health = HealthResponse { status: "ok".to_owned(), version: "0.1.0".to_owned() };
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
-    let lines = [there_and_back(&server), there_and_back(&health), there_and_back(&landed)];
+    let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"version":"0.1.0","epoch":"e","repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
@@ -189,8 +189,8 @@ fn the_server_says_what_it_is() {
 }
 
 #[test]
-fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
-    let whys = [
+fn wait_reasons_have_a_json_form_and_a_sentence() {
+    let reasons = [
         WaitReason::BlockedBy { tasks: vec![TaskId::new(3), TaskId::new(4)] },
         WaitReason::Held { by: HeldBy::Human },
         WaitReason::Held { by: HeldBy::Plan },
@@ -208,23 +208,23 @@ fn a_reason_travels_as_a_fact_and_reads_as_a_sentence() {
         WaitReason::PlanUnfinished { task: TaskId::new(1) },
         WaitReason::UnapprovedCommits { task: TaskId::new(1) },
     ];
-    let lines: Vec<String> = whys.iter().map(|why| format!("{} {}", there_and_back(why), why.sentence())).collect();
+    let lines: Vec<String> = reasons.iter().map(|reason| format!("{} {}", round_trip(reason), reason.sentence())).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"is":"blocked_by","tasks":["TASK-003","TASK-004"]} blocked by TASK-003, TASK-004
     {"is":"held","by":"human"} held by you: press Start
     {"is":"held","by":"plan"} held until you start the plan
     {"is":"held","by":"stop"} stopped by you: press Start or Retry
-    {"is":"no_free_slot","limit":3} no free slot: 3 at work
-    {"is":"kind_limit_reached","phase":"reviewer"} waits for the reviewer at work
-    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} tried again at 09:05 UTC (the agent's process crashed)
+    {"is":"no_free_slot","limit":3} no free slot: 3 agents running
+    {"is":"kind_limit_reached","phase":"reviewer"} waiting for the running reviewer
+    {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} retrying at 09:05 UTC (the agent's process crashed)
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
     {"is":"parked","reason":"signed_out","until":null} the agent program is not signed in
     {"is":"needs_attention"} needs you
-    {"is":"merge_queued"} approved: waits to be merged
+    {"is":"merge_queued"} approved: waiting for the merge
     {"is":"stopping"} stopping
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara
-    {"is":"awaiting_lead","name":"platform/mara"} handed in by platform/mara: waits for a lead's approval
-    {"is":"plan_unfinished","task":"TASK-001"} waits for the plan TASK-001
-    {"is":"unapproved_commits","task":"TASK-001"} the project branch was changed: waits for your word on TASK-001
+    {"is":"awaiting_lead","name":"platform/mara"} submitted by platform/mara: waiting for a lead
+    {"is":"plan_unfinished","task":"TASK-001"} waiting for the plan TASK-001
+    {"is":"unapproved_commits","task":"TASK-001"} the project branch has unapproved commits: waiting for your decision on TASK-001
     "#);
 }

@@ -92,7 +92,7 @@ async fn each_kind_is_refused_other_kinds_tools() {
     for (caller, token, words) in [
         (super::table::run(AgentKind::Reviewer), run.token.clone(), "a reviewer may not call "),
         (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
-        (db::Caller::Invite(db::InviteCaller { project_id: board.project.id.clone(), call_id: None }), room, "this token belongs to a room"),
+        (db::Caller::Invite(db::InviteCaller { project_id: board.project.id.clone(), call_id: None }), room, "this invite token"),
         (db::Caller::Human, PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
@@ -104,9 +104,9 @@ async fn each_kind_is_refused_other_kinds_tools() {
     }
     let client = server.modern(&run.token).await;
     let other = refused(&client, "add_comment", json!({"task_id": "TASK-001", "content": "x"})).await;
-    assert!(other.starts_with(&format!("TASK-001 is not the task of this run, which is {}.", coder.task)), "{other}");
+    assert!(other.starts_with(&format!("this run works on {}, not on TASK-001.", coder.task)), "{other}");
     let posing = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "fine", "author_role": "human"})).await;
-    assert!(posing.starts_with("this token writes as reviewer, not as human."), "{posing}");
+    assert!(posing.starts_with("this token belongs to reviewer, not to human."), "{posing}");
     assert!(board.db.comments(&coder.task).await.unwrap().is_empty());
 }
 
@@ -298,7 +298,7 @@ async fn bridge_for_another_task_is_refused() {
         .await
         .unwrap();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("TASK-009 is not the task of this run, which is TASK-001."), "{text}");
+    assert!(text.starts_with("this run works on TASK-001, not on TASK-009."), "{text}");
 }
 
 #[tokio::test]

@@ -26,12 +26,12 @@ async fn absent_recipient_is_refused() {
     refused(&mara, "send", to("lean"), "unknown-agent", "Did you mean lena").await;
     refused(&mara, "send", to(""), "unknown-agent", "Call who").await;
     refused(&mara, "send", to("x\u{0}y"), "unknown-agent", "Call who").await;
-    refused(&lena, "send", to("kim"), "ambiguous-agent", "Write the whole name, like ").await;
+    refused(&lena, "send", to("kim"), "ambiguous-agent", "Use the full name, such as ").await;
     refused(&mara, "send", to("LENA"), "unknown-agent", "Did you mean lena").await;
     refused(&mara, "send", to("ALL"), "unknown-agent", "Did you mean all").await;
     refused(&mara, "send", json!({"to_agent": "lena", "message": "?", "cc": "lenna"}), "unknown-agent", "Did you mean lena").await;
     done(&kim, "deregister", json!({})).await;
-    refused(&mara, "send", to("platform/kim"), "dead-agent", "Call who to see who is there").await;
+    refused(&mara, "send", to("platform/kim"), "dead-agent", "Call who to see who is active").await;
     refused(&lena, "initiate_handshake", json!({"message": "Go", "agents": "kimm"}), "unknown-agent", "Did you mean").await;
     let unknown = json!({"title": "x", "assigned_to": "nobody"});
     refused(&lena, "create_task", unknown, "unknown-agent", "Call who").await;
@@ -45,7 +45,7 @@ async fn harmful_messages_are_refused() {
     let mara = server.modern(&board.agent("mara", &[]).await).await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     let tess = server.modern(&board.agent("tess", &[]).await).await;
-    refused(&mara, "send", json!({"to_agent": "kim", "message": ""}), "invalid", "Write something").await;
+    refused(&mara, "send", json!({"to_agent": "kim", "message": ""}), "invalid", "Write at least one character").await;
     refused(&mara, "send", json!({"to_agent": "kim", "message": "x".repeat(1 << 20)}), "invalid", "Shorten it").await;
     refused(&mara, "send", json!({"to_agent": "kim", "message": "a\u{0}"}), "invalid", "Remove the character").await;
     refused(&mara, "send", json!({"to_agent": "kim"}), "invalid", "Correct it and call send again").await;
@@ -55,7 +55,7 @@ async fn harmful_messages_are_refused() {
     refused(&mara, "send", json!({"to_agent": "kim", "message": "x", "task_id": "TASK-099"}), "not-found", "Look up the task").await;
     let blocked = call(&kim, "send", json!({"to_agent": "mara", "message": "here"})).await;
     assert!(blocked.text.starts_with("BLOCKED: You have 1 unread message(s). Call check_inbox first."), "{}", blocked.text);
-    refused(&kim, "send", json!({"to_agent": "mara", "message": "here"}), "unread", "Call check_inbox, read, then send again").await;
+    refused(&kim, "send", json!({"to_agent": "mara", "message": "here"}), "unread", "Call check_inbox, read the messages, then send again").await;
 }
 
 #[tokio::test]
@@ -65,24 +65,24 @@ async fn acting_as_another_agent_is_refused() {
     board.agent("lena", &[Role::Lead]).await;
     let mara = server.modern(&board.agent("platform/mara", &[]).await).await;
     refused(&mara, "send", json!({"from_agent": "lena", "to_agent": "all", "message": "Stop"}), "not-you", "Write as platform/mara").await;
-    refused(&mara, "check_inbox", json!({"agent_name": "lena"}), "not-you", "decided by your token").await;
-    refused(&mara, "register", json!({"agent_name": "lena", "role": "coder"}), "not-you", "decided by your token").await;
-    refused(&mara, "register", json!({"agent_name": "mara", "team": "design"}), "not-you", "decided by your token").await;
+    refused(&mara, "check_inbox", json!({"agent_name": "lena"}), "not-you", "your token determines your identity").await;
+    refused(&mara, "register", json!({"agent_name": "lena", "role": "coder"}), "not-you", "your token determines your identity").await;
+    refused(&mara, "register", json!({"agent_name": "mara", "team": "design"}), "not-you", "your token determines your identity").await;
     refused(&mara, "register", json!({"role": "lead"}), "lead-only", "Ask a lead").await;
-    refused(&mara, "create_task", json!({"creator": "human", "title": "x"}), "not-you", "decided by your token").await;
+    refused(&mara, "create_task", json!({"creator": "human", "title": "x"}), "not-you", "your token determines your identity").await;
     let room = server.modern(&board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
     refused(&room, "register", json!({"agent_name": "lena"}), "name-taken", "Choose another name").await;
-    refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name like mara").await;
+    refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name such as mara").await;
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "boss"}), "invalid", "Correct it").await;
-    refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the person for a token").await;
-    refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register with a name of your own").await;
+    refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the human for a token of your own").await;
+    refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register and choose a name").await;
     done(&mara, "deregister", json!({})).await;
-    refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to come back as platform/mara").await;
-    refused(&mara, "who", json!({}), "not-registered", "Call register to come back as platform/mara").await;
+    refused(&mara, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register to return as platform/mara").await;
+    refused(&mara, "who", json!({}), "not-registered", "Call register to return as platform/mara").await;
     done(&mara, "register", json!({})).await;
     let elsewhere = call(&mara, "register", json!({"team": "design"})).await;
-    assert!(elsewhere.text.starts_with("this token writes as platform/mara, not as design/mara."), "{}", elsewhere.text);
+    assert!(elsewhere.text.starts_with("this token belongs to platform/mara, not to design/mara."), "{}", elsewhere.text);
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn agent_with_the_humans_token_is_told_to_get_its_own() {
     let board = Board::new().await;
     let server = board.serve().await;
     let person = server.modern(PERSON).await;
-    let own = "for a token of your own: vibe-relay token new --agent NAME --role ROLE";
+    let own = "token of your own: vibe-relay token new --agent NAME --role ROLE";
     refused(&person, "register", json!({"agent_name": "alice", "role": "coder"}), "invalid", own).await;
     refused(&person, "send", json!({"from_agent": "alice", "to_agent": "all", "message": "Hello"}), "not-you", own).await;
     refused(&person, "check_inbox", json!({"agent_name": "alice"}), "not-you", own).await;
@@ -123,10 +123,10 @@ async fn early_verdict_is_refused_with_who_acts_next() {
     let mara = server.modern(&board.agent("mara", &[Role::Builder]).await).await;
     done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara"})).await;
     let task = json!({"task_id": "TASK-002"});
-    refused(&lena, "approve_task", task.clone(), "illegal-stage", "Its assignee begins it and hands it in first").await;
+    refused(&lena, "approve_task", task.clone(), "illegal-stage", "Its assignee starts and submits it first").await;
     done(&mara, "check_inbox", json!({})).await;
     done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
-    refused(&lena, "approve_task", task, "illegal-stage", "Whoever works on it hands it in first, with submit_for_review").await;
+    refused(&lena, "approve_task", task, "illegal-stage", "Its agent submits it first, with submit_for_review").await;
 }
 
 #[tokio::test]
@@ -148,14 +148,14 @@ async fn untrusted_agent_may_only_message_and_take_tasks() {
         ("initiate_handshake", json!({"message": "Go"})),
         ("set_spawn_policy", json!({"scope": "global"})),
     ] {
-        refused(&kim, tool, arguments, "unverified", "Ask the person for a token of your own").await;
+        refused(&kim, tool, arguments, "unverified", "Ask the human for a token of your own").await;
     }
     done(&lena, "check_inbox", json!({})).await;
     done(&lena, "approve_task", task.clone()).await;
     let other = server.modern(&board.stranger(&server, "tim").await).await;
-    refused(&other, "verify_task", task.clone(), "unverified", "Ask the person").await;
-    refused(&other, "reject_verification", json!({"task_id": "TASK-002", "reason": "x"}), "unverified", "Ask the person").await;
-    refused(&other, "update_task", json!({"task_id": "TASK-002", "status": "verified"}), "unverified", "Ask the person").await;
+    refused(&other, "verify_task", task.clone(), "unverified", "Ask the human").await;
+    refused(&other, "reject_verification", json!({"task_id": "TASK-002", "reason": "x"}), "unverified", "Ask the human").await;
+    refused(&other, "update_task", json!({"task_id": "TASK-002", "status": "verified"}), "unverified", "Ask the human").await;
 }
 
 #[tokio::test]
@@ -169,9 +169,9 @@ async fn builder_cannot_review_own_work() {
     done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara"})).await;
     refused(&lena, "approve_task", task.clone(), "illegal-stage", "").await;
     refused(&lena, "verify_task", task.clone(), "illegal-stage", "").await;
-    refused(&lena, "submit_for_review", json!({"task_id": "TASK-002", "summary": "x"}), "not-assignee", "A lead may assign").await;
-    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "illegal-stage", "You may make it").await;
-    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "ready"}), "illegal-stage", "You may make it in_progress").await;
+    refused(&lena, "submit_for_review", json!({"task_id": "TASK-002", "summary": "x"}), "not-assignee", "A lead can assign").await;
+    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "completed"}), "illegal-stage", "You can change it to").await;
+    refused(&mara, "update_task", json!({"task_id": "TASK-002", "status": "ready"}), "illegal-stage", "You can change it to in_progress").await;
     refused(&mara, "update_task", json!({"task_id": "TASK-002"}), "invalid", "").await;
     done(&mara, "check_inbox", json!({})).await;
     done(&mara, "update_task", json!({"task_id": "TASK-002", "status": "in_progress"})).await;
@@ -196,7 +196,7 @@ async fn conflicting_hats_need_different_agents() {
     board.agent("mara", &[Role::Builder, Role::Tester]).await;
     done(&lena, "create_task", json!({"title": "Search", "assigned_to": "mara", "role_hat": "builder"})).await;
     let testing = json!({"title": "Test it", "assigned_to": "mara", "role_hat": "tester"});
-    refused(&lena, "create_task", testing, "hat-conflict", "hat_history shows who wore what").await;
+    refused(&lena, "create_task", testing, "hat-conflict", "call hat_history to see all hats").await;
     done(&lena, "create_task", json!({"title": "Test it", "assigned_to": "mara"})).await;
     refused(&lena, "assign_role_hat", json!({"task_id": "TASK-003", "role": "tester"}), "hat-conflict", "Give the hat to another agent").await;
     refused(&lena, "assign_role_hat", json!({"task_id": "TASK-003", "role": "shipper"}), "invalid", "").await;
@@ -211,19 +211,26 @@ async fn handshakes_contracts_and_goals_enforce_their_rules() {
     refused(&mara, "initiate_handshake", json!({"message": "Go"}), "lead-only", "Ask a lead with send").await;
     done(&lena, "initiate_handshake", json!({"message": "Go", "agents": ["mara"]})).await;
     done(&mara, "ack_handshake", json!({"handshake_id": 1})).await;
-    refused(&mara, "ack_handshake", json!({"handshake_id": 1}), "acknowledged-before", "Nothing more is asked of you").await;
-    refused(&kim, "ack_handshake", json!({"handshake_id": 1}), "not-asked", "Leave it to those who were asked").await;
+    refused(&mara, "ack_handshake", json!({"handshake_id": 1}), "acknowledged-before", "No further answer is needed").await;
+    refused(&kim, "ack_handshake", json!({"handshake_id": 1}), "not-asked", "Leave it to the targets").await;
     let odd = json!({"name": "x", "type": "promise", "spec": "x"});
     refused(&mara, "declare_contract", odd, "invalid", "Correct it and call declare_contract again").await;
     refused(&mara, "declare_contract", json!({"name": "", "type": "event", "spec": "x"}), "invalid", "").await;
-    refused(&mara, "declare_contract", json!({"name": "x", "type": "event", "spec": " "}), "invalid", "Write something").await;
+    refused(&mara, "declare_contract", json!({"name": "x", "type": "event", "spec": " "}), "invalid", "Write at least one character").await;
     refused(&mara, "log_minion", json!({"task_description": "x", "status": "completed"}), "invalid", "Log each one as spawned").await;
     refused(&lena, "set_spawn_policy", json!({"scope": "global", "max_minions": 1_000}), "invalid", "Allow at most 100").await;
     refused(&lena, "set_spawn_policy", json!({"scope": "marra"}), "unknown-agent", "Did you mean mara?").await;
     refused(&mara, "create_goal", json!({"title": ""}), "invalid", "").await;
     done(&mara, "create_goal", json!({"title": "People find things"})).await;
     done(&lena, "create_task", json!({"title": "Search", "goal_id": "GOAL-001"})).await;
-    refused(&lena, "verify_goal", json!({"goal_id": "GOAL-001"}), "goal-open", "Have these verified with verify_task first").await;
+    refused(
+        &lena,
+        "verify_goal",
+        json!({"goal_id": "GOAL-001"}),
+        "goal-open",
+        "First have agents that neither built nor approved these tasks verify",
+    )
+    .await;
     refused(&mara, "verify_goal", json!({"goal_id": "GOAL-001"}), "lead-only", "Ask a lead").await;
     refused(&mara, "link_task_to_goal", json!({"task_id": "TASK-001", "goal_id": "GOAL-001"}), "lead-only", "Ask a lead").await;
     refused(&lena, "link_task_to_goal", json!({"task_id": "TASK-002", "goal_id": "GOAL-009"}), "not-found", "Look up the goal").await;

@@ -230,7 +230,7 @@ async fn task_option_must_match_the_token() {
     let options = |task: u64| BridgeOptions { task_id: Some(TaskId::new(task)), ..board.options(Some(&planner.token)) };
     let (client, _bridge) = open(options(2), Era::Modern).await;
     let text = refused(&client, "get_board", json!({})).await;
-    assert!(text.starts_with("TASK-002 is not the task of this run, which is TASK-001."), "{text}");
+    assert!(text.starts_with("this run works on TASK-001, not on TASK-002."), "{text}");
     let (client, _bridge) = open(options(1), Era::Modern).await;
     assert!(!call(&client, "get_board", json!({})).await.is_error);
 }

@@ -64,8 +64,8 @@ async fn coder_submission_needs_git_evidence() {
     repo::testing::write_in(&coder.worktree, "notes.txt", "x");
     let text = refused(&client, "update_task_status", arguments.clone()).await;
     insta::assert_snapshot!(text, @"
-    TASK-002 has 1 files that are not committed: notes.txt.
-    Next: Commit what belongs to the task, remove or ignore the rest, then move the task again.
+    TASK-002 has 1 uncommitted files: notes.txt.
+    Next: Commit the files of the task, remove or ignore the others, then move the task again.
     ");
     coder.commit();
     let moved = done(&client, "update_task_status", arguments).await;
@@ -73,7 +73,7 @@ async fn coder_submission_needs_git_evidence() {
     let text = refused(&client, "update_task_status", json!({"task_id": coder.task, "status": "done"})).await;
     insta::assert_snapshot!(text, @"
     coder may not move TASK-002 from in_review to done.
-    Next: From in_review this task is not yours to move as coder.
+    Next: A coder cannot move this task from in_review.
     ");
 }
 
@@ -105,7 +105,7 @@ async fn question_reaches_the_human() {
     insta::assert_snapshot!(asked.text, @"The human was asked (ASK-001). End your turn now: you will be resumed with the answer.");
     let question = board.db.open_question(&coder.task).await.unwrap().unwrap();
     assert_eq!((question.options.len(), question.default.as_deref()), (2, Some("light")));
-    assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("waits for its answer"));
+    assert!(refused(&client, "ask_human", json!({"question": "And the font?"})).await.contains("already has an open question"));
     let seen = done(&client, "get_task", json!({"task_id": coder.task})).await;
     assert_eq!(seen.data["task"]["branch"], json!("vr/TASK-002/work"));
     assert!(seen.text.contains("question to the human: Which blue?") && seen.text.contains("needs the human"), "{}", seen.text);

@@ -75,11 +75,11 @@ async fn minions_are_limited_by_a_lead_and_counted() {
     let now = done(&mara, "get_spawn_policy", json!({})).await;
     insta::assert_snapshot!(now.text.lines().next().unwrap(), @"mara cannot start a helper now: 1 of 1 are running (mara).");
     let text = refused(&mara, "log_minion", json!({"task_description": "more", "status": "spawned"})).await;
-    assert!(text.starts_with("mara may start no minion"), "{text}");
+    assert!(text.starts_with("mara cannot start a helper"), "{text}");
     let ended = done(&mara, "log_minion", json!({"task_description": "read the code", "status": "completed", "result": "it is short"})).await;
     insta::assert_snapshot!(ended.text.lines().next().unwrap(), @"Helper #1 is recorded as completed.");
     assert!(done(&lena, "set_spawn_policy", json!({"scope": "global", "enabled": false})).await.text.starts_with("global: no helpers."));
-    assert!(refused(&mara, "set_spawn_policy", json!({"scope": "mara"})).await.contains("is for a lead, and mara is none"));
+    assert!(refused(&mara, "set_spawn_policy", json!({"scope": "mara"})).await.contains("requires a lead, and mara is not one"));
     let kinds: Vec<_> = board.db.minions(&board.project.id).await.unwrap().into_iter().map(|minion| (minion.pilot, minion.status)).collect();
     assert_eq!(kinds, [("mara".to_owned(), domain::team::minion::MinionStatus::Completed)]);
 }

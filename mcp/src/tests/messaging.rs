@@ -171,7 +171,7 @@ async fn lead_removes_an_unresponsive_agent() {
     let board = Board::new().await;
     let server = board.serve().await;
     let (lena, kim) = (server.modern(&board.agent("lena", &[Role::Lead]).await).await, server.modern(&board.agent("kim", &[]).await).await);
-    assert!(refused(&kim, "deregister", json!({"agent_name": "lena"})).await.contains("is for a lead, and kim is none"));
+    assert!(refused(&kim, "deregister", json!({"agent_name": "lena"})).await.contains("requires a lead, and kim is not one"));
     assert!(done(&lena, "deregister", json!({"agent_name": "kim"})).await.text.starts_with("kim is deregistered."));
     let gone = call(&lena, "send", json!({"to_agent": "kim", "message": "?"})).await;
     assert_eq!((gone.is_error, &gone.data["code"]), (true, &json!("dead-agent")));

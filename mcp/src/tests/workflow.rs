@@ -114,7 +114,7 @@ async fn lead_assigns_hats_and_history_keeps_them() {
     let lines: Vec<&str> = history.text.lines().filter_map(|line| line.split(", since").next()).filter(|line| line.contains("wore")).collect();
     assert_eq!(lines, ["platform/mara wore builder for TASK-002 [backlog] Search", "platform/mara wore fixer for TASK-002 [backlog] Search"]);
     let text = refused(&team.mara, "assign_role_hat", json!({"task_id": team.task, "role": "builder"})).await;
-    assert!(text.contains("is for a lead, and platform/mara is none"), "{text}");
+    assert!(text.contains("requires a lead, and platform/mara is not one"), "{text}");
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn goal_follows_its_tasks_and_is_signed_off() {
     done(&team.mara, "update_task", json!({"task_id": task, "status": "in_progress"})).await;
     done(&team.mara, "submit_for_review", json!({"task_id": task, "summary": "done"})).await;
     done(&team.lena, "approve_task", json!({"task_id": task})).await;
-    assert!(refused(&team.lena, "verify_goal", json!({"goal_id": "GOAL-001"})).await.contains("has tasks that are not verified: TASK-002"));
+    assert!(refused(&team.lena, "verify_goal", json!({"goal_id": "GOAL-001"})).await.contains("has unverified tasks: TASK-002"));
     done(&team.tess, "verify_task", json!({"task_id": task})).await;
     let status = done(&team.tess, "goal_status", json!({"goal_id": "GOAL-001"})).await;
     insta::assert_snapshot!(status.text.lines().take(2).collect::<Vec<_>>().join("\n"), @r"
@@ -152,7 +152,7 @@ async fn human_uses_the_same_tools() {
     done(&team.mara, "submit_for_review", json!({"task_id": team.task, "summary": "done"})).await;
     done(&person, "approve_task", json!({"agent_name": "human", "task_id": team.task})).await;
     let text = refused(&person, "verify_task", json!({"task_id": team.task})).await;
-    assert!(text.starts_with("human approved TASK-002, so somebody else must verify it."), "{text}");
+    assert!(text.starts_with("human approved TASK-002, so another participant must verify it."), "{text}");
     done(&team.tess, "verify_task", json!({"task_id": team.task})).await;
     let made =
         done(&person, "create_task", json!({"title": "Sort", "assigned_to": "tess", "blocked_by": "TASK-002", "project_id": "PROJ-001"})).await;

@@ -14,7 +14,7 @@ fn log_lists_commits_beyond_the_base_newest_first() {
 
     let log = repository.log(&start, &two, 10).unwrap();
     let seen: Vec<_> = log.iter().map(|commit| (commit.sha.as_str(), commit.subject.as_str(), commit.author.as_str())).collect();
-    assert_eq!(seen, [(two.as_str(), "Second", "Sam TestRepository"), (one.as_str(), "First", "Sam TestRepository")]);
+    assert_eq!(seen, [(two.as_str(), "Second", "Sam Sample"), (one.as_str(), "First", "Sam Sample")]);
     assert!(log.iter().all(|commit| commit.at_seconds > 1_700_000_000));
     assert_eq!(repository.log(&start, &two, 1).unwrap().len(), 1);
     assert_eq!(repository.log(&two, &two, 10).unwrap(), Vec::<Commit>::new());

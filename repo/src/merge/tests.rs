@@ -41,7 +41,7 @@ fn a_merge_has_two_parents_and_the_given_message() {
     assert_eq!(sample.repository().ref_sha(PROJECT).unwrap(), Some(sha.clone()));
     assert_eq!(
         git(sample.top(), &["log", "-1", "--format=%P|%an|%ce|%B", &sha]),
-        format!("{old} {head}|Sam TestRepository|sam@example.org|Merge TASK-001\n\nTask: TASK-001")
+        format!("{old} {head}|Sam Sample|sam@example.org|Merge TASK-001\n\nTask: TASK-001")
     );
     assert_eq!(merge(&sample, &head), MergeOutcome::Merged { sha, already: true });
     assert_eq!(git(sample.top(), &["status", "--porcelain"]), "", "the human's checkout is unchanged");

@@ -30,7 +30,7 @@ fn a_subfolder_leads_to_its_repository() {
     assert_eq!((probe.base_branch.as_str(), probe.base_sha), ("main", start));
     assert_eq!(probe.branches, ["main", "another"], "the checked-out branch comes first");
     assert_eq!(probe.uncommitted, 3);
-    assert_eq!(probe.identity.as_deref(), Some("Sam TestRepository <sam@example.org>"));
+    assert_eq!(probe.identity.as_deref(), Some("Sam Sample <sam@example.org>"));
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn reserved_tags_are_escaped_in_any_spelling() {
         let text = escape_tags(&format!("a {open} b"));
         assert!(text.starts_with("a &lt;") && !text.contains('<'), "{open:?} became {text:?}");
     }
-    for open in ["<issue", "<reminder\n", "<intel/"] {
+    for open in ["<issue", "<reminder\n", "<inbox/"] {
         assert!(escape_tags(open).starts_with("&lt;"), "{open:?}");
     }
 }

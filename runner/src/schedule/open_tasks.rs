@@ -11,7 +11,8 @@ use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::failure::{FailureClass, MAX_BACKOFF};
+use domain::runs::backoff::MAX_BACKOFF;
+use domain::runs::failure::FailureClass;
 
 use super::liveness::{AssigneeLiveness, assignee_liveness};
 use super::{Action, Candidate, Scheduler};

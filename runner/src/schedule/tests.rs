@@ -37,7 +37,10 @@ fn started_work_comes_before_new_work() {
     );
     let board = board.slots(2, 1);
     assert_eq!(board.actions(), ["start reviewer TASK-005 in in_review", "start coder TASK-004 in in_progress"]);
-    assert_eq!(board.wait_reasons(), ["TASK-003: no free slot: 2 at work", "TASK-002: no free slot: 2 at work", "TASK-001: no free slot: 2 at work"]);
+    assert_eq!(
+        board.wait_reasons(),
+        ["TASK-003: no free slot: 2 agents running", "TASK-002: no free slot: 2 agents running", "TASK-001: no free slot: 2 agents running"]
+    );
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn running_and_starting_agents_take_slots() {
     let working = [task(1).phase(Planner).status(InProgress).running(Planner), task(2).status(InReview).running(Reviewer)];
     let board = scene(working.into_iter().chain([task(3).status(InProgress), task(4), task(5)])).slots(4, 1).busy(&[1, 2, 3]);
     assert_eq!(board.actions(), ["start coder TASK-004 in backlog"]);
-    assert_eq!(board.wait_reasons(), ["TASK-005: no free slot: 4 at work"]);
+    assert_eq!(board.wait_reasons(), ["TASK-005: no free slot: 4 agents running"]);
 }
 
 #[test]
@@ -72,14 +75,14 @@ fn reviewers_are_limited() {
     let waiting = || task(2).status(InReview);
     let first = scene([task(1).status(InReview), waiting(), task(3)]).slots(3, 1);
     assert_eq!(first.actions(), ["start reviewer TASK-001 in in_review", "start coder TASK-003 in backlog"]);
-    assert_eq!(first.wait_reasons(), ["TASK-002: waits for the reviewer at work"]);
+    assert_eq!(first.wait_reasons(), ["TASK-002: waiting for the running reviewer"]);
     let at_work = scene([task(1).status(InReview).running(Reviewer), waiting()]).slots(3, 1).busy(&[1]);
-    assert_eq!(at_work.wait_reasons(), ["TASK-002: waits for the reviewer at work"]);
+    assert_eq!(at_work.wait_reasons(), ["TASK-002: waiting for the running reviewer"]);
     let about_to_start = scene([task(1).status(InReview), waiting()]).slots(3, 1).busy(&[1]);
-    assert_eq!(about_to_start.wait_reasons(), ["TASK-002: waits for the reviewer at work"]);
+    assert_eq!(about_to_start.wait_reasons(), ["TASK-002: waiting for the running reviewer"]);
     // The card was rejected, but its reviewer has not exited yet.
     let leaving = scene([task(1).status(InProgress).running(Reviewer), waiting()]).slots(3, 1).busy(&[1]);
-    assert_eq!(leaving.wait_reasons(), ["TASK-002: waits for the reviewer at work"]);
+    assert_eq!(leaving.wait_reasons(), ["TASK-002: waiting for the running reviewer"]);
     assert_eq!(scene([task(1).status(InReview), waiting()]).slots(3, 2).actions().len(), 2);
     // A coder whose card is already in review is not a reviewer.
     let submitted = scene([task(1).status(InReview).running(Coder), waiting()]).slots(3, 1).busy(&[1]);
@@ -126,7 +129,7 @@ fn assigned_tasks_start_no_managed_agent() {
         [
             "TASK-001: assigned to mara",
             "TASK-002: assigned to platform/mara",
-            "TASK-003: handed in by mara: waits for a lead's approval",
+            "TASK-003: submitted by mara: waiting for a lead",
             "TASK-004: assigned to mara",
             "TASK-005: assigned to mara",
             "TASK-006: assigned to mara",
@@ -186,11 +189,11 @@ fn tasks_of_a_plan_wait_until_it_is_done() {
     let child = || task(2).parent(1);
     for open in [Backlog, InProgress] {
         let board = scene([task(1).phase(Planner).status(open).running(Planner), child()]).busy(&[1]);
-        assert_eq!(board.wait_reasons(), ["TASK-002: waits for the plan TASK-001"], "{open}");
+        assert_eq!(board.wait_reasons(), ["TASK-002: waiting for the plan TASK-001"], "{open}");
     }
     // A cancelled plan may be half of a plan, so nothing of it starts.
     let cancelled = scene([task(1).phase(Planner).cancelled(Obsolete), child()]).narrowed();
-    assert_eq!(cancelled.wait_reasons(), ["TASK-002: waits for the plan TASK-001"]);
+    assert_eq!(cancelled.wait_reasons(), ["TASK-002: waiting for the plan TASK-001"]);
     assert_eq!(scene([task(1).phase(Planner).status(Done), child()]).narrowed().actions(), ["start coder TASK-002 in backlog"]);
     // A parent that is not a plan does not block.
     assert_eq!(scene([task(1).held(HeldBy::Human), child()]).actions(), ["start coder TASK-002 in backlog"]);
@@ -202,7 +205,7 @@ fn failed_task_is_retried_at_its_time() {
     assert_eq!(board.actions(), ["start coder TASK-003 in backlog"]);
     assert_eq!(
         board.wait_reasons(),
-        ["TASK-001: tried again at 12:05 UTC (the agent's process crashed)", "TASK-002: tried again at 12:03 UTC (the agent's process crashed)"]
+        ["TASK-001: retrying at 12:05 UTC (the agent's process crashed)", "TASK-002: retrying at 12:03 UTC (the agent's process crashed)"]
     );
     assert_eq!(board.schedule().next_tick_at, Some(at(12, 3)));
     assert_eq!(scene([task(1)]).schedule().next_tick_at, None);
@@ -228,7 +231,7 @@ fn parking_blocks_all_starts() {
         board.wait_reasons(),
         [
             "TASK-004: held by you: press Start",
-            "TASK-005: approved: waits to be merged",
+            "TASK-005: approved: waiting for the merge",
             "TASK-002: rate limited until 12:30 UTC",
             "TASK-001: rate limited until 12:30 UTC",
             "TASK-003: rate limited until 12:30 UTC",
@@ -335,7 +338,7 @@ fn undecided_branch_blocks_its_project() {
     ])
     .slots(9, 1);
     assert_eq!(board.actions(), ["clean TASK-007", "recheck the branch for TASK-001", "merge TASK-009", "start coder TASK-008 in backlog"]);
-    let undecided = "the project branch was changed: waits for your word on TASK-001";
+    let undecided = "the project branch has unapproved commits: waiting for your decision on TASK-001";
     assert_eq!(
         board.wait_reasons(),
         [
@@ -345,7 +348,7 @@ fn undecided_branch_blocks_its_project() {
             format!("TASK-004: {undecided}"),
             "TASK-005: assigned to mara".to_owned(),
             "TASK-006: held by you: press Start".to_owned(),
-            "TASK-009: approved: waits to be merged".to_owned(),
+            "TASK-009: approved: waiting for the merge".to_owned(),
         ]
     );
 }

@@ -180,12 +180,18 @@ impl Bench {
 
     /// Waits until the end of the agent's first turn is recorded.
     pub(crate) async fn turn_is_over(&self) {
-        let output = self.sample.beside("store/runs/RUN-001/stdout");
+        let output = self.run_folder().join("stdout");
         super::run::wait_for("the end of its turn", || fs::read_to_string(&output).unwrap().contains("command_lifecycle")).await;
     }
 
+    /// The folder of the first run.
+    pub(crate) fn run_folder(&self) -> PathBuf {
+        let mut folders = fs::read_dir(self.sample.beside("store/runs")).unwrap().map(|entry| entry.unwrap().path());
+        folders.find(|folder| folder.file_name().unwrap().to_string_lossy().starts_with("RUN-001-")).unwrap()
+    }
+
     pub(crate) fn transcript(&self) -> Vec<OutputLine> {
-        let path = self.sample.beside("store/runs/RUN-001/transcript.jsonl");
+        let path = self.run_folder().join("transcript.jsonl");
         fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
@@ -309,7 +315,7 @@ async fn unreadable_run_is_ended() {
     let bench = Bench::new().await;
     let (server, _, _) = bench.at_work().await;
     server.stop().await;
-    let transcript = bench.sample.beside("store/runs/RUN-001/transcript.jsonl");
+    let transcript = bench.run_folder().join("transcript.jsonl");
     fs::remove_file(&transcript).unwrap();
     fs::create_dir(&transcript).unwrap();
     let server = bench.serve();

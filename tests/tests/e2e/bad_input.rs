@@ -37,7 +37,7 @@ async fn refused(server: &TestServer, method: Method, path: &str, body: Value, w
 async fn illegal_move_lists_legal_moves() {
     let (server, _, task) = board().await;
     let path = format!("/api/tasks/{task}");
-    let wanted = (422, "illegal-move", "human may not move TASK-001 from backlog to in_review", "you may move it to in_progress");
+    let wanted = (422, "illegal-move", "human may not move TASK-001 from backlog to in_review", "you can move it to in_progress");
     let problem = refused(&server, Method::PATCH, &path, json!({"status": "in_review"}), wanted).await;
     assert_eq!((problem.from, problem.to), (Some(Status::Backlog), Some(Status::InReview)));
     let targets: Vec<Status> = problem.allowed.iter().filter(|target| target.who.contains(&Mover::Human)).map(|target| target.to).collect();
@@ -71,10 +71,10 @@ async fn invalid_text_is_refused_by_field() {
     for (body, wanted) in [
         (json!({"title": ""}), (422, "invalid", "title: it is empty", "in a few words")),
         (json!({"title": " \t "}), (422, "invalid", "title: it is empty", "in a few words")),
-        (json!({"title": "x".repeat(900_000)}), (422, "invalid", "title: it has 900000 bytes and at most 500", "Shorten it")),
+        (json!({"title": "x".repeat(900_000)}), (422, "invalid", "title: it has 900000 bytes, more than the 500 allowed", "Shorten it")),
         (json!({"title": long}), (413, "too-large", "larger than 1048576 bytes", "Shorten it")),
-        (json!({"title": "a\0b"}), (422, "invalid", "title: it holds a control character", "one line")),
-        (json!({"title": "a", "description": "a\0b"}), (422, "invalid", "description: it holds a NUL", "U+0000")),
+        (json!({"title": "a\0b"}), (422, "invalid", "title: it contains a control character", "one line")),
+        (json!({"title": "a", "description": "a\0b"}), (422, "invalid", "description: it contains a NUL", "U+0000")),
         (json!({"title": 5}), (422, "invalid", "title: invalid type: integer `5`, expected a string", "/api/openapi.json")),
         (json!({"titel": "a"}), (422, "invalid", "titel: unknown field", "/api/openapi.json")),
         (json!({"title": "a", "depends_on": ["TASK-099"]}), (404, "not-found", "task TASK-099 does not exist", "like TASK-001")),
@@ -82,7 +82,7 @@ async fn invalid_text_is_refused_by_field() {
         refused(&server, Method::POST, &new, body, wanted).await;
     }
     let comment = format!("/api/tasks/{task}/comments");
-    refused(&server, Method::POST, &comment, json!({"content": "a\0b"}), (422, "invalid", "content: it holds a NUL", "U+0000")).await;
+    refused(&server, Method::POST, &comment, json!({"content": "a\0b"}), (422, "invalid", "content: it contains a NUL", "U+0000")).await;
     refused(&server, Method::POST, "/api/projects", json!({"title": ""}), (422, "invalid", "title: it is empty", "in a few words")).await;
 
     let plain = server.request(Method::POST, &new).header("content-type", "text/plain").body(r#"{"title": "a"}"#);

@@ -110,8 +110,8 @@ async fn two_browsers_show_the_same_board() {
     }
     bob.press("Move TASK-002").await;
     bob.press("In review").await;
-    bob.shows(".toast", "TASK-002 has 2 files that are not committed: one.txt, two.txt").await;
-    bob.shows(".toast", "Commit what belongs to the task, remove or ignore the rest, then move the task again.").await;
+    bob.shows(".toast", "TASK-002 has 2 uncommitted files: one.txt, two.txt").await;
+    bob.shows(".toast", "Commit the files of the task, remove or ignore the others, then move the task again.").await;
     bob.has("[data-status=in_progress] [data-task=TASK-002]").await;
 
     // A move that requires a reason.

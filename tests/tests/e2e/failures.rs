@@ -91,6 +91,6 @@ async fn submission_is_checked_and_review_rounds_are_limited() {
 
     let first = server.output(&runs[0].id).await.unwrap().lines;
     let refused = first.iter().find(|line| line.kind == OutputKind::ToolError).unwrap();
-    assert!(format!("{refused:?}").contains("1 files that are not committed: draft.txt"), "{refused:?}");
+    assert!(format!("{refused:?}").contains("1 uncommitted files: draft.txt"), "{refused:?}");
     assert!(first.iter().any(|line| line.text == "Refused: draft.txt."), "the agent was told which file");
 }

@@ -41,5 +41,5 @@ async fn helpers_are_counted_and_limited_by_the_policy() {
     done(&server, &project, &refused).await;
     assert_eq!(minions(&server, &project).await.len(), 1, "no other was started");
     let words = newest_request(&model, &refused);
-    assert!(words.contains("coder-TASK-002 may start no minion: the policy allows none"), "{words}");
+    assert!(words.contains("coder-TASK-002 cannot start a helper: the policy allows none"), "{words}");
 }

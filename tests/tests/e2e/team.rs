@@ -201,7 +201,7 @@ async fn goal_progress_follows_verified_tasks() {
 
     browser.press("Sign off").await;
     browser.click("dialog [type=submit]").await;
-    browser.shows(".toast", "GOAL-001 has tasks that are not verified: TASK-001, TASK-002.").await;
+    browser.shows(".toast", "GOAL-001 has unverified tasks: TASK-001, TASK-002.").await;
     browser.press("Back").await;
     browser.lacks("dialog").await;
 
@@ -287,7 +287,7 @@ async fn task_shows_its_contributors() {
     browser.press("Verify").await;
     browser.fill("#gate-text", "I tried it.").await;
     browser.click("dialog [type=submit]").await;
-    browser.shows(".toast", "You approved TASK-001, so somebody else must verify it.").await;
+    browser.shows(".toast", "You approved TASK-001, so another participant must verify it.").await;
     assert_eq!(browser.evaluate("document.querySelector('#gate-text').value").await, "I tried it.", "what was written stays");
     browser.press("Back").await;
     browser.lacks("dialog").await;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::source::{read, root};
 
-fn check(path: &str, page: &str) {
+pub(crate) fn check(path: &str, page: &str) {
     let page = page.replacen("\n\n", "\n\n<!-- Made by `UPDATE_DOCS=1 cargo test -p tests --test tidy`. -->\n\n", 1);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(root().join(path), &page).unwrap();
@@ -17,10 +17,7 @@ fn check(path: &str, page: &str) {
 #[test]
 fn the_page_of_the_state_machine_is_fresh() {
     let table = domain::board::transition::to_markdown();
-    check(
-        "docs/state-machine.md",
-        &format!("# Moves of a task\n\nFrom `domain/src/transition.rs`. A move that is not listed is refused, for everybody.\n\n{table}"),
-    );
+    check("docs/state-machine.md", &format!("# Moves of a task\n\nFrom `domain/src/board/transition.rs`. Any other move is refused.\n\n{table}"));
 }
 
 /// One line of the list in `domain/src/event.rs`.

@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
+mod areas;
 mod arrows;
 mod coverage;
 mod generated;
+mod layers;
 mod one_place;
 mod papers;
 mod shape;

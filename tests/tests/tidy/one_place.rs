@@ -45,6 +45,37 @@ fn only_the_store_writes_sql() {
     none("SQL is in db", words.iter().flat_map(|word| outside(word, &["db/src/"])).collect());
 }
 
+/// Words of SQLite that PostgreSQL does not know.
+#[test]
+fn the_sql_dialect_is_in_one_place() {
+    let words = [
+        "PRAGMA",
+        "sqlite_master",
+        "sqlite_version",
+        "SAVEPOINT",
+        "BEGIN IMMEDIATE",
+        "; COMMIT",
+        "rowid",
+        "json_each",
+        "json_extract",
+        "json_group_array",
+        "INSERT OR ",
+        "NOCASE",
+        "changes()",
+        " GLOB ",
+        "immutable(",
+    ];
+    let places = [
+        "db/src/engine/dialect.rs",
+        // Lists and attention are stored as JSON there; they have to become rows and columns before the store can change its database.
+        "db/src/board/task/",
+        "db/src/team/message/",
+    ];
+    let store = |line: &String| line.starts_with("db/src/");
+    let found = words.iter().flat_map(|word| outside(word, &places)).filter(store);
+    none("db/src/engine/dialect.rs holds what is true of SQLite only", found.collect());
+}
+
 #[test]
 fn no_type_of_the_database_library_leaves_the_store() {
     let store: Vec<Source> = product().into_iter().filter(|file| file.path.starts_with("db/src/")).collect();

@@ -98,10 +98,8 @@ pub(crate) const fn attention_label(kind: AttentionKind) -> &'static str {
     match kind {
         AttentionKind::Failed => "failed",
         AttentionKind::ReviewLimit => "no progress",
-        AttentionKind::WaitingPermission => "permission",
         AttentionKind::NeedsInput => "question",
         AttentionKind::Conflict => "conflict",
-        AttentionKind::ChecksFailed => "checks failed",
         AttentionKind::Budget => "budget",
         AttentionKind::EmptyPlan => "empty plan",
         AttentionKind::DependencyCancelled => "dependency cancelled",

@@ -99,7 +99,7 @@ async fn project_is_the_named_or_the_only_matching_one() {
     insta::assert_snapshot!([unclear, several, refused, no_id].map(|error| error.to_string()).join("\n"), @r#"
     more than one project matches; choose one with --project: PROJ-002 (There), PROJ-001 (Here)
     more than one project matches; choose one with --project: PROJ-003 (Here again), PROJ-002 (There), PROJ-001 (Here)
-    project PROJ-009 does not exist. Look up the project on the board; ids are written like PROJ-001.
+    project PROJ-009 does not exist. Look up the project on the board; ids have the form PROJ-001.
     "mine" is not a project id: expected something like PROJ-001
     "#);
 }

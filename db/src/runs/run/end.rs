@@ -4,7 +4,8 @@ use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::event::Event;
 use domain::id::RunId;
-use domain::runs::failure::{EndClass, FailureClass, backoff};
+use domain::runs::backoff::backoff;
+use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::{Run, Usage};
 
 use crate::board::{attention, task};

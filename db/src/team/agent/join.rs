@@ -1,4 +1,4 @@
-//! Joining a project: by a token that the person makes, by a room's token, or by being a run.
+//! Joining a project: with a token that the human created, with an invite token, or as a run.
 
 use domain::board::card::Card;
 use domain::event::Event;
@@ -27,11 +27,11 @@ use crate::team::token::TokenOwner;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistrationResult {
     pub agent: Agent,
-    /// The token under which the name is its own from now on. Only with a room's token.
+    /// The agent's own token. Present only when the caller used an invite token.
     pub token: Option<String>,
 }
 
-/// A row of an agent that was checked.
+/// A validated row of the `agents` table.
 struct AgentRow<'a> {
     name: &'a str,
     team: Option<&'a str>,
@@ -39,29 +39,28 @@ struct AgentRow<'a> {
     description: Option<&'a str>,
     verified: bool,
     run: Option<&'a RunId>,
-    /// Whether joining so is a sign of its life.
+    /// Whether this way of joining counts as a heartbeat.
     seen: bool,
 }
 
 impl Db {
-    /// Makes an agent of the person's choosing, with the only token that opens the project under its name; an earlier token of that name
-    /// is worth nothing from then on.
+    /// Creates a trusted agent and its token. Any earlier token for that name is revoked.
     ///
     /// # Errors
-    /// When somebody else than the person asks, or the name is not acceptable, or differs from another in case alone.
+    /// When the caller is not the human, or the name is invalid or differs from another one only in case.
     pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("making tokens")?;
+                caller.require_human("creating tokens")?;
                 project::read(&mut tx.connection, &project).await?;
                 let name = full_name(&who.name, who.team.as_deref())?;
                 reject_case_variants(tx, &project, &name).await?;
                 let description = text::validate_optional_body("description", who.description.as_deref())?;
                 let roles = sorted_unique(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
-                // That the person makes a token is no sign of the agent's life.
+                // Creating a token is not a heartbeat of its agent.
                 let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None, seen: false };
                 write(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
@@ -74,19 +73,19 @@ impl Db {
         Ok(new)
     }
 
-    /// Makes the token with which anybody may join a project under a name of their own; the earlier one lets nobody in any more.
+    /// Creates the token that lets agents register under names they choose. The project's previous invite token is revoked.
     ///
     /// # Errors
-    /// When somebody else than the person asks, or there is no such project.
+    /// When the caller is not the human, or the project does not exist.
     pub async fn create_invite_token(&self, caller: &Caller, project: &ProjectId) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("making tokens")?;
+                caller.require_human("creating tokens")?;
                 project::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
-                token::insert(tx, &hash, TokenOwner::Room(&project)).await?;
+                token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
                 tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
                 Ok(())
             })
@@ -95,14 +94,14 @@ impl Db {
         Ok(new)
     }
 
-    /// Joins, or says something new about oneself; what is left out stays. With a room's token the answer holds the agent's own. That is
-    /// kept nowhere: the same call once more makes a new one, as long as nobody was heard of under the name.
+    /// Joins the project or updates the caller's registration; omitted fields stay. For an invite token the result contains the agent's
+    /// own token, which is not stored: repeating the call creates a new one until the agent's first heartbeat.
     ///
-    /// `own_token` is one that the name's agent was given before: with it a room's bearer takes the name up again, with its inbox and tasks.
-    /// Whoever takes up a name without it, which its agent left or fell silent under, begins anew.
+    /// `own_token` is an earlier token of the name's agent: with it, the holder of an invite token resumes that name with its inbox and
+    /// tasks. Without it, a name whose agent left or stopped responding starts with an empty inbox.
     ///
     /// # Errors
-    /// When the name is taken, is not the caller's, or is not acceptable; when the caller would make itself a lead.
+    /// When the name is taken, invalid or not the caller's, or the caller asks for the lead role.
     pub async fn register(&self, caller: &Caller, project: &ProjectId, who: Registration, own_token: Option<&str>) -> Result<RegistrationResult> {
         let (by, of, new) = (caller.clone(), project.clone(), token::new_token());
         let (hash, shown) = (token::hash(&new), own_token.map(token::hash));
@@ -136,15 +135,15 @@ impl Db {
     }
 }
 
-/// What is kept of a call that joined: no token, which only its bearer has.
+/// The stored answer to a registration. It contains no token, because only the agent may have it.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredRegistration {
     name: String,
     at: Timestamp,
 }
 
-/// The name that the very same call took before; none when its agent left since, and joins anew. In a room its token is made anew, unless
-/// somebody was heard of under the name since: then the answer arrived, or the name is another's by now.
+/// Returns the name that the same call registered before, or `None` if its agent left since. A repeated call with an invite token revokes
+/// the lost token, unless the agent sent a heartbeat since: then the response arrived, or another agent has the name.
 async fn repeated_registration(
     tx: &mut Tx,
     caller: &Caller,
@@ -168,7 +167,7 @@ async fn repeated_registration(
     Ok(Some(name))
 }
 
-/// Joins under the name that is the caller's own, or that it may take.
+/// Joins under the caller's own name, or under one that it may claim.
 async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registration, shown: Option<&str>) -> Result<String> {
     let description = text::validate_optional_body("description", who.description.as_deref())?;
     let name = own_name(caller, who)?;
@@ -190,7 +189,7 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
         release_name(tx, &freed).await?;
     }
     let team = name.split_once('/').map(|(team, _)| team);
-    // A room's bearer may have lost the answer, and its token with it, until it is heard of under the name.
+    // Until the agent's first heartbeat, the response with its token may have been lost.
     let seen = !matches!(taken, Some(NameClaim::New | NameClaim::Reclaimed));
     let (verified, run) = match caller {
         Caller::Run(own) => (true, Some(&own.run_id)),
@@ -202,17 +201,17 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     Ok(name)
 }
 
-/// The caller's own name, or, in a room, the one that it chose.
+/// Returns the caller's own name, or the chosen one for an invite token.
 fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
     let own = caller.name().unwrap_or_default();
     let claimed = || match (&who.team, who.name.rsplit_once('/')) {
         (Some(team), None) => format!("{team}/{}", who.name),
-        // Its own name, and yet in another team.
+        // The caller's own name in another team.
         (Some(team), Some((_, short))) if who.name == own => format!("{team}/{short}"),
         _ => who.name.clone(),
     };
     match caller {
-        Caller::Invite(_) => full_name(&who.name, who.team.as_deref()),
+        Caller::Invite(_) => Ok(full_name(&who.name, who.team.as_deref())?),
         Caller::Run(_) | Caller::Agent(_) => {
             let is_own =
                 domain::team::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
@@ -222,11 +221,11 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
     }
 }
 
-/// The roles after registering: those given, or the earlier ones. The lead is the person's to give and stays with whoever has it.
+/// Returns the roles after registration: the given or the earlier ones. Only the human grants the lead role, and a lead keeps it.
 fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, Refusal> {
     let leads = before.contains(&Role::Lead);
     if given.contains(&Role::Lead) && !leads {
-        let (agent, action) = (name.to_owned(), "taking the lead".to_owned());
+        let (agent, action) = (name.to_owned(), "taking the lead role".to_owned());
         return Err(if matches!(caller, Caller::Invite(_)) { Refusal::Untrusted { agent, action } } else { Refusal::LeadOnly { agent, action } });
     }
     if given.is_empty() {
@@ -242,7 +241,7 @@ fn sorted_unique(roles: &[Role]) -> Vec<Role> {
     roles
 }
 
-/// Writes the row of an agent. Who comes back finds what it had not read, broadcasts since then included, and its tasks.
+/// Writes the row of an agent. A returning agent keeps its unread messages, missed broadcasts and tasks.
 async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     sqlx::query(
         "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
@@ -263,18 +262,18 @@ async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<
     .await?;
     task::assignee_returned(tx, project, row.name).await?;
     let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
-    // Whoever joins by a room's token does so under the name that it takes.
+    // An agent that joins with an invite token is recorded under the name that it claims.
     let by = if let Caller::Invite(_) = caller { &agent_caller(project, row.name) } else { caller };
     tx.record_without_card(by, project, None, event);
     Ok(())
 }
 
-/// Whoever has a name now that a room's token took.
+/// Returns the caller for a name that was registered with an invite token.
 fn agent_caller(project: &ProjectId, name: &str) -> Caller {
     Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), call_id: None })
 }
 
-/// A run takes part under its own name from the moment it is reserved.
+/// Registers a run's agent when the run is reserved.
 pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
     let name = Run::agent_name(run.phase, &card.id);
     let roles = [Role::from(run.phase)];
@@ -282,8 +281,8 @@ pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> 
     write(tx, &Caller::Runner, &card.project_id, row).await
 }
 
-/// Once a task is finished, the agents that we ran for it are gone, and who wrote to them in vain is told. One whose run is not over yet may
-/// still be given something: that is said at the end of the run.
+/// Removes the managed agents of a finished task and notifies the senders of their undelivered messages. An agent whose run is still live
+/// may yet receive them, so its senders are notified when the run ends.
 pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
     let mut over = Vec::new();
     for phase in AgentKind::ALL {
@@ -301,7 +300,7 @@ pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskI
             over.extend(ended.then_some(name));
         }
     }
-    // Not before all of them are gone, who may have written to each other.
+    // Wait until all of them are gone, because they may have written to each other.
     for name in over {
         message::tell_undelivered(tx, project, task, &name).await?;
     }

@@ -1,4 +1,4 @@
-//! Names taken by a room's token: which are free, and what becomes of what their earlier agents left behind.
+//! Claims of names with an invite token: which names are free, and how a reclaimed name is released.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::token;
 
-/// How long after registering an agent is waited for that never called.
+/// Time after which a registration without any call no longer reserves its name.
 const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a room's bearer comes to a name.
+/// How the holder of an invite token obtains a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameClaim {
-    /// Nobody had it.
+    /// No agent ever had the name.
     New,
-    /// It shows the token of the name's agent, so that is who it is.
+    /// The caller presents the token of the name's agent.
     Own,
-    /// The name's agent left, fell silent, or never came: somebody else may be meant by it now.
+    /// The name's agent left, stopped responding or never called.
     Reclaimed,
 }
 
-/// A room's bearer takes a name that nobody has, that its agent left or fell silent under, or whose token it shows. What the person
-/// vouches for is never taken so, nor a name by which somebody who is there could be meant.
+/// Allows a claim of a name that is free, abandoned, or whose token the caller presents. The name of a trusted agent, or one that could be
+/// mistaken for an active agent, cannot be claimed.
 pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str, known: Option<&Agent>, shown: Option<&str>) -> Result<NameClaim> {
     let taken = || Refusal::NameTaken { name: name.to_owned() };
     let mut way = NameClaim::New;
     if let Some(known) = known {
-        // Whoever registered and was never heard of since may have lost the answer, and the token in it.
+        // An agent without any call may have lost the response that contained its token.
         let never_came = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= FIRST_CALL_TIMEOUT;
         let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
         let owns = match shown {
@@ -56,13 +56,13 @@ pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str
     Ok(way)
 }
 
-/// Whether whoever took the name at `since` was not heard of under it any more: then the answer may have been lost, and the token with it.
+/// Returns whether the agent that registered at `since` never sent a heartbeat, so the response with its token may have been lost.
 pub(super) fn no_heartbeat_since(known: &Agent, since: Timestamp) -> bool {
     let is_same = known.left_at.is_none() && !known.trusted && known.registered_at <= since;
     is_same && !known.connected && known.last_seen.is_none_or(|seen| seen <= since)
 }
 
-/// Refuses a name that differs in case alone from one that somebody has or had.
+/// Refuses a name that differs only in case from a current or former one.
 pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let other: Option<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND lower(name) = lower($2) AND name <> $2")
         .bind(project.as_str())
@@ -72,8 +72,8 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
     other.map_or(Ok(()), |name| Err(Refusal::NameTaken { name }.into()))
 }
 
-/// Takes from a name what was its earlier agent's before somebody else has it: what was written to that agent and what it promised to do
-/// is not for a stranger, who hears what is said from now on.
+/// Releases a name before another agent claims it: marks its messages as read and unassigns its tasks, because they were meant for the
+/// earlier agent.
 pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     let (project, name) = (&before.project_id, before.name.as_str());
     task::unassign_all(tx, project, name).await?;

@@ -1,8 +1,8 @@
-//! Who is there, as a use-case asks it: names, leads, and whether anybody still listens behind a name.
+//! The roster of a project: names, leads and liveness, read once per use case.
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::team::agent::{EVERYONE, HUMAN, Health, is_managed_name, resolve};
+use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
 use domain::team::role::Role;
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
@@ -12,7 +12,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::presence::Presence;
 
-/// Everybody who has not left a project, as they are at one moment.
+/// All active agents of a project at one moment.
 #[derive(Debug)]
 pub(crate) struct Roster {
     pub(crate) project: ProjectId,
@@ -26,9 +26,9 @@ pub(crate) struct RosterEntry {
     pub(crate) verified: bool,
     pub(crate) is_lead: bool,
     last_seen: Option<Timestamp>,
-    /// Whether somebody listens behind the name for sure: over a connection, or, of those that we run, in the next run.
+    /// Whether the agent can receive messages: over a connection, or as a managed agent in its next run.
     is_reachable: bool,
-    /// Whether nobody listens behind the name any more.
+    /// Whether the agent has stopped responding.
     is_dead: bool,
 }
 
@@ -62,28 +62,28 @@ impl Roster {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The leads, by name. The person leads too, and is not among them.
+    /// The leads by name. The human is also a lead, but not in this list.
     pub(crate) fn leads(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| entry.is_lead).map(|entry| entry.name.as_str())
     }
 
-    /// Whether somebody from outside leads who could answer. Where only our own runs lead, or nobody listens, a decision is the person's.
+    /// Whether an external lead could answer. If only managed agents lead, or none responds, the human decides.
     pub(crate) fn has_external_lead(&self) -> bool {
         self.entries.iter().any(|entry| entry.is_lead && !entry.is_dead && !is_managed_name(&entry.name))
     }
 
-    /// When somebody who was asked something at `asked` is given up; none while somebody listens, or where it is no agent that is there.
+    /// When an agent that was asked something at `asked` counts as unresponsive. `None` if it is reachable or not in the roster.
     pub(crate) fn unresponsive_at(&self, name: &str, asked: Timestamp) -> Option<Timestamp> {
         let entry = self.entry(name).filter(|entry| !entry.is_reachable)?;
         Some(Health::unresponsive_at(entry.last_seen, asked, self.listening_since))
     }
 
-    /// Those who do not lead and could answer, by name.
+    /// Agents that are not leads and could answer, by name.
     pub(crate) fn active_non_leads(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|entry| !entry.is_lead && !entry.is_dead).map(|entry| entry.name.as_str())
     }
 
-    /// Whom `speaker` means by `given`: somebody who is there, the person, or everybody.
+    /// Resolves a recipient that `speaker` named: an active agent, the human or everyone.
     pub(crate) async fn recipient(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
         let given = given.trim();
         if given == EVERYONE || given == HUMAN {
@@ -92,8 +92,10 @@ impl Roster {
         let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).chain([HUMAN, EVERYONE]).collect();
         let name = match resolve(given, speaker, &names) {
             Ok(name) => name,
-            Err(refusal @ Refusal::UnknownAgent { .. }) => return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or(refusal).into()),
-            Err(refusal) => return Err(refusal.into()),
+            Err(error @ NameError::Unknown { .. }) => {
+                return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or_else(|| error.into()).into());
+            }
+            Err(error) => return Err(error.into()),
         };
         if let Some(RosterEntry { last_seen, .. }) = self.entry(name).filter(|entry| entry.is_dead) {
             return Err(Refusal::AgentUnresponsive { name: name.to_owned(), since: *last_seen }.into());
@@ -102,7 +104,7 @@ impl Roster {
     }
 }
 
-/// Why nobody listens under a name that somebody once had.
+/// Returns the refusal for a name whose agent has left.
 async fn departed_refusal(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Option<Refusal>> {
     let row = sqlx::query("SELECT left_at FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NOT NULL")
         .bind(project.as_str())

@@ -1,8 +1,8 @@
-//! What is known of the way of a message: that it was given, that it arrived, and that somebody may speak because of it.
+//! Tracks delivery and acknowledgement, and blocks `send` while messages are unread.
 //!
-//! Only what the last answer held is confirmed: an answer before it may have been lost, and there may have been no room to repeat it.
-//! What stands in the conversation of a run is read once that run ended well, or its agent says so; what was only on its way there is new
-//! to the next.
+//! An acknowledgement covers the last response only, because an earlier one may have been lost without being repeated. Messages in a
+//! run's conversation are read when the run succeeds or its agent acknowledges them. Messages that the run never echoed are new to the
+//! next run.
 
 use domain::event::{Event, Seq};
 use domain::id::ProjectId;
@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// Moves the mark before which `$2` has read every broadcast: the next look costs what is new, however much was said before.
+/// Advances the cursor below which `$2` has read every broadcast, so that a check costs only the new ones.
 const ADVANCE_CURSOR: &str = "UPDATE agents SET broadcast_cursor = COALESCE(
     (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
        WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
@@ -25,36 +25,36 @@ const ADVANCE_CURSOR: &str = "UPDATE agents SET broadcast_cursor = COALESCE(
     (SELECT MAX(id) FROM messages))
   WHERE project_id = $1 AND name = $2";
 
-/// The answer of what stands in the conversation of a run at work: later than every other.
+/// `answer_seq` of messages in the conversation of a live run. It is greater than every real number.
 pub(super) const IN_CONVERSATION: Seq = Seq::MAX;
-/// The answer of what was given to an earlier run only.
+/// `answer_seq` of messages that only an earlier run received.
 const PREVIOUS_RUN: Seq = 0;
 
-/// How messages are given.
+/// How messages are delivered.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Channel<'a> {
-    /// In the answer at this place in the log.
+    /// In a response, identified by its event number.
     Response(Seq),
-    /// In a line to the agent of a run, of this id.
+    /// In a stdin line of a run's agent, identified by this id.
     Stdin(&'a str),
 }
 
-/// Marks `messages` as given to `name`.
+/// Marks `messages` as delivered to `name`.
 pub(super) async fn deliver(
     tx: &mut Tx,
     caller: &Caller,
     project: &ProjectId,
     name: &str,
     messages: &[InboxMessage],
-    way: Channel<'_>,
+    channel: Channel<'_>,
 ) -> Result<()> {
     let (broadcasts, direct): (Vec<&InboxMessage>, Vec<&InboxMessage>) = messages.iter().partition(|given| given.message.to_agent == EVERYONE);
     let ids = |of: &[&InboxMessage]| serde_json::to_string(&of.iter().map(|given| given.message.id).collect::<Vec<i64>>());
-    let (answer, line) = match way {
+    let (answer, line) = match channel {
         Channel::Response(seq) => (Some(seq), None),
         Channel::Stdin(line) => (None, Some(line)),
     };
-    // Several statements in one: each on its own costs more for the way to the database than for its work.
+    // One call runs several statements, because a round trip costs more than the work itself.
     sqlx::query(
         "UPDATE messages SET delivered_at = COALESCE(delivered_at, $3), answer_seq = COALESCE($4, answer_seq), stdin_line_id = $7
            WHERE id IN (SELECT value FROM json_each($5));
@@ -80,19 +80,19 @@ pub(super) async fn deliver(
     Ok(())
 }
 
-/// In which answer `$2` was last given message `$4`; nothing when it was in none of this agent's life.
+/// The response that last delivered message `$4` to `$2`, or NULL if there is none from the agent's current run.
 const ANSWER_OF: &str = "(SELECT NULLIF(answer_seq, 0) FROM messages WHERE id = $4 AND project_id = $1 AND to_agent = $2
     UNION ALL SELECT NULLIF(b.answer_seq, 0) FROM broadcast_reads b JOIN messages m ON m.id = b.message_id
       WHERE b.message_id = $4 AND b.agent_name = $2 AND m.project_id = $1)";
 
-/// Notes that the answer which held message `ack` arrived; a number that was in no answer to `name` confirms nothing.
+/// Acknowledges the response that contained message `ack`. An id from no response to `name` has no effect.
 pub(super) async fn acknowledge_delivery(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
     mark_read(tx, project, name, ack, AnswerRange { from: ANSWER_OF, last: None, to: IN_CONVERSATION }).await?;
     Ok(())
 }
 
-/// Closes the books on what the agent of a run was given, when that run is over. After a good end, what stood in its conversation is read,
-/// and so is its last answer. Of the rest it is known that it was given, but not to whom comes next; what was only on its way there is new.
+/// Settles the delivery state of a run's inbox when the run ends. After success, its conversation and its last response are read.
+/// Everything else is delivered again to the next run, and messages that were never echoed are new.
 pub(crate) async fn close_run_inbox(tx: &mut Tx, project: &ProjectId, name: &str, well: bool) -> Result<()> {
     if well {
         let last: Option<Seq> = sqlx::query_scalar(AssertSqlSafe(format!("SELECT MAX(given_in) FROM ({WAITING})")))
@@ -118,17 +118,17 @@ pub(crate) async fn close_run_inbox(tx: &mut Tx, project: &ProjectId, name: &str
     Ok(())
 }
 
-/// Which answers are known to have arrived: all from one to another.
+/// A range of responses that are known to have arrived.
 struct AnswerRange {
-    /// An expression.
+    /// An SQL expression.
     from: &'static str,
-    /// What `$5` stands for in it.
+    /// The value of `$5` in `from`.
     last: Option<Seq>,
     to: Seq,
 }
 
-/// Marks as read what `name` was given in such answers, up to a message, and says what that was, by the numbers that the history shows: a
-/// copy is not in it. What is on its way in a line waits for its echo.
+/// Marks the messages that `name` received in these responses as read, up to a message id, and returns them without copies. Messages in
+/// a stdin line wait for their echo.
 async fn mark_read(
     tx: &mut Tx,
     project: &ProjectId,
@@ -136,7 +136,7 @@ async fn mark_read(
     up_to: i64,
     AnswerRange { from, last, to }: AnswerRange,
 ) -> Result<Vec<AcknowledgedMessage>> {
-    // The last statement holds only where the one before it changed something.
+    // The last statement applies only if the one before it changed a row.
     let rows = sqlx::query(AssertSqlSafe(format!(
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND id <= $4
            AND answer_seq BETWEEN {from} AND $6 AND stdin_line_id IS NULL RETURNING COALESCE(copy_of, id) AS id, from_agent;
@@ -161,8 +161,8 @@ async fn mark_read(
     Ok(confirmed)
 }
 
-/// Refuses a sender that has not been given what was written to it or to all; carbon copies keep nobody from speaking. What its last
-/// answer held counts as read, and is what this answers; of what only stands in its conversation that is said by how its run ends.
+/// Refuses a sender with undelivered direct messages or broadcasts; copies do not block. Marks the sender's last response as read and
+/// returns its messages. The end of a run settles the messages in its conversation.
 pub(super) async fn require_inbox_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<AcknowledgedMessage>> {
     let row =
         sqlx::query(AssertSqlSafe(format!("SELECT COALESCE(SUM(NOT given AND NOT is_cc), 0) AS unread, MAX(given_in) AS last FROM ({WAITING})")))

@@ -1,4 +1,4 @@
-//! What the agent of a run has in its conversation, because its program echoed the line that the runner gave it.
+//! Records which messages are in a run's conversation, because the agent program echoed their stdin line.
 
 use domain::id::RunId;
 use domain::runs::run::Run;
@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::runs::run;
 
 impl Db {
-    /// Notes that the agent of a run has what a line held in its conversation. That is read when the run ends well or its agent confirms it.
+    /// Records that the messages of a line are in the run's conversation. They are read when the run succeeds or its agent acknowledges them.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn record_echo(&self, id: &RunId, line: &str) -> Result<()> {
         let (id, line) = (id.clone(), line.to_owned());
         self.write(move |tx| {

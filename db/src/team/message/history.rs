@@ -1,4 +1,4 @@
-//! What was said in a project, for whoever looks back.
+//! The message history of a project.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Message};
@@ -9,20 +9,20 @@ use crate::board::task::read::{optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 
-/// Which part of the history is wanted. Carbon copies repeat what is there already and are left out.
+/// Filters of the message history. Copies are never included, because they repeat their original.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryQuery {
-    /// The newest so many, at most 200; 10 unless named.
+    /// Number of messages: 10 by default, at most 200.
     pub count: Option<u32>,
-    /// Only the thread of a task.
+    /// Only messages about this task.
     pub task: Option<TaskId>,
-    /// Only what somebody of this name wrote or was written.
+    /// Only messages from or to this participant.
     pub agent: Option<String>,
-    /// Only what came before this message.
+    /// Only messages before this one.
     pub before: Option<i64>,
 }
 
-/// A broadcast counts as read when everybody who was there has been given it.
+/// A broadcast counts as read once it was delivered to every agent that was registered when it was sent.
 const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered_at IS NOT NULL ELSE NOT EXISTS (
       SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcast_cursor < m.id
         AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given,
@@ -30,7 +30,7 @@ const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered
   FROM messages m";
 
 impl Db {
-    /// The newest messages that the query asks for, oldest first.
+    /// Returns the newest messages that match the query, oldest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -47,9 +47,9 @@ impl Db {
     }
 }
 
-/// A thread is found by its task, everything else by the project.
+/// Builds the statement. A task's thread uses the task index, everything else the project index.
 pub(crate) fn sql(query: &HistoryQuery) -> String {
-    // The plus keeps the index of the project out of it, which is longer than any thread.
+    // The plus sign keeps SQLite from using the larger project index.
     let scope = if query.task.is_some() { "+m.project_id = $1 AND m.task_id = $2" } else { "m.project_id = $1" };
     format!(
         "{SELECT} WHERE {scope} AND m.is_cc = 0 AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4)
@@ -57,7 +57,7 @@ pub(crate) fn sql(query: &HistoryQuery) -> String {
     )
 }
 
-/// `given` names the column that says whether the message was given to its recipient.
+/// Reads a message. `given` names the column that tells whether it was delivered.
 pub(super) fn message_of(row: &SqliteRow, given: &str) -> Result<Message> {
     Ok(Message {
         id: row.try_get("id")?,

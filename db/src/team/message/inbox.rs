@@ -1,8 +1,8 @@
-//! Inboxes: what waits for somebody, given at least once, and shown as new only once.
+//! Inboxes: each message is delivered at least once and shown as new only once.
 //!
-//! A message is delivered when it was in an answer, and read when that answer is known to have arrived: its reader confirmed it, or went on
-//! to send, or is a run that ended well. What was delivered and never confirmed is given again, and says so; only what stands in the
-//! conversation of a run at work is not repeated to that run.
+//! A message is delivered when a response contains it. It is read once that response was acknowledged: explicitly, by the next `send`, or
+//! because the recipient's run succeeded. Unacknowledged messages are redelivered and marked as such, except to a live run that already
+//! has them in its conversation.
 
 use domain::id::{ProjectId, RunId};
 use domain::runs::run::Run;
@@ -19,18 +19,18 @@ use crate::error::Result;
 use crate::runs::run;
 use crate::team::participant;
 
-/// Everything of which it is not known yet that it reached `$2`: what was written to it, and what was written to all since it joined. The
-/// number is [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
+/// Messages that `$2` has not acknowledged: direct ones, and broadcasts since it joined. The number is
+/// [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
 pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer_seq AS given_in FROM messages m
-    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS NOT 9223372036854775807
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS DISTINCT FROM 9223372036854775807
   UNION ALL
   SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer_seq AS given_in
     FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
     WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
-      AND b.answer_seq IS NOT 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
+      AND b.answer_seq IS DISTINCT FROM 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
         (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
 
-/// Moves the mark before which the person has read every broadcast, as an agent's own is moved.
+/// Advances the human's broadcast cursor, as delivery does for an agent's.
 const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
     (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = 'human'
        WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.human_broadcast_cursor),
@@ -38,12 +38,11 @@ const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor =
   WHERE id = $1";
 
 impl Db {
-    /// Gives the caller what waits for it, at most 50 and as many as fit into 48 KiB: new messages first, and among them carbon copies last,
-    /// so that what keeps it from sending is given first. `ack` is the highest id of an earlier answer, and confirms it: what it held is not
-    /// given again.
+    /// Delivers up to 50 messages that fit into 48 KiB. New messages come first and copies last, so that the messages that block `send`
+    /// arrive first. `ack` is the highest id of an earlier response and acknowledges it.
     ///
-    /// A repeated call is answered with what waits by then, and what its lost answer held is marked as given again: who counts calls anew in
-    /// each turn would else be given an old answer for ever. It confirms nothing a second time.
+    /// A repeated call returns the current inbox and marks the messages of its lost response as redelivered, because a client that restarts
+    /// its call numbers each turn would otherwise get an old answer forever. It acknowledges nothing twice.
     ///
     /// # Errors
     /// When the caller has not registered.
@@ -72,7 +71,7 @@ impl Db {
         .await
     }
 
-    /// What somebody has not been given yet, as a number with names.
+    /// Counts the undelivered messages of a participant and names their senders.
     ///
     /// # Errors
     /// When the store fails.
@@ -92,7 +91,7 @@ impl Db {
             let copy: bool = row.try_get("is_cc")?;
             unread.count += 1;
             unread.blocking_count += u32::from(!copy);
-            // A copy is for the record: nobody is interrupted for it.
+            // A copy never interrupts its recipient.
             unread.urgent |= !copy && row.try_get::<bool, _>("urgent")?;
             if !unread.senders.contains(&sender) {
                 unread.senders.push(sender);
@@ -101,10 +100,10 @@ impl Db {
         Ok(unread)
     }
 
-    /// What waits for the agent of a run, without giving it.
+    /// Returns the waiting messages of a run's agent without delivering them.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn run_inbox(&self, id: &RunId) -> Result<Inbox> {
         let mut connection = self.readers.acquire().await?;
         let run = run::read(&mut connection, id).await?;
@@ -112,11 +111,11 @@ impl Db {
         waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
     }
 
-    /// Notes that the runner gives the agent of a run these messages in a line, which is its prompt or said to it at work. Until the line is
-    /// echoed they are on their way; when the run ends before, they are as new as they were.
+    /// Records that the runner sends these messages to a run's agent in one line: its prompt or a later stdin line. If the run ends before
+    /// the line is echoed, the messages stay new.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn run_inbox_delivered(&self, id: &RunId, line: &str, messages: Vec<InboxMessage>) -> Result<()> {
         let (id, line) = (id.clone(), line.to_owned());
         self.write(move |tx| {

@@ -1,4 +1,4 @@
-//! What was written to an agent of ours that is gone before it was given it: whoever wrote it is told, once.
+//! Notifies senders once when a managed agent ends before it received their messages.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;
@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// Tells those who wrote to `name` itself that it is gone. Nobody waits for an answer to a copy, to a broadcast or to the runner; and agents
-/// of ours that are gone themselves are told nothing.
+/// Notifies everyone who wrote directly to `name`. Copies, broadcasts and the runner's own messages need no notice, and managed agents
+/// that have ended receive none.
 pub(crate) async fn notify_senders(tx: &mut Tx, project: &ProjectId, task: &TaskId, name: &str) -> Result<()> {
     let unread = sqlx::query(
         "SELECT m.id, m.from_agent FROM messages m

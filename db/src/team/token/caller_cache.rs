@@ -1,6 +1,6 @@
-//! Callers that were looked up before, so that not every request asks the disk who it is.
+//! Caches the caller of each token hash, so that a request does not read the database to authenticate.
 //!
-//! Whoever changes a token makes all of them be looked up anew, after the commit and before anybody is told of the change.
+//! Revoking a token clears the cache after the commit and before subscribers are notified.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use tokio::sync::watch;
 
 use crate::caller::Caller;
 
-/// How many callers are remembered; beyond that all are looked up anew.
+/// Maximum number of cached callers. A full cache is cleared.
 const MAX_CALLERS: usize = 1024;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallerCache {
     callers: Arc<Mutex<HashMap<String, Caller>>>,
-    /// How often everything was forgotten; changed and compared only while the callers are locked.
+    /// How many times the cache was cleared. Changed and compared only while `callers` is locked.
     generation: watch::Sender<u64>,
 }
 
@@ -24,15 +24,15 @@ impl CallerCache {
         self.callers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The caller behind the hash of a token, or the life in which a lookup begins now.
+    /// Returns the caller of a token hash, or the generation to pass to [`Self::remember`] after a lookup.
     pub(super) fn find(&self, hash: &str) -> Result<Caller, u64> {
         self.callers().get(hash).cloned().ok_or_else(|| *self.generation.borrow())
     }
 
-    /// Remembers what a lookup found, unless tokens changed since it began.
-    pub(super) fn remember(&self, life: u64, hash: String, caller: Caller) {
+    /// Caches the result of a lookup, unless the cache was cleared after the lookup began.
+    pub(super) fn remember(&self, generation: u64, hash: String, caller: Caller) {
         let mut callers = self.callers();
-        if *self.generation.borrow() != life {
+        if *self.generation.borrow() != generation {
             return;
         }
         if callers.len() >= MAX_CALLERS {
@@ -44,7 +44,7 @@ impl CallerCache {
     pub(crate) fn clear(&self) {
         let mut callers = self.callers();
         callers.clear();
-        self.generation.send_modify(|life| *life += 1);
+        self.generation.send_modify(|generation| *generation += 1);
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
@@ -57,15 +57,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lookup_that_tokens_overtook_is_not_remembered() {
-        let known = CallerCache::default();
-        let life = known.find("a").unwrap_err();
-        known.clear();
-        known.remember(life, "a".to_owned(), Caller::Human);
-        let life = known.find("a").unwrap_err();
-        known.remember(life, "a".to_owned(), Caller::Human);
-        assert_eq!(known.find("a"), Ok(Caller::Human));
-        known.clear();
-        assert!(known.find("a").is_err());
+    fn lookup_that_began_before_a_revocation_is_not_cached() {
+        let cache = CallerCache::default();
+        let generation = cache.find("a").unwrap_err();
+        cache.clear();
+        cache.remember(generation, "a".to_owned(), Caller::Human);
+        let generation = cache.find("a").unwrap_err();
+        cache.remember(generation, "a".to_owned(), Caller::Human);
+        assert_eq!(cache.find("a"), Ok(Caller::Human));
+        cache.clear();
+        assert!(cache.find("a").is_err());
     }
 }

@@ -1,11 +1,11 @@
-//! When a round of orchestration is due, and when nothing is left to do.
+//! When an orchestration round is due, and when a project is complete.
 
 use super::*;
 use crate::board::attention::{Attention, AttentionKind};
 use crate::board::status::CancelReason;
 use crate::id::TaskId;
 
-/// A project for the tests of this crate.
+/// Creates a project for tests.
 pub(crate) fn project() -> Project {
     let at = Timestamp::from_milliseconds(1_769_850_300_000);
     Project {
@@ -25,7 +25,7 @@ pub(crate) fn project() -> Project {
     }
 }
 
-/// A card for the tests of this crate.
+/// Creates a card for tests.
 pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
     let at = Timestamp::from_milliseconds(1_769_850_300_000);
     Card {
@@ -63,12 +63,12 @@ fn round(number: u64, round: u32, status: Status) -> Card {
     Card { round: Some(round), round_of: Some(TaskId::new(1)), ..card(number, AgentKind::Orchestrator, status) }
 }
 
-fn due(root: &Card, children: &[Card], rounds: &[Card], most: u32) -> Option<u32> {
-    round_due(root, &children.iter().collect::<Vec<_>>(), &rounds.iter().collect::<Vec<_>>(), most)
+fn due(root: &Card, children: &[Card], rounds: &[Card], max_rounds: u32) -> Option<u32> {
+    round_due(root, &children.iter().collect::<Vec<_>>(), &rounds.iter().collect::<Vec<_>>(), max_rounds)
 }
 
 #[test]
-fn the_first_round_is_due_when_the_plan_and_its_children_are_finished() {
+fn first_round_is_due_when_plan_and_tasks_are_finished() {
     use Status::{Backlog, Cancelled, Done, InProgress, InReview};
     let root = card(1, AgentKind::Planner, Done);
     assert_eq!(due(&root, &[coder(2, Done)], &[], 3), Some(1));
@@ -77,46 +77,46 @@ fn the_first_round_is_due_when_the_plan_and_its_children_are_finished() {
         assert_eq!(due(&root, &[coder(2, Done), coder(3, open)], &[], 3), None, "{open}");
         assert_eq!(due(&card(1, AgentKind::Planner, open), &[coder(2, Done)], &[], 3), None, "{open}");
     }
-    assert_eq!(due(&root, &[coder(2, Cancelled)], &[], 3), None, "nothing was done");
+    assert_eq!(due(&root, &[coder(2, Cancelled)], &[], 3), None, "no task is done");
     assert_eq!(due(&root, &[], &[], 3), None);
-    assert_eq!(due(&root, &[coder(2, Done)], &[], 0), None, "no round is wanted");
-    assert_eq!(due(&card(1, AgentKind::Coder, Done), &[coder(2, Done)], &[], 3), None, "only a plan has rounds");
+    assert_eq!(due(&root, &[coder(2, Done)], &[], 0), None, "rounds are disabled");
+    assert_eq!(due(&card(1, AgentKind::Coder, Done), &[coder(2, Done)], &[], 3), None, "only plans have rounds");
 }
 
 #[test]
-fn another_round_is_due_only_after_one_that_added_work() {
+fn next_round_is_due_only_if_the_last_added_tasks() {
     use Status::{Cancelled, Done, InProgress};
     let root = card(1, AgentKind::Planner, Done);
     let first = round(3, 1, Done);
     assert_eq!(due(&root, &[coder(2, Done)], std::slice::from_ref(&first), 3), None);
     assert_eq!(due(&root, &[coder(2, Done), coder(4, Done)], std::slice::from_ref(&first), 3), Some(2));
     assert_eq!(due(&root, &[coder(2, Done), coder(4, Done)], &[round(3, 1, InProgress)], 3), None);
-    assert_eq!(due(&root, &[coder(2, Done)], &[round(3, 1, Cancelled)], 3), None, "a round that was given up is not repeated");
+    assert_eq!(due(&root, &[coder(2, Done)], &[round(3, 1, Cancelled)], 3), None, "a cancelled round is not repeated");
     let rounds = [round(5, 2, Done), first];
-    assert_eq!(due(&root, &[coder(2, Done), coder(4, Done)], &rounds, 3), None, "the order of the list means nothing");
+    assert_eq!(due(&root, &[coder(2, Done), coder(4, Done)], &rounds, 3), None, "the order of the list does not matter");
     assert_eq!(due(&root, &[coder(2, Done), coder(6, Done)], &rounds, 3), Some(3));
     assert_eq!(due(&root, &[coder(2, Done), coder(6, Done)], &rounds, 2), None);
 }
 
 #[test]
-fn a_project_is_complete_when_nobody_and_nothing_waits() {
+fn project_is_complete_when_no_work_remains() {
     let complete = |cards: &[Card]| is_complete(&cards.iter().collect::<Vec<_>>(), false);
     let done = coder(1, Status::Done);
     let held = |by| Card { held_by: Some(by), ..coder(2, Status::Backlog) };
-    assert!(!complete(&[]) && !complete(&[coder(1, Status::Cancelled)]), "nothing was reached");
+    assert!(!complete(&[]) && !complete(&[coder(1, Status::Cancelled)]), "no card is done");
     assert!(complete(&[done.clone(), coder(2, Status::Cancelled)]));
     assert!(complete(&[done.clone(), held(HeldBy::Human)]) && complete(&[done.clone(), held(HeldBy::Stop)]));
-    assert!(!complete(&[done.clone(), held(HeldBy::Plan)]), "a plan that waits is not finished");
+    assert!(!complete(&[done.clone(), held(HeldBy::Plan)]), "the plan awaits approval");
     assert!(!is_complete(&[&done], true));
     for status in [Status::Backlog, Status::InProgress, Status::InReview] {
         assert!(!complete(&[done.clone(), coder(2, status)]), "{status}");
     }
     let attention = Some(Attention::new(AttentionKind::EmptyPlan, "x"));
     assert!(!complete(&[Card { attention: attention.clone(), ..done.clone() }]));
-    assert!(!complete(&[done, Card { attention, ..held(HeldBy::Human) }]), "who needs the person is not set aside");
+    assert!(!complete(&[done, Card { attention, ..held(HeldBy::Human) }]), "a held card with attention is not ignored");
 }
 
 #[test]
-fn the_branch_carries_the_projects_name() {
+fn project_branch_contains_the_project_id() {
     assert_eq!(project_branch(&ProjectId::new(12)), "vibe-relay/PROJ-012");
 }

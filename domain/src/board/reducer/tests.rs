@@ -1,4 +1,4 @@
-//! The reducer: what one event does to a board.
+//! The effect of single events on a board.
 
 use super::*;
 use crate::actor::Actor;
@@ -30,11 +30,11 @@ fn numbers(cards: &[&Card]) -> Vec<u64> {
 }
 
 #[test]
-fn cards_come_into_the_order_of_their_ids() {
+fn cards_are_kept_in_id_order() {
     let mut board = board();
     for (seq, number) in [(1, 2), (2, 1000), (3, 1), (4, 999)] {
-        let touched = board.apply(&envelope(seq, Some(card(number, AgentKind::Coder, Status::Backlog)), None));
-        assert_eq!(touched, BoardChange::Card(TaskId::new(number)));
+        let change = board.apply(&envelope(seq, Some(card(number, AgentKind::Coder, Status::Backlog)), None));
+        assert_eq!(change, BoardChange::Card(TaskId::new(number)));
     }
     assert_eq!(numbers(&board.cards.iter().collect::<Vec<_>>()), [1, 2, 999, 1000]);
     let moved = card(999, AgentKind::Coder, Status::Done);
@@ -45,7 +45,7 @@ fn cards_come_into_the_order_of_their_ids() {
 }
 
 #[test]
-fn what_is_contained_or_about_another_project_changes_nothing() {
+fn old_events_and_other_projects_change_nothing() {
     let mut board = board();
     board.apply(&envelope(7, Some(card(1, AgentKind::Coder, Status::Backlog)), None));
     let before = board.clone();
@@ -56,11 +56,11 @@ fn what_is_contained_or_about_another_project_changes_nothing() {
         let other = Envelope { project_id, ..envelope(board.seq + 1, Some(card(2, AgentKind::Coder, Status::Done)), Some(project())) };
         assert_eq!(board.apply(&other), BoardChange::None);
     }
-    assert_eq!(board, Board { seq: 9, ..before }, "but it is up to date");
+    assert_eq!(board, Board { seq: 9, ..before }, "the number of the last event advances");
 }
 
 #[test]
-fn the_project_is_taken_from_its_own_events() {
+fn project_event_replaces_the_project() {
     let mut board = board();
     let renamed = Project { title: "Renamed".to_owned(), ..project() };
     assert_eq!(board.apply(&envelope(1, None, Some(renamed.clone()))), BoardChange::Project);
@@ -69,7 +69,7 @@ fn the_project_is_taken_from_its_own_events() {
 }
 
 #[test]
-fn columns_put_first_what_is_next_and_finished_last() {
+fn columns_sort_by_priority_or_finish_time() {
     let mut board = board();
     let backlog = |number, priority| Card { priority, ..card(number, AgentKind::Coder, Status::Backlog) };
     let done = |number, at| Card { updated_at: Timestamp::from_milliseconds(at), ..card(number, AgentKind::Coder, Status::Done) };
@@ -78,14 +78,14 @@ fn columns_put_first_what_is_next_and_finished_last() {
     assert_eq!(numbers(&board.column(Status::Done)), [5, 6, 4]);
     assert_eq!(numbers(&board.column(Status::InReview)), [0u64; 0]);
     let counts: Vec<usize> = board.counts().into_values().collect();
-    assert_eq!(counts, [3, 0, 0, 3, 0], "every column has a number");
+    assert_eq!(counts, [3, 0, 0, 3, 0], "every column is counted");
     board.cards[0].held_by = Some(HeldBy::Plan);
     board.cards[2].held_by = Some(HeldBy::Human);
     assert_eq!(numbers(&board.plan()), [1]);
 }
 
 #[test]
-fn added_cards_keep_the_order_and_do_not_replace_known_ones() {
+fn added_cards_keep_order_and_known_cards() {
     let mut board = board();
     board.cards = vec![card(1, AgentKind::Coder, Status::Backlog), card(4, AgentKind::Coder, Status::Done)];
     let added = board.add(vec![card(3, AgentKind::Coder, Status::Done), card(1, AgentKind::Coder, Status::Done)]);

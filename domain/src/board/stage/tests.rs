@@ -1,4 +1,4 @@
-//! Every stage is reached, and what is more urgent hides what is less.
+//! Derived stages, and the changes to them.
 
 use super::*;
 use crate::board::attention::Attention;
@@ -13,17 +13,17 @@ fn coder(status: Status) -> Card {
 }
 
 #[test]
-fn every_stage_is_reached() {
+fn every_stage_is_derived_from_some_card() {
     let at = Timestamp::from_milliseconds(0);
     let run = Some(CurrentRun { id: RunId::new(1), phase: AgentKind::Coder, attempt: 1, started_at: at, stopping: false });
     let cancelled = |reason| Card { cancel_reason: reason, ..coder(Status::Cancelled) };
-    let stuck = |kind| Card { attention: Some(Attention::new(kind, "")), ..coder(Status::InProgress) };
-    let waits = |why| Card { wait_reason: Some(why), ..coder(Status::Backlog) };
+    let attention = |kind| Card { attention: Some(Attention::new(kind, "")), ..coder(Status::InProgress) };
+    let waiting = |reason| Card { wait_reason: Some(reason), ..coder(Status::Backlog) };
     let cases = [
-        (Card { held_by: Some(HeldBy::Human), ..waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }, Stage::Pending),
-        (waits(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }), Stage::Blocked),
-        (waits(WaitReason::PlanUnfinished { task: TaskId::new(2) }), Stage::Blocked),
-        (waits(WaitReason::NoFreeSlot { limit: 3 }), Stage::Ready),
+        (Card { held_by: Some(HeldBy::Human), ..waiting(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }, Stage::Pending),
+        (waiting(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }), Stage::Blocked),
+        (waiting(WaitReason::PlanUnfinished { task: TaskId::new(2) }), Stage::Blocked),
+        (waiting(WaitReason::NoFreeSlot { limit: 3 }), Stage::Ready),
         (coder(Status::Backlog), Stage::Ready),
         (coder(Status::InProgress), Stage::Assigned),
         (Card { run, ..coder(Status::InProgress) }, Stage::InProgress),
@@ -35,11 +35,11 @@ fn every_stage_is_reached() {
             Stage::Verified,
         ),
         (card(1, AgentKind::Planner, Status::Done), Stage::Closed),
-        (stuck(AttentionKind::Failed), Stage::Failed),
-        (stuck(AttentionKind::NoOutcome), Stage::Failed),
-        (stuck(AttentionKind::ReviewLimit), Stage::Stale),
-        (stuck(AttentionKind::AssigneeUnresponsive), Stage::Stale),
-        (stuck(AttentionKind::NeedsInput), Stage::Assigned),
+        (attention(AttentionKind::Failed), Stage::Failed),
+        (attention(AttentionKind::NoOutcome), Stage::Failed),
+        (attention(AttentionKind::ReviewLimit), Stage::Stale),
+        (attention(AttentionKind::AssigneeUnresponsive), Stage::Stale),
+        (attention(AttentionKind::NeedsInput), Stage::Assigned),
         (Card { attention: Some(Attention::new(AttentionKind::Failed, "")), ..coder(Status::InReview) }, Stage::Failed),
         (Card { attention: Some(Attention::new(AttentionKind::EmptyPlan, "")), ..card(1, AgentKind::Planner, Status::Done) }, Stage::Closed),
         (cancelled(Some(CancelReason::Failed)), Stage::Failed),
@@ -56,7 +56,7 @@ fn every_stage_is_reached() {
 }
 
 #[test]
-fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
+fn stage_change_is_a_move_to_its_status() {
     let failed = Card { cancel_reason: Some(CancelReason::Failed), ..coder(Status::Cancelled) };
     let planner = card(1, AgentKind::Planner, Status::Backlog);
     let cases = [
@@ -82,11 +82,11 @@ fn asking_for_a_stage_is_asking_for_the_status_behind_it() {
 }
 
 #[test]
-fn the_stages_that_may_follow_come_from_the_table() {
-    let next = |status, who: &[Mover]| Stage::reachable(&coder(status), who);
-    assert_eq!(next(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
-    assert_eq!(next(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
-    assert_eq!(next(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
-    assert_eq!(next(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);
-    assert_eq!(next(Status::Done, &[]), []);
+fn reachable_stages_come_from_the_table() {
+    let reachable = |status, movers: &[Mover]| Stage::reachable(&coder(status), movers);
+    assert_eq!(reachable(Status::Backlog, &[Mover::Lead]), [Stage::Assigned]);
+    assert_eq!(reachable(Status::Backlog, &[Mover::Assignee]), [Stage::InProgress]);
+    assert_eq!(reachable(Status::InReview, &[Mover::Lead, Mover::Verifier]), [Stage::InProgress, Stage::Completed]);
+    assert_eq!(reachable(Status::Done, &[Mover::Verifier]), [Stage::InProgress, Stage::Verified]);
+    assert_eq!(reachable(Status::Done, &[]), []);
 }

@@ -1,8 +1,8 @@
-//! The whole product of phases, statuses and movers against a second list, written by hand in another shape.
+//! Compares every combination of kinds, statuses and movers with a second, hand-written list.
 
 use super::*;
 
-/// What is legal, one line a mover and phase: `from>to` pairs by first letters (b, p, r, d, c).
+/// The legal moves, one line for each kind of task and mover: `from>to` pairs by initials (b, p, r, d, c).
 const LEGAL: &[(&str, &str, &str)] = &[
     ("planner", "human", "b>p p>d d>p p>b b>c p>c r>c c>b"),
     ("orchestrator", "human", "b>p p>d p>b b>c p>c r>c c>b"),
@@ -36,7 +36,7 @@ fn letter(status: Status) -> &'static str {
 }
 
 #[test]
-fn the_table_is_exactly_the_hand_written_list() {
+fn table_equals_the_hand_written_list() {
     for phase in AgentKind::ALL {
         for who in Mover::ALL {
             let legal = LEGAL.iter().find(|(p, w, _)| *p == phase.as_str() && *w == who.as_str()).map_or("", |(_, _, moves)| moves);
@@ -53,7 +53,7 @@ fn the_table_is_exactly_the_hand_written_list() {
 }
 
 #[test]
-fn no_two_rows_speak_of_the_same_move() {
+fn no_two_rules_cover_the_same_move() {
     for (index, one) in TABLE.iter().enumerate() {
         for other in &TABLE[index + 1..] {
             let overlap = one.from == other.from
@@ -66,7 +66,7 @@ fn no_two_rows_speak_of_the_same_move() {
 }
 
 #[test]
-fn columns_and_targets_come_from_the_rows() {
+fn columns_and_targets_come_from_the_table() {
     assert_eq!(target_columns(AgentKind::Coder, InReview, Human), [(InProgress, Comment), (Done, Approval), (Cancelled, Reason)]);
     assert_eq!(target_columns(AgentKind::Coder, Done, Runner), []);
     let all: Vec<Status> = targets(AgentKind::Planner, InProgress).into_iter().map(|target| target.to).collect();

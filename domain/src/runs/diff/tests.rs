@@ -1,9 +1,9 @@
-//! The wire format of changes.
+//! The wire format of diffs.
 
 use super::*;
 
 #[test]
-fn a_change_is_written_like_this() {
+fn diff_has_a_stable_json_form() {
     let line = DiffLine { origin: '+', old_line: None, new_line: Some(1), text: "hello".to_owned() };
     let hunk = Hunk { header: "@@ -0,0 +1 @@".to_owned(), lines: vec![line] };
     let file = FileDiff {

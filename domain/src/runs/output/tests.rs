@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_transcript_is_written_like_this() {
+fn transcript_has_a_stable_json_form() {
     let line = |kind, detail: Option<&str>| OutputLine { offset: 10, kind, text: "ls".to_owned(), detail: detail.map(str::to_owned) };
     let output = Output { lines: vec![line(OutputKind::ToolUse, Some("{}")), line(OutputKind::Text, None)], next: 20, complete: false };
     let text = serde_json::to_string(&output).unwrap();
@@ -12,7 +12,7 @@ fn a_transcript_is_written_like_this() {
 }
 
 #[test]
-fn the_kinds_are_these() {
+fn kinds_have_stable_names() {
     let kinds: Vec<&str> = OutputKind::ALL.iter().map(|kind| kind.as_str()).collect();
     insta::assert_snapshot!(kinds.join(" "), @"start text thinking tool_use tool_result tool_error message result error note");
 }

@@ -1,4 +1,4 @@
-//! The shapes of messages, which agents and programs read.
+//! The wire format of messages.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn message() -> Message {
 }
 
 #[test]
-fn what_an_inbox_gives_is_written_like_this() {
+fn inbox_has_a_stable_json_form() {
     let copy = Message {
         id: 8,
         to_agent: "ann".to_owned(),
@@ -40,7 +40,7 @@ fn what_an_inbox_gives_is_written_like_this() {
 }
 
 #[test]
-fn what_was_sent_says_who_got_a_copy() {
+fn sent_message_lists_copies() {
     let sent = Message { cc: vec!["ann".to_owned()], ..message() };
     let text = serde_json::to_string(&sent).unwrap();
     assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), sent);
@@ -48,16 +48,16 @@ fn what_was_sent_says_who_got_a_copy() {
 }
 
 #[test]
-fn a_message_needs_a_recipient_and_words_and_nothing_unknown() {
-    let least: NewMessage = serde_json::from_str(r#"{"to": "all", "content": "Stop"}"#).unwrap();
-    assert_eq!((least.cc.len(), least.task_id, least.reply_to), (0, None, None));
+fn new_message_requires_recipient_and_content() {
+    let minimal: NewMessage = serde_json::from_str(r#"{"to": "all", "content": "Stop"}"#).unwrap();
+    assert_eq!((minimal.cc.len(), minimal.task_id, minimal.reply_to), (0, None, None));
     for bad in [r#"{"to": "all"}"#, r#"{"content": "Stop"}"#, r#"{"to": "all", "content": "Stop", "from_agent": "ole"}"#] {
         assert!(serde_json::from_str::<NewMessage>(bad).is_err(), "{bad}");
     }
 }
 
 #[test]
-fn the_alert_names_how_many_and_from_whom() {
+fn alert_contains_count_and_senders() {
     assert_eq!(Unread::default().alert(), None);
     let unread = Unread { count: 3, blocking_count: 1, senders: vec!["ole".to_owned(), "ann".to_owned()], urgent: false };
     assert_eq!(unread.alert().unwrap(), "*** YOU HAVE 3 UNREAD MESSAGE(S) from ole, ann *** Call check_inbox now!");

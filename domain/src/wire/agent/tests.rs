@@ -1,15 +1,15 @@
-//! Bodies read what scripts send, and nothing that they did not mean.
+//! Which bodies are accepted and which are rejected.
 
 use serde::de::DeserializeOwned;
 
 use super::*;
 
-fn refused<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
+fn rejection<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
     serde_json::from_str::<T>(text).unwrap_err().to_string()
 }
 
 #[test]
-fn bodies_need_only_what_matters() {
+fn optional_fields_can_be_omitted() {
     let token = NewToken { agent: "mara".into(), roles: vec![Role::Builder, Role::Pen], team: Some("platform".into()), description: None };
     assert_eq!(serde_json::from_str::<NewToken>(r#"{"agent": "mara", "roles": ["builder", "pen"], "team": "platform"}"#).unwrap(), token);
     assert_eq!(serde_json::from_str::<ReadInbox>("{}").unwrap(), ReadInbox { ack: None });
@@ -21,28 +21,28 @@ fn bodies_need_only_what_matters() {
 }
 
 #[test]
-fn unknown_fields_and_words_are_refused() {
+fn unknown_fields_and_values_are_rejected() {
     let unknown = [
-        refused::<NewToken>(r#"{"agent": "mara", "roles": [], "trusted": true}"#),
-        refused::<RemoveAgent>(r#"{"name": "mara", "force": true}"#),
-        refused::<ReadInbox>(r#"{"upto": 1}"#),
-        refused::<NewHandshake>(r#"{"message": "Begin", "to": []}"#),
-        refused::<SetSpawnPolicy>(r#"{"scope": "global", "enabled": true, "max_minions": 1, "by": "x"}"#),
-        refused::<Notes>(r#"{"note": "x"}"#),
-        refused::<RejectVerification>(r#"{"reason": "x", "status": "done"}"#),
-        refused::<Assign>(r#"{"assigned_to": "mara", "hat": "builder"}"#),
-        refused::<LinkGoal>(r#"{"goal_id": null, "goal": "x"}"#),
+        rejection::<NewToken>(r#"{"agent": "mara", "roles": [], "trusted": true}"#),
+        rejection::<RemoveAgent>(r#"{"name": "mara", "force": true}"#),
+        rejection::<ReadInbox>(r#"{"upto": 1}"#),
+        rejection::<NewHandshake>(r#"{"message": "Begin", "to": []}"#),
+        rejection::<SetSpawnPolicy>(r#"{"scope": "global", "enabled": true, "max_minions": 1, "by": "x"}"#),
+        rejection::<Notes>(r#"{"note": "x"}"#),
+        rejection::<RejectVerification>(r#"{"reason": "x", "status": "done"}"#),
+        rejection::<Assign>(r#"{"assigned_to": "mara", "hat": "builder"}"#),
+        rejection::<LinkGoal>(r#"{"goal_id": null, "goal": "x"}"#),
     ];
     assert!(unknown.iter().all(|error| error.contains("unknown field")), "{unknown:?}");
-    assert!(refused::<NewToken>(r#"{"agent": "mara", "roles": ["boss"]}"#).contains("unknown variant `boss`"));
-    assert!(refused::<SetSpawnPolicy>(r#"{"scope": "global", "enabled": true, "max_minions": -1}"#).contains("-1"));
-    assert!(refused::<LinkGoal>(r#"{"goal_id": "TASK-001"}"#).contains("GOAL-001"));
+    assert!(rejection::<NewToken>(r#"{"agent": "mara", "roles": ["boss"]}"#).contains("unknown variant `boss`"));
+    assert!(rejection::<SetSpawnPolicy>(r#"{"scope": "global", "enabled": true, "max_minions": -1}"#).contains("-1"));
+    assert!(rejection::<LinkGoal>(r#"{"goal_id": "TASK-001"}"#).contains("GOAL-001"));
 }
 
 #[test]
-fn nothing_is_taken_away_by_forgetting_it() {
-    assert!(refused::<Assign>("{}").contains("missing field `assigned_to`"));
-    assert!(refused::<LinkGoal>("{}").contains("missing field `goal_id`"));
+fn omitted_field_is_not_null() {
+    assert!(rejection::<Assign>("{}").contains("missing field `assigned_to`"));
+    assert!(rejection::<LinkGoal>("{}").contains("missing field `goal_id`"));
     assert_eq!(serde_json::from_str::<Assign>(r#"{"assigned_to": null}"#).unwrap(), Assign { assigned_to: None, role_hat: None });
     assert_eq!(serde_json::from_str::<LinkGoal>(r#"{"goal_id": null}"#).unwrap(), LinkGoal { goal_id: None });
     let named = r#"{"assigned_to": "mara", "role_hat": "fixer"}"#;

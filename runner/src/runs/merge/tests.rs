@@ -26,7 +26,7 @@ async fn approved_work_is_merged_and_its_task_is_done() {
     let commits = board.repository().log(&board.tip("main").unwrap(), &head, 9).unwrap();
     let subjects: Vec<&str> = commits.iter().map(|commit| commit.subject.as_str()).collect();
     assert_eq!(subjects, ["Merge TASK-001: Add a", "work"]);
-    assert_eq!(commits[0].author, "Sam TestRepository");
+    assert_eq!(commits[0].author, "Sam Sample");
     assert_eq!(board.project().await.integration_head.as_ref(), Some(&head));
     let done = board.read(&task).await;
     assert_eq!((done.card.status, done.merged_sha), (Status::Done, Some(sha)));

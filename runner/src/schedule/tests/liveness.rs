@@ -1,6 +1,6 @@
 //! External assignees that stop responding: when their task is flagged, and when the flag is cleared.
 
-use domain::board::attention::AttentionKind::{AssigneeUnresponsive, ChecksFailed};
+use domain::board::attention::AttentionKind::{AssigneeUnresponsive, Conflict};
 use domain::board::status::HeldBy;
 use domain::board::status::Status::{Done, InProgress, InReview};
 use domain::runs::agent_kind::AgentKind::Coder;
@@ -69,7 +69,7 @@ fn flag_clears_when_assignee_responds_or_is_not_needed() {
         unresponsive(task(5)).approved(),
         flagged(task(6)),
         unresponsive(task(7)),
-        task(8).assigned("mara").attention(ChecksFailed),
+        task(8).assigned("mara").attention(Conflict),
     ]);
     assert_eq!(board.actions(), [1, 2, 3, 4, 5, 6].map(|number| format!("clear the assignee flag of TASK-{number:03}")));
     assert_eq!(board.wait_reasons().len(), 8, "until then all of them need attention: {:?}", board.wait_reasons());

@@ -1,0 +1,90 @@
+//! Everything that is true of SQLite only: how the file is opened, its catalog, its error codes, and the statements of the writer.
+//!
+//! No other file of the store may contain these words. Must not know any table of the product.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use domain::config::Durability;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection};
+
+use crate::error::{Error, Result};
+
+/// Older ones can corrupt a database in WAL mode: <https://sqlite.org/wal.html#walresetbug>.
+const MIN_VERSION: (&str, [u32; 3]) = ("3.51.3", [3, 51, 3]);
+/// `SQLITE_NOTADB`: <https://sqlite.org/rescode.html#notadb>.
+const NOT_A_DATABASE: &str = "26";
+
+/// The writer's connection. The readers use the same options with `read_only`.
+pub(crate) fn options(path: &Path, durability: Durability) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(match durability {
+            Durability::Full => SqliteSynchronous::Full,
+            Durability::Normal => SqliteSynchronous::Normal,
+        })
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(5))
+        .pragma("trusted_schema", "OFF")
+        .pragma("temp_store", "MEMORY")
+        .pragma("journal_size_limit", "67108864")
+        .disable_statement_logging()
+}
+
+/// A connection that only looks at a file and creates none next to it, unless somebody is writing to it.
+pub(crate) fn inspection_options(path: &Path) -> SqliteConnectOptions {
+    // Recent commits may be in the write-ahead log only. Without that file nobody writes.
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    SqliteConnectOptions::new().filename(path).read_only(true).immutable(!Path::new(&log).exists()).disable_statement_logging()
+}
+
+/// The names of all tables.
+pub(crate) async fn tables(connection: &mut SqliteConnection) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'").fetch_all(connection).await
+}
+
+pub(crate) async fn check_version(connection: &mut SqliteConnection) -> Result<()> {
+    let found: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
+    let numbers: Vec<u32> = found.split('.').filter_map(|part| u32::from_str(part).ok()).collect();
+    if numbers.as_slice() < MIN_VERSION.1.as_slice() {
+        return Err(Error::OldSqlite { found, needed: MIN_VERSION.0 });
+    }
+    Ok(())
+}
+
+/// Whether `error` says that the file is no database.
+pub(crate) fn is_not_a_database(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(error) if error.code().as_deref() == Some(NOT_A_DATABASE))
+}
+
+/// Starts the transaction of a batch and the savepoint of its first use-case. One call, because each costs a way to the connection's thread.
+pub(crate) async fn begin_batch(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "BEGIN IMMEDIATE; SAVEPOINT use_case").await
+}
+
+/// Ends the savepoint of one use-case and starts the next.
+pub(crate) async fn next_use_case(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "RELEASE use_case; SAVEPOINT use_case").await
+}
+
+/// Undoes the current use-case alone.
+pub(crate) async fn undo_use_case(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "ROLLBACK TO use_case").await
+}
+
+pub(crate) async fn commit_batch(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "RELEASE use_case; COMMIT").await
+}
+
+pub(crate) async fn roll_back_batch(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "ROLLBACK").await
+}
+
+async fn run(connection: &mut SqliteConnection, statements: &'static str) -> sqlx::Result<()> {
+    sqlx::query(statements).execute(connection).await.map(|_| ())
+}

@@ -1,0 +1,102 @@
+//! What the store does not keep for ever. Must not remove anything that a person wrote.
+//!
+//! Rows that nobody needs are found on a reading connection and removed in small batches, so that the writer is never busy for long.
+
+use std::time::Duration;
+
+use domain::time::Timestamp;
+
+use crate::engine::open::Db;
+use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::writer::UseCase;
+use crate::engine::{checkpoint, idempotent};
+use crate::error::Result;
+use crate::now;
+use crate::team::message::removable;
+
+/// Rows that one write removes at most.
+const BATCH: u32 = 200;
+/// Rows of one kind that one call finds at most; the next call finds the rest.
+const MAX_CANDIDATES: u32 = 10_000;
+
+/// What is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionLimits {
+    /// The age until which events, deliveries and messages are kept.
+    pub keep: Duration,
+    /// The number of events that are kept even if they are younger.
+    pub max_events: u32,
+}
+
+/// How many rows were removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    pub events: u64,
+    /// Stored answers to calls, which are kept for a day.
+    pub calls: u64,
+    /// Records that a broadcast was read by an agent whose cursor is past it.
+    pub deliveries: u64,
+    /// Messages that departed managed agents had read, written by managed agents or by the runner.
+    pub messages: u64,
+}
+
+impl Db {
+    /// Removes what is past its retention. A replay of the log still yields the present board.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn prune(&self, limits: RetentionLimits) -> Result<Pruned> {
+        let cutoff = now().before(limits.keep);
+        let (max_events, batch) = (i64::from(limits.max_events), i64::from(BATCH));
+        Ok(Pruned {
+            events: self.remove_until_none(move |tx| Box::pin(checkpoint::remove_oldest_events(tx, cutoff, max_events, batch))).await?,
+            calls: self.remove_until_none(move |tx| Box::pin(idempotent::remove_old_answers(tx, batch))).await?,
+            deliveries: self.remove_deliveries(cutoff).await?,
+            messages: self.remove_messages(cutoff).await?,
+        })
+    }
+
+    /// Repeats one small write until it removes nothing.
+    async fn remove_until_none(&self, step: impl for<'t> Fn(&'t mut Tx) -> UseCase<'t, u64> + Clone + Send + 'static) -> Result<u64> {
+        let mut total = 0;
+        loop {
+            let removed = self.remove(step.clone()).await?;
+            total += removed;
+            if removed == 0 {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn remove(&self, step: impl for<'t> FnOnce(&'t mut Tx) -> UseCase<'t, u64> + Send + 'static) -> Result<u64> {
+        self.write(move |tx| {
+            tx.skip_event(NoEventReason::Retention);
+            step(tx)
+        })
+        .await
+    }
+
+    async fn remove_deliveries(&self, cutoff: Timestamp) -> Result<u64> {
+        let mut connection = self.readers.acquire().await?;
+        let found = removable::deliveries(&mut connection, cutoff, MAX_CANDIDATES).await?;
+        drop(connection);
+        let mut total = 0;
+        for batch in found.chunks(BATCH as usize) {
+            let batch = batch.to_vec();
+            total += self.remove(move |tx| Box::pin(async move { removable::remove_deliveries(tx, &batch).await })).await?;
+        }
+        Ok(total)
+    }
+
+    async fn remove_messages(&self, cutoff: Timestamp) -> Result<u64> {
+        let mut connection = self.readers.acquire().await?;
+        let found = removable::messages(&mut connection, cutoff, MAX_CANDIDATES).await?;
+        drop(connection);
+        let mut total = 0;
+        for batch in found.chunks(BATCH as usize) {
+            let batch = batch.to_vec();
+            total += self.remove(move |tx| Box::pin(async move { removable::remove_messages(tx, &batch).await })).await?;
+        }
+        Ok(total)
+    }
+}

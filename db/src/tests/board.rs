@@ -1,0 +1,18 @@
+//! Tests of projects, tasks, plans, comments, questions, review gates and goals.
+
+mod card;
+mod comment;
+mod gate;
+mod gate_fold;
+mod gate_table;
+mod goal;
+mod plan;
+mod project;
+mod question;
+mod review;
+mod round;
+mod task_assign;
+mod task_create;
+mod task_edit;
+mod task_move;
+mod unresponsive;

@@ -1,0 +1,113 @@
+//! Projects: created, edited, landed, and complete when no work is left.
+
+use domain::board::attention::AttentionKind;
+use domain::board::project::{PlanApproval, ProjectStatus};
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::wire::{NewProject, ProjectPatch};
+
+use crate::Caller;
+use crate::tests::store::{Store, code, probe, whole_board};
+
+#[tokio::test]
+async fn project_with_goal_gets_a_planning_task() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let project = store.project().await;
+    assert_eq!((project.id.as_str(), project.integration_branch.as_str()), ("PROJ-001", "vibe-relay/PROJ-001"));
+    assert_eq!((project.status, project.git_dir.as_str()), (ProjectStatus::Active, "/home/ann/site/.git"));
+    let card = store.card(&planner).await;
+    assert_eq!((card.phase, card.status, card.title.as_str()), (AgentKind::Planner, Status::InProgress, "Site"));
+    assert_eq!(store.db.task(&planner).await.unwrap().description.as_deref(), Some("A site that says hello"));
+    assert_eq!(store.kinds_since(0).await, ["project_created", "task_created"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn project_without_goal_has_no_planner() {
+    let store = Store::board().await;
+    assert!(whole_board(&store.db, &store.project).await.unwrap().cards.is_empty());
+    let new = NewProject { title: "Again".to_owned(), plan: Some(true), ..NewProject::default() };
+    assert_eq!(code(store.db.create_project(&Caller::Human, new, probe()).await), "invalid");
+    let new = NewProject { title: "Again".to_owned(), description: Some("Later".to_owned()), plan: Some(false), ..NewProject::default() };
+    let second = store.db.create_project(&Caller::Human, new, probe()).await.unwrap();
+    assert!(whole_board(&store.db, &second.id).await.unwrap().cards.is_empty());
+    let ids: Vec<String> = store.db.projects().await.unwrap().iter().map(|project| project.id.to_string()).collect();
+    assert_eq!(ids, ["PROJ-002", "PROJ-001"]);
+}
+
+#[tokio::test]
+async fn edit_records_only_changed_fields() {
+    let (store, _) = Store::plan(PlanApproval::Auto).await;
+    let seq = store.db.latest();
+    let same = ProjectPatch { title: Some(" Site ".to_owned()), ..ProjectPatch::default() };
+    store.db.edit_project(&Caller::Human, &store.project, same).await.unwrap();
+    assert_eq!(store.db.latest(), seq);
+    let patch = ProjectPatch { title: None, description: Some("Another goal".to_owned()), plan_approval: Some(PlanApproval::Ask) };
+    let edited = store.db.edit_project(&Caller::Human, &store.project, patch).await.unwrap();
+    assert_eq!((edited.title.as_str(), edited.plan_approval), ("Site", PlanApproval::Ask));
+    assert_eq!(edited.description.as_deref(), Some("Another goal"));
+    assert_eq!(store.kinds_since(seq).await, ["project_edited"]);
+    let empty = ProjectPatch { title: Some(" ".to_owned()), ..ProjectPatch::default() };
+    assert_eq!(code(store.db.edit_project(&Caller::Human, &store.project, empty).await), "invalid");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn project_branch_and_landing_are_recorded() {
+    let store = Store::board().await;
+    let seq = store.db.latest();
+    store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
+    store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
+    store.db.record_landing(&Caller::Human, &store.project, "one").await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
+    let project = store.project().await;
+    assert_eq!(project.integration_branch, "vibe-relay/PROJ-001-2");
+    assert_eq!((project.integration_head.as_deref(), project.landed_sha.as_deref()), (Some("one"), Some("one")));
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn unknown_project_and_wrong_caller_are_refused() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
+    let before = store.dump().await;
+    let nowhere = "PROJ-009".parse().unwrap();
+    assert_eq!(code(store.db.project(&nowhere).await), "not-found");
+    assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
+    assert_eq!(code(store.db.edit_project(&Caller::Human, &nowhere, ProjectPatch::default()).await), "not-found");
+    assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
+    assert_eq!(code(store.db.record_landing(&Caller::Human, &nowhere, "s").await), "not-found");
+    let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
+    assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
+    assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default()).await), "human-only");
+    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s").await), "human-only");
+    assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn attention_keeps_a_project_active_held_cards_do_not() {
+    let store = Store::board().await;
+    let status = async || store.project().await.status;
+    assert_eq!(status().await, ProjectStatus::Active, "an empty board is not complete");
+    let task = store.task("One").await;
+    store.complete(&task).await;
+    assert_eq!(status().await, ProjectStatus::Complete);
+    let second = store.task("Two").await;
+    assert_eq!(status().await, ProjectStatus::Active);
+    store.db.stop_task(&Caller::Human, &second).await.unwrap();
+    assert_eq!(status().await, ProjectStatus::Complete);
+    store.db.request_attention(&second, AttentionKind::Failed, "look").await.unwrap();
+    assert_eq!(status().await, ProjectStatus::Active);
+    store.cancel(&second, "abandoned").await;
+    assert_eq!(status().await, ProjectStatus::Complete);
+    let third = store.task_after("Three", &[&second]).await;
+    store.db.stop_task(&Caller::Human, &third).await.unwrap();
+    assert_eq!(store.card(&third).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
+    assert_eq!(status().await, ProjectStatus::Active);
+    let free = domain::wire::TaskPatch { depends_on: Some(Vec::new()), ..Default::default() };
+    store.db.edit_task(&Caller::Human, &third, free).await.unwrap();
+    assert_eq!(status().await, ProjectStatus::Complete);
+    store.db.start_task(&Caller::Human, &third).await.unwrap();
+    assert_eq!(status().await, ProjectStatus::Active);
+    store.check_fold().await;
+}

@@ -1,0 +1,100 @@
+//! Reviews: a verdict covers one commit, comes from another session than the author's, and rounds are counted.
+
+use domain::board::comment::AuthorRole;
+use domain::board::status::Status;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+
+use crate::Caller;
+use crate::tests::store::{Store, code, head, refusal};
+
+#[tokio::test]
+async fn reviewer_done_approves_the_reviewed_commit() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
+    let before = store.dump().await;
+    let done = async |found: EvidenceResult| store.move_with(&reviewer.caller, &task, Status::Done, None, found).await;
+    assert_eq!(code(done(EvidenceResult::Nothing).await), "nothing-to-approve");
+    assert_eq!(refusal(done(head("newer")).await).to_string(), "TASK-001 is at newer now, and head was judged");
+    assert_eq!(store.dump().await, before);
+    let card = done(head("head")).await.unwrap().card;
+    assert_eq!((card.status, card.approved_sha.as_deref()), (Status::InReview, Some("head")));
+    assert!(store.dump().await.iter().any(|row| row.starts_with("verdicts")), "the verdict is kept");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn author_session_cannot_review() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let wrote = store.db.run(&coder.run).await.unwrap().session_id.unwrap();
+    store.finish(&coder).await;
+    store.work(&task).await;
+    assert_ne!(store.db.task(&task).await.unwrap().session_id.as_ref(), Some(&wrote), "a later attempt has another session");
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
+    store.db.run_session(&reviewer.run, &wrote).await.unwrap();
+    assert_eq!(code(store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await), "own-work");
+    store.db.run_session(&reviewer.run, "a session of its own").await.unwrap();
+    store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await.unwrap();
+}
+
+#[tokio::test]
+async fn newer_commit_revokes_the_approval() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+    let seq = store.db.latest();
+    store.db.revoke_approval(&task, "another").await.unwrap();
+    assert!(store.card(&task).await.is_approved());
+    store.db.revoke_approval(&task, "head").await.unwrap();
+    store.db.revoke_approval(&task, "head").await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["approval_voided"]);
+    assert!(!store.card(&task).await.is_approved());
+    let branch = store.project().await.integration_branch;
+    assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
+    store.review_and_merge(&task).await;
+    assert_eq!(store.status(&task).await, Status::Done);
+}
+
+#[tokio::test]
+async fn rejection_needs_a_comment_of_this_review() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
+    let back = async |reason: Option<&str>| store.move_with(&reviewer.caller, &task, Status::InProgress, reason, EvidenceResult::Nothing).await;
+    assert_eq!(code(back(None).await), "comment-needed");
+    assert_eq!(code(back(Some("  ")).await), "comment-needed");
+    store.db.add_comment(&reviewer.caller, &task, "a.rs:3 is wrong", Some(AuthorRole::Reviewer)).await.unwrap();
+    assert_eq!(back(None).await.unwrap().review_rounds, 1);
+    store.finish(&reviewer).await;
+    store.work(&task).await;
+    let second = store.agent_at(&task, AgentKind::Reviewer, "head").await;
+    assert_eq!(code(store.move_to(&second.caller, &task, Status::InProgress).await), "comment-needed");
+    let task = store.move_with(&second.caller, &task, Status::InProgress, Some("Still wrong"), EvidenceResult::Nothing).await.unwrap();
+    assert_eq!((task.review_rounds, task.card.comments), (2, 2));
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn human_decision_resets_review_round_count() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let rounds = async || store.db.task(&task).await.unwrap().review_rounds;
+    let again = async || {
+        store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+        store.db.record_merge_failure(&task, "head", "It conflicts in a.rs").await.unwrap();
+        store.work(&task).await;
+    };
+    again().await;
+    again().await;
+    assert_eq!(rounds().await, 2);
+    store.move_with(&Caller::Human, &task, Status::InProgress, Some("Try it so"), EvidenceResult::Nothing).await.unwrap();
+    assert_eq!(rounds().await, 0);
+    store.work(&task).await;
+    again().await;
+    assert_eq!(rounds().await, 1);
+    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(rounds().await, 0);
+}

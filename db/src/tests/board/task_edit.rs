@@ -1,0 +1,114 @@
+//! Edits of tasks: texts, order and dependencies; start, retry and stop.
+
+use domain::board::attention::AttentionKind;
+use domain::board::status::{HeldBy, Status};
+use domain::event::Event;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::wire::TaskPatch;
+
+use crate::Caller;
+use crate::tests::store::{Store, code, refusal};
+
+fn depends(on: &[&domain::id::TaskId]) -> TaskPatch {
+    TaskPatch { depends_on: Some(on.iter().map(|id| (*id).clone()).collect()), ..TaskPatch::default() }
+}
+
+#[tokio::test]
+async fn edit_event_names_changed_fields() {
+    let store = Store::board().await;
+    let (first, second) = (store.task("One").await, store.task("Two").await);
+    let seq = store.db.latest();
+    let patch = TaskPatch {
+        title: Some("One".to_owned()),
+        description: Some("More".to_owned()),
+        priority: Some(3),
+        model: Some("m".to_owned()),
+        depends_on: Some(vec![second.clone(), second.clone()]),
+        ..TaskPatch::default()
+    };
+    let task = store.db.edit_task(&Caller::Human, &first, patch.clone()).await.unwrap();
+    assert_eq!((task.description.as_deref(), task.model.as_deref(), task.card.priority), (Some("More"), Some("m"), 3));
+    assert_eq!(task.card.depends_on, [second]);
+    store.db.edit_task(&Caller::Human, &first, patch).await.unwrap();
+    let fields = ["description", "model", "priority", "depends_on"].map(str::to_owned).to_vec();
+    assert_eq!(store.since(seq).await, [Event::TaskEdited { fields }]);
+    let cleared = TaskPatch { description: Some(String::new()), ..TaskPatch::default() };
+    assert_eq!(store.db.edit_task(&Caller::Human, &first, cleared).await.unwrap().description, None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn cycles_and_foreign_dependencies_are_refused() {
+    let store = Store::board().await;
+    let first = store.task("One").await;
+    let second = store.task_after("Two", &[&first]).await;
+    let third = store.task_after("Three", &[&second]).await;
+    let before = store.dump().await;
+    let refused = refusal(store.db.edit_task(&Caller::Human, &first, depends(&[&third])).await);
+    assert_eq!(refused.to_string(), "the dependencies form a cycle: TASK-001 → TASK-003 → TASK-002 → TASK-001");
+    assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&first])).await), "dependency-circle");
+    assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&"TASK-404".parse().unwrap()])).await), "not-found");
+    assert_eq!(code(store.db.edit_task(&Caller::Runner, &first, depends(&[])).await), "human-only");
+    assert_eq!(store.dump().await, before);
+}
+
+#[tokio::test]
+async fn cancelled_dependency_needs_attention_until_settled() {
+    let store = Store::board().await;
+    let (first, second) = (store.task("One").await, store.task("Two").await);
+    let waiting = store.task_after("Waits", &[&first, &second]).await;
+    let lost_dependency = async || store.card(&waiting).await.attention.map(|attention| attention.detail[..8].to_owned());
+    store.cancel(&first, "duplicate").await;
+    assert_eq!(lost_dependency().await, None, "a duplicate counts as done");
+    store.cancel(&second, "failed").await;
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"));
+    assert_eq!(store.card(&waiting).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
+    store.db.start_task(&Caller::Human, &waiting).await.unwrap();
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"), "starting it does not restore the dependency");
+    let third = store.task("Three").await;
+    store.cancel(&third, "abandoned").await;
+    store.db.edit_task(&Caller::Human, &waiting, depends(&[&third])).await.unwrap();
+    assert_eq!(lost_dependency().await.as_deref(), Some("TASK-004"));
+    store.move_to(&Caller::Human, &third, Status::Backlog).await.unwrap();
+    assert_eq!(lost_dependency().await, None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn start_and_retry_reset_attempts() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let failures = async || store.db.snapshot().await.unwrap().tasks[0].failures;
+    for attempt in 1..=3 {
+        let agent = store.agent(&task, AgentKind::Coder).await;
+        store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
+        assert_eq!(failures().await, attempt);
+    }
+    assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Failed);
+    assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await.map(|_| ())), "not-now");
+    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    let state = store.db.snapshot().await.unwrap().tasks.remove(0);
+    assert_eq!((state.failures, state.last_failure, state.retry_at), (0, None, None));
+    assert_eq!(state.task.card.attention, None);
+    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(store.card(&task).await.held_by, Some(HeldBy::Stop));
+    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(store.card(&task).await.held_by, None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn only_the_human_starts_and_stops_open_tasks() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    for caller in [Caller::Runner, store.agent(&task, AgentKind::Coder).await.caller] {
+        assert_eq!(code(store.db.start_task(&caller, &task).await), "human-only");
+        assert_eq!(code(store.db.retry_task(&caller, &task).await), "human-only");
+        assert_eq!(code(store.db.stop_task(&caller, &task).await), "human-only");
+    }
+    store.cancel(&task, "obsolete").await;
+    assert_eq!(code(store.db.start_task(&Caller::Human, &task).await), "not-now");
+    assert_eq!(code(store.db.retry_task(&Caller::Human, &task).await), "not-now");
+    assert_eq!(code(store.db.stop_task(&Caller::Human, &task).await), "no-live-run");
+}

@@ -1,0 +1,7 @@
+//! Tests of the writer, the event log and stored answers.
+
+mod call;
+pub(crate) mod event_log;
+mod fold;
+mod index;
+mod writer;

@@ -1,0 +1,183 @@
+//! The event log: some use case records every kind, events are read by number, and subscribers are notified.
+
+use std::collections::BTreeSet;
+
+use domain::board::attention::AttentionKind;
+use domain::board::goal::NewGoal;
+use domain::board::project::PlanApproval;
+use domain::board::status::{HeldBy, Status};
+use domain::board::wait_reason::WaitReason;
+use domain::event::Event;
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
+use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Usage;
+use domain::team::contract::{ContractType, NewContract};
+use domain::team::minion::MinionStatus;
+use domain::team::role::Role;
+use domain::wire::{ProjectPatch, TaskPatch};
+
+use crate::Caller;
+use crate::tests::external_agents::{assigned, completed, crew};
+use crate::tests::store::{Store, head, probe, whole_board};
+
+/// Records every event of collaboration.
+async fn team(store: &Store) {
+    let (db, project) = (&store.db, &store.project);
+    let (lead, ole) = (store.member("ann", &[Role::Lead]).await, store.guest("ole").await);
+    db.set_status(&ole, project, "Here").await.unwrap();
+    let handshake = db.initiate_handshake(&lead, project, "The plan", vec!["ole".to_owned()]).await.unwrap().id;
+    store.inbox(&ole).await;
+    db.acknowledge(&ole, handshake).await.unwrap();
+    let new = NewContract { name: "save".to_owned(), kind: ContractType::Function, spec: "fn save()".to_owned() };
+    db.declare_contract(&ole, project, new).await.unwrap();
+    db.set_spawn_policy(&lead, project, "global", true, 1).await.unwrap();
+    db.log_minion(&ole, project, "Looks around", MinionStatus::Spawned, None, None).await.unwrap();
+    db.deregister(&lead, project, "ole").await.unwrap();
+}
+
+/// Takes a task with a hat and a goal through every gate.
+async fn gates(store: &Store) {
+    let (db, crew) = (&store.db, crew(store).await);
+    let goal = db.create_goal(&crew.lena, &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap().id;
+    let task = completed(store, "Submitted", &crew).await;
+    db.link_task(&crew.lena, &task, Some(&goal)).await.unwrap();
+    db.verify_task(&crew.tess, &task, None).await.unwrap();
+    let next = assigned(store, "With a hat", "ben").await;
+    db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
+}
+
+/// Takes a project through every kind of event.
+pub(crate) async fn story() -> Store {
+    let human = &Caller::Human;
+    let (store, planner) = Store::plan(PlanApproval::Ask).await;
+    let db = &store.db;
+    db.set_human_token("token").await.unwrap();
+    let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
+    db.edit_project(human, &store.project, patch).await.unwrap();
+    store.planned(&planner, &["Too large"]).await;
+    db.revise_plan(human, &store.project, "Smaller").await.unwrap();
+    let tasks = store.planned(&planner, &["Page", "Style"]).await;
+    db.approve_plan(human, &store.project).await.unwrap();
+    let (page, style) = (&tasks[0], &tasks[1]);
+
+    db.set_wait_reasons(vec![(style.clone(), Some(WaitReason::NoFreeSlot { limit: 1 }))]).await.unwrap();
+    let coder = store.agent(page, AgentKind::Coder).await;
+    db.run_usage(&coder.run, Usage { cost_micro_usd: 1, ..Usage::default() }).await.unwrap();
+    db.mark_reminded(&coder.run).await.unwrap();
+    db.message_run(human, &coder.run, "Use tabs").await.unwrap();
+    db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
+    db.ask(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
+    db.answer(human, page, "Green").await.unwrap();
+    db.stop_run(human, &coder.run).await.unwrap();
+    store.end(&coder.run, EndClass::Stopped, None).await;
+    db.start_task(human, page).await.unwrap();
+    let parking =
+        Parking { reason: ParkReason::RateLimited, until: crate::now().after(std::time::Duration::from_secs(1)), detail: "limit".to_owned() };
+    db.park(parking).await.unwrap();
+    db.resume(ParkReason::RateLimited).await.unwrap();
+    store.work(page).await;
+    store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();
+    db.revoke_approval(page, "old").await.unwrap();
+    store.review_and_merge(page).await;
+    db.checkout_removed(page, Some("refs/rescue".to_owned())).await.unwrap();
+    db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
+    db.request_attention(style, AttentionKind::Conflict, "a.rs").await.unwrap();
+    store.cancel(style, "obsolete").await;
+    let round = whole_board(&db, &store.project).await.unwrap().cards.last().unwrap().id.clone();
+    let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
+    store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
+    store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
+    db.record_landing(human, &store.project, "merge").await.unwrap();
+    store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
+    team(&store).await;
+    gates(&store).await;
+    store
+}
+
+#[tokio::test]
+async fn every_event_kind_is_recorded_and_read_back() {
+    let store = story().await;
+    let recorded: BTreeSet<&str> = store.kinds_since(0).await.into_iter().collect();
+    let known: BTreeSet<&str> = Event::KINDS.iter().copied().collect();
+    assert_eq!(known.difference(&recorded).collect::<Vec<_>>(), Vec::<&&str>::new(), "no use case records these");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn event_numbers_have_no_gaps_across_pages() {
+    let store = story().await;
+    let all = store.db.events_after(0, None, u32::MAX).await.unwrap();
+    assert_eq!(all.iter().map(|envelope| envelope.seq).collect::<Vec<_>>(), (1..=store.db.latest()).collect::<Vec<_>>());
+    assert!(all.is_sorted_by_key(|envelope| envelope.at));
+    let (mut paged, mut seq) = (Vec::new(), 0);
+    loop {
+        let page = store.db.events_after(seq, None, 7).await.unwrap();
+        let Some(last) = page.last() else { break };
+        assert!(page.len() <= 7);
+        seq = last.seq;
+        paged.extend(page);
+    }
+    assert_eq!(paged, all);
+    assert_eq!(store.db.latest(), seq);
+}
+
+#[tokio::test]
+async fn project_log_contains_its_own_and_global_events() {
+    let store = Store::board().await;
+    let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
+    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, probe()).await.unwrap().id;
+    store.db.set_human_token("token").await.unwrap();
+    store.task("One").await;
+    let kinds = async |id| store.db.events_after(0, Some(&id), 9).await.unwrap().iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>();
+    assert_eq!(kinds(store.project.clone()).await, ["project_created", "token_made", "task_created"]);
+    assert_eq!(kinds(elsewhere).await, ["project_created", "token_made"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn last_event_about_a_card_carries_the_card() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let seq = store.db.latest();
+    store.agent(&task, AgentKind::Coder).await;
+    let events = store.db.events_after(seq, None, 3).await.unwrap();
+    assert_eq!(events.iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>(), ["task_moved", "agent_registered", "run_started"]);
+    assert_eq!((events[0].card.as_ref(), events[1].card.as_ref(), events[1].project.as_ref()), (None, None, None));
+    let card = events[2].card.as_ref().unwrap();
+    assert_eq!((card.status, card.run.as_ref().map(|run| run.attempt)), (Status::InProgress, Some(1)));
+    assert_eq!((events[0].run_id.as_ref(), events[2].run_id.as_ref().unwrap().as_str()), (None, "RUN-001"));
+}
+
+#[tokio::test]
+async fn subscriber_is_notified_after_the_commit() {
+    let store = Store::board().await;
+    let mut news = store.db.subscribe();
+    news.borrow_and_update();
+    let seq = store.db.latest();
+    let waiting = tokio::spawn(async move {
+        news.changed().await.unwrap();
+        *news.borrow()
+    });
+    store.db.set_human_token("token").await.unwrap();
+    assert_eq!(waiting.await.unwrap(), seq + 1);
+    assert_eq!(store.kinds_since(seq).await, ["token_made"]);
+}
+
+#[tokio::test]
+async fn stored_event_format_is_stable() {
+    let store = Store::board().await;
+    let task: TaskId = store.task("One").await;
+    let seq = store.db.latest();
+    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    assert_eq!(store.since(seq).await, [Event::TaskHeld { by: HeldBy::Stop }]);
+    let sql = "SELECT printf('%d %s %s %s %s %s', seq, project_id, task_id, coalesce(run_id, 'NULL'), actor, kind) || char(10) ||
+        json_set(payload, '$.card.created_at', at IS NOT NULL, '$.card.updated_at', 1) FROM events WHERE seq > $1";
+    let row: String = sqlx::query_scalar(sql).bind(seq).fetch_one(&store.db.readers).await.unwrap();
+    insta::assert_snapshot!(row, @r#"
+    3 PROJ-001 TASK-001 NULL human task_held
+    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":1,"updated_at":1}}
+    "#);
+}

@@ -1,0 +1,154 @@
+//! External agents for tests: how they join, write to each other and work on tasks.
+
+use std::time::Duration;
+
+use domain::board::card::Card;
+use domain::board::stage::Stage;
+use domain::board::task::{NewTask, Submission, Task, TaskUpdate};
+use domain::id::TaskId;
+use domain::runs::evidence::EvidenceResult;
+use domain::team::agent::Registration;
+use domain::team::message::{Inbox, Message, NewMessage};
+use domain::team::role::Role;
+
+use crate::engine::tx::NoEventReason;
+use crate::tests::store::{Store, new_task};
+use crate::{Caller, InviteCaller, Result, now};
+
+impl Store {
+    /// Registers a trusted agent.
+    pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
+        let token = self.db.create_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
+        self.db.caller(&token).await.unwrap().unwrap()
+    }
+
+    /// Registers an agent with an invite token.
+    pub(super) async fn guest(&self, name: &str) -> Caller {
+        let token = self.db.register(&self.invite(), &self.project, named(name, &[]), None).await.unwrap().token.unwrap();
+        self.db.caller(&token).await.unwrap().unwrap()
+    }
+
+    pub(super) fn invite(&self) -> Caller {
+        Caller::Invite(InviteCaller { project_id: self.project.clone(), call_id: None })
+    }
+
+    pub(super) async fn send(&self, from: &Caller, to: &str, content: &str) -> Result<Message> {
+        Ok(self.db.send(from, &self.project, message(to, content)).await?.message)
+    }
+
+    /// Checks the agent's inbox, redelivered messages included.
+    pub(super) async fn inbox(&self, who: &Caller) -> Inbox {
+        self.db.check_inbox(who, &self.project, None).await.unwrap()
+    }
+
+    /// Checks the inbox and returns the texts. Redelivered ones are in brackets.
+    pub(super) async fn inbox_texts(&self, who: &Caller) -> Vec<String> {
+        message_texts(&self.inbox(who).await)
+    }
+
+    /// Makes an agent unresponsive: its last heartbeat is ten minutes old, and this process has tracked heartbeats for as long.
+    pub(super) async fn make_unresponsive(&self, name: &str) {
+        self.db.presence.listen_since(now().before(Duration::from_secs(600)));
+        self.backdate("UPDATE agents SET last_seen = $1, heartbeat_at = $1 WHERE name = $2", Duration::from_secs(600), name).await;
+    }
+
+    /// Backdates the agent's registration by a minute.
+    pub(super) async fn registered_a_minute_ago(&self, name: &str) {
+        self.backdate("UPDATE agents SET registered_at = $1 WHERE name = $2", Duration::from_secs(60), name).await;
+    }
+
+    /// Runs a statement with the time `ago` as `$1` and a name or id as `$2`.
+    pub(super) async fn backdate(&self, statement: &'static str, ago: Duration, of: &str) {
+        let of = of.to_owned();
+        let write = self.db.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                sqlx::query(statement).bind(now().before(ago).to_string()).bind(of).execute(&mut tx.connection).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+    }
+}
+
+pub(super) fn named(name: &str, roles: &[Role]) -> Registration {
+    Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() }
+}
+
+pub(super) fn message(to: &str, content: &str) -> NewMessage {
+    NewMessage { to: to.to_owned(), content: content.to_owned(), cc: Vec::new(), task_id: None, reply_to: None }
+}
+
+pub(super) fn call(caller: &Caller, id: &str) -> Caller {
+    caller.clone().with_call_id(Some(id.to_owned()))
+}
+
+/// Returns the texts in the order of the response. Redelivered ones are in brackets.
+pub(super) fn message_texts(inbox: &Inbox) -> Vec<String> {
+    let word = |content: &str, again: bool| if again { format!("({content})") } else { content.to_owned() };
+    inbox.messages.iter().map(|given| word(&given.message.content, given.redelivered)).collect()
+}
+
+/// A lead, a builder and a tester.
+pub(super) struct Crew {
+    pub(super) lena: Caller,
+    pub(super) ben: Caller,
+    pub(super) tess: Caller,
+}
+
+pub(super) async fn crew(store: &Store) -> Crew {
+    Crew {
+        lena: store.member("lena", &[Role::Lead]).await,
+        ben: store.member("ben", &[Role::Builder]).await,
+        tess: store.member("tess", &[Role::Tester]).await,
+    }
+}
+
+/// Creates a task that is assigned to an external agent.
+pub(super) async fn assigned(store: &Store, title: &str, to: &str) -> TaskId {
+    let new = NewTask { assigned_to: Some(to.to_owned()), ..new_task(title) };
+    store.db.create_task(&Caller::Human, &store.project, new).await.unwrap().card.id
+}
+
+/// Lets the assignee start the task and submit it.
+pub(super) async fn submit(store: &Store, task: &TaskId, by: &Caller) {
+    stage(store, by, task, Stage::InProgress).await.unwrap();
+    store.db.submit_for_review(by, task, submission("Done as asked")).await.unwrap();
+}
+
+/// Creates a task that was submitted and approved by a lead.
+pub(super) async fn completed(store: &Store, title: &str, crew: &Crew) -> TaskId {
+    let task = assigned(store, title, "ben").await;
+    submit(store, &task, &crew.ben).await;
+    store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await.unwrap();
+    task
+}
+
+pub(super) fn submission(summary: &str) -> Submission {
+    Submission { summary: summary.to_owned(), files_changed: None, test_results: None }
+}
+
+pub(super) async fn stage(store: &Store, caller: &Caller, task: &TaskId, stage: Stage) -> Result<Task> {
+    update(store, caller, task, TaskUpdate { stage: Some(stage), ..TaskUpdate::default() }).await
+}
+
+pub(super) async fn update(store: &Store, caller: &Caller, task: &TaskId, update: TaskUpdate) -> Result<Task> {
+    store.db.update_task(caller, task, update, EvidenceResult::Nothing).await
+}
+
+pub(super) fn contributors(card: &Card) -> String {
+    let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
+    let card = &card.contributors;
+    format!("{} / {} / {} / {}", name(&card.assigned_to), card.built_by.join("+"), name(&card.approved_by), name(&card.verified_by))
+}
+
+/// Lists the messages to `name`, oldest first: sender, first line, and whether it is a copy.
+pub(super) async fn messages_to(store: &Store, name: &str) -> Vec<String> {
+    let rows: Vec<(String, String, bool)> = sqlx::query_as("SELECT from_agent, content, is_cc FROM messages WHERE to_agent = $1 ORDER BY id")
+        .bind(name)
+        .fetch_all(&store.db.readers)
+        .await
+        .unwrap();
+    let line = |content: &str| content.lines().next().unwrap_or_default().to_owned();
+    rows.iter().map(|(from, content, copy)| format!("{from}: {}{}", line(content), if *copy { " (copy)" } else { "" })).collect()
+}

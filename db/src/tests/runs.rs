@@ -1,0 +1,10 @@
+//! Tests of runs, parking, branches and merges.
+
+mod branch;
+mod fence;
+mod merge;
+mod parking;
+mod reference;
+mod run;
+mod run_message;
+mod snapshot;

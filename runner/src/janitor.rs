@@ -1,0 +1,127 @@
+//! Removes what is past its retention: rows through the store, and the folders of ended runs from the disk.
+//!
+//! It must not decide which rows and folders are still needed; the store says that. Age and total size of folders are decided here.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+use db::{Pruned, RetentionLimits, RunFolder};
+use domain::id::RunId;
+use domain::time::Timestamp;
+use tokio::time::sleep;
+
+use crate::blocking::off_thread;
+use crate::run_dir::RunDir;
+use crate::runs::run::RunContext;
+
+const INTERVAL: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Events that are kept even if they are younger than the configured age; together about a gigabyte.
+const MAX_EVENTS: u32 = 1_000_000;
+/// Folders of each task that are kept whatever their age and size.
+const KEPT_FOLDERS_PER_TASK: u32 = 3;
+const FOLDER_LIMITS: FolderLimits = FolderLimits { keep: Duration::from_secs(30 * 24 * 60 * 60), max_total_bytes: 5 << 30 };
+
+/// What is kept of the folders that may be removed.
+#[derive(Debug, Clone, Copy)]
+struct FolderLimits {
+    keep: Duration,
+    /// Of all folders of runs together.
+    max_total_bytes: u64,
+}
+
+/// The folders that were removed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct RemovedFolders {
+    runs: Vec<RunId>,
+    bytes: u64,
+}
+
+/// Removes what is past its retention, now and every hour.
+pub(crate) async fn run(context: RunContext) {
+    loop {
+        let limits = RetentionLimits { keep: DAY * context.config().keep_events_days, max_events: MAX_EVENTS };
+        match context.db.prune(limits).await {
+            Ok(pruned) if pruned == Pruned::default() => {}
+            Ok(Pruned { events, calls, deliveries, messages }) => {
+                tracing::info!(events, calls, deliveries, messages, "removed rows past their retention");
+            }
+            Err(db::Error::Closed) => return,
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old rows; trying again in an hour"),
+        }
+        match remove_folders(&context, FOLDER_LIMITS).await {
+            Ok(removed) if removed.runs.is_empty() => {}
+            Ok(removed) => tracing::info!(folders = removed.runs.len(), bytes = removed.bytes, "removed folders of ended runs"),
+            Err(db::Error::Closed) => return,
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old run folders; trying again in an hour"),
+        }
+        sleep(INTERVAL).await;
+    }
+}
+
+async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Result<RemovedFolders> {
+    let folders = context.db.removable_run_folders(KEPT_FOLDERS_PER_TASK).await?;
+    if folders.is_empty() {
+        return Ok(RemovedFolders::default());
+    }
+    let (root, now) = (context.runs_root(), db::now());
+    // The server is shutting down if this fails; the next one removes them.
+    let removed = off_thread(move || remove(&root, folders, limits, now)).await.unwrap_or_default();
+    for run in &removed.runs {
+        context.db.record_run_folder_removed(run).await?;
+    }
+    Ok(removed)
+}
+
+/// Removes `folders`, oldest first: those past their age, then more until the total size is within the limit.
+fn remove(root: &Path, folders: Vec<RunFolder>, limits: FolderLimits, now: Timestamp) -> RemovedFolders {
+    let mut total = size(root);
+    let mut removed = RemovedFolders::default();
+    for RunFolder { run, path, ended_at } in folders {
+        if now.since(ended_at) <= limits.keep && total <= limits.max_total_bytes {
+            break;
+        }
+        match remove_folder(root, &path) {
+            Ok(bytes) => {
+                total = total.saturating_sub(bytes);
+                removed.bytes += bytes;
+                removed.runs.push(run);
+            }
+            Err(error) => tracing::warn!(%run, path = %path.display(), %error, "could not remove the folder of an ended run"),
+        }
+    }
+    removed
+}
+
+/// Removes the folder of one run and returns its size. A folder that is gone already counts as removed.
+fn remove_folder(root: &Path, path: &PathBuf) -> io::Result<u64> {
+    if path.parent() != Some(root) {
+        return Err(io::Error::other(format!("it is not in {}", root.display())));
+    }
+    if !path.try_exists()? {
+        return Ok(0);
+    }
+    let run_dir = RunDir::open(path).map_err(io::Error::other)?;
+    if run_dir.is_alive().map_err(io::Error::other)? {
+        return Err(io::Error::other("a process of the run still uses it"));
+    }
+    let bytes = size(path);
+    fs::remove_dir_all(path)?;
+    Ok(bytes)
+}
+
+/// The size of all files below `path`. Files that cannot be read count as empty.
+fn size(path: &Path) -> u64 {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

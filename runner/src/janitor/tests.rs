@@ -1,0 +1,86 @@
+//! Folders of ended runs on a real disk: age, total size, and what always stays.
+
+use domain::board::status::Status;
+use domain::config::live::LiveConfig;
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use tokio::sync::{broadcast, watch};
+
+use super::*;
+use crate::fixture::TestBoard;
+
+const ALL: FolderLimits = FolderLimits { keep: Duration::ZERO, max_total_bytes: 0 };
+const NONE: FolderLimits = FolderLimits { keep: Duration::from_secs(3600), max_total_bytes: u64::MAX };
+
+fn context(board: &TestBoard) -> RunContext {
+    let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
+    RunContext { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity: broadcast::channel(1).0 }
+}
+
+/// Lets `count` runs of a task end, each with 1000 bytes in its folder. Returns the folders in order.
+async fn ended_runs(board: &TestBoard, count: usize) -> Vec<PathBuf> {
+    let task = board.task("Add a").await;
+    let mut folders = Vec::new();
+    for _ in 0..count {
+        folders.push(ended_run(board, &task).await);
+    }
+    folders
+}
+
+async fn ended_run(board: &TestBoard, task: &TaskId) -> PathBuf {
+    let (_, reserved, _) = board.agent(task, AgentKind::Coder).await;
+    fs::create_dir_all(&reserved.run_dir).unwrap();
+    fs::write(reserved.run_dir.join("stdout"), "x".repeat(1000)).unwrap();
+    fs::write(reserved.run_dir.join("lock"), "").unwrap();
+    board.end(&reserved).await;
+    assert_eq!(board.read(task).await.card.status, Status::InProgress);
+    reserved.run_dir
+}
+
+fn existing(folders: &[PathBuf]) -> Vec<bool> {
+    folders.iter().map(|folder| folder.exists()).collect()
+}
+
+#[tokio::test]
+async fn old_folders_go_except_the_newest_of_their_task() {
+    let board = TestBoard::new().await;
+    let folders = ended_runs(&board, 5).await;
+    assert_eq!(remove_folders(&context(&board), NONE).await.unwrap(), RemovedFolders::default());
+    assert_eq!(existing(&folders), [true; 5]);
+    let removed = remove_folders(&context(&board), ALL).await.unwrap();
+    assert_eq!((removed.runs.len(), removed.bytes), (2, 2000));
+    assert_eq!(existing(&folders), [false, false, true, true, true]);
+    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap(), RemovedFolders::default(), "they are recorded as removed");
+}
+
+#[tokio::test]
+async fn young_folders_go_oldest_first_until_the_total_size_fits() {
+    let board = TestBoard::new().await;
+    let folders = ended_runs(&board, 6).await;
+    let limits = FolderLimits { max_total_bytes: 5000, ..NONE };
+    assert_eq!(remove_folders(&context(&board), limits).await.unwrap().runs.len(), 1);
+    assert_eq!(existing(&folders), [false, true, true, true, true, true]);
+}
+
+#[tokio::test]
+async fn a_folder_in_use_stays_and_a_missing_one_counts_as_removed() {
+    let board = TestBoard::new().await;
+    let folders = ended_runs(&board, 5).await;
+    fs::remove_dir_all(&folders[0]).unwrap();
+    let run_dir = RunDir::open(&folders[1]).unwrap();
+    let lock = run_dir.lock().unwrap();
+    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap().runs.len(), 1);
+    assert!(folders[1].exists());
+    drop(lock);
+    assert_eq!(remove_folders(&context(&board), ALL).await.unwrap().runs.len(), 1);
+    assert!(!folders[1].exists());
+}
+
+#[test]
+fn nothing_outside_of_the_root_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    assert!(remove_folder(&folder.path().join("runs"), &elsewhere).is_err());
+    assert!(elsewhere.exists());
+}
