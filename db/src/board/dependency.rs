@@ -33,7 +33,7 @@ pub(crate) async fn set(tx: &mut Tx, project: &ProjectId, task: &TaskId, on: &[T
             .execute(&mut tx.connection)
             .await?;
     }
-    // A circle that the new edges close goes through the task, so something must wait for it.
+    // A cycle that the new edges close goes through the task, so something must wait for it.
     if on.is_empty() || !has_dependents(tx, task).await? {
         return Ok(());
     }

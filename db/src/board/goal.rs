@@ -192,7 +192,7 @@ pub(crate) async fn sync_status(tx: &mut Tx, caller: &Caller, id: &GoalId) -> Re
     if to == goal.status {
         return Ok(());
     }
-    // Whoever signed it off signed off something else.
+    // The earlier sign-off covered a different set of tasks.
     sqlx::query("UPDATE goals SET status = $2, verified_by = NULL, verified_at = NULL, notes = NULL WHERE id = $1")
         .bind(goal.id.as_str())
         .bind(to.as_str())
@@ -205,7 +205,7 @@ pub(crate) async fn sync_status(tx: &mut Tx, caller: &Caller, id: &GoalId) -> Re
         }
         (GoalStatus::PendingVerify | GoalStatus::Verified, _) => {
             let linked = linked(tx, &goal).await?;
-            notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not every task is verified any more.").await
+            notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not all of its tasks are verified.").await
         }
         _ => Ok(()),
     }
