@@ -158,7 +158,7 @@ async fn the_newest_runs_of_a_task_keep_their_folders() {
 }
 
 #[tokio::test]
-async fn nothing_that_a_person_wrote_is_removed() {
+async fn text_written_by_people_is_kept() {
     let store = story().await;
     let task = store.task("Talk").await;
     let coder = store.agent(&task, AgentKind::Coder).await;

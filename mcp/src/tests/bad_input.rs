@@ -50,7 +50,7 @@ async fn harmful_messages_are_refused() {
     refused(&mara, "send", json!({"to_agent": "kim", "message": "a\u{0}"}), "invalid", "Remove the character").await;
     refused(&mara, "send", json!({"to_agent": "kim"}), "invalid", "Correct it and call send again").await;
     done(&mara, "send", json!({"to_agent": "kim", "message": "for kim"})).await;
-    refused(&tess, "send", json!({"to_agent": "mara", "message": "what?", "reply_to": 1}), "invalid", "Reply to one from your inbox").await;
+    refused(&tess, "send", json!({"to_agent": "mara", "message": "what?", "reply_to": 1}), "invalid", "Reply to a message from your inbox").await;
     refused(&tess, "send", json!({"to_agent": "mara", "message": "what?", "reply_to": 77}), "not-found", "Look up the message").await;
     refused(&mara, "send", json!({"to_agent": "kim", "message": "x", "task_id": "TASK-099"}), "not-found", "Look up the task").await;
     let blocked = call(&kim, "send", json!({"to_agent": "mara", "message": "here"})).await;
@@ -73,7 +73,7 @@ async fn acting_as_another_agent_is_refused() {
     let room = server.modern(&board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
     refused(&room, "register", json!({"agent_name": "lena"}), "name-taken", "Choose another name").await;
     refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name such as mara").await;
-    refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name like mara").await;
+    refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name such as mara").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "boss"}), "invalid", "Correct it").await;
     refused(&room, "register", json!({"agent_name": "kim", "role": "lead"}), "unverified", "Ask the human for a token of your own").await;
     refused(&room, "send", json!({"to_agent": "lena", "message": "?"}), "not-registered", "Call register and choose a name").await;
@@ -217,7 +217,7 @@ async fn handshakes_contracts_and_goals_enforce_their_rules() {
     refused(&mara, "declare_contract", odd, "invalid", "Correct it and call declare_contract again").await;
     refused(&mara, "declare_contract", json!({"name": "", "type": "event", "spec": "x"}), "invalid", "").await;
     refused(&mara, "declare_contract", json!({"name": "x", "type": "event", "spec": " "}), "invalid", "Write at least one character").await;
-    refused(&mara, "log_minion", json!({"task_description": "x", "status": "completed"}), "invalid", "Log each one as spawned").await;
+    refused(&mara, "log_minion", json!({"task_description": "x", "status": "completed"}), "invalid", "Log each minion as spawned").await;
     refused(&lena, "set_spawn_policy", json!({"scope": "global", "max_minions": 1_000}), "invalid", "Allow at most 100").await;
     refused(&lena, "set_spawn_policy", json!({"scope": "marra"}), "unknown-agent", "Did you mean mara?").await;
     refused(&mara, "create_goal", json!({"title": ""}), "invalid", "").await;

@@ -84,7 +84,7 @@ async fn reviewer_approves_the_commit_or_sends_it_back() {
     let client = board.serve().await.modern(&run.token).await;
     let back = json!({"task_id": coder.task, "status": "in_progress"});
     let text = refused(&client, "update_task_status", back.clone()).await;
-    assert!(text.contains("Next: Call add_comment with file, line"), "{text}");
+    assert!(text.contains("Next: Call add_comment with the file, the line"), "{text}");
     let approved = done(&client, "update_task_status", json!({"task_id": coder.task, "status": "done"})).await;
     assert_eq!(approved.text, format!("{}: approved {}. It waits in the merge queue. End your turn now.", coder.task, &head[..12]));
     assert_eq!(approved.data["approved_sha"], json!(head));

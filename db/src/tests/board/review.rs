@@ -16,7 +16,7 @@ async fn reviewer_done_approves_the_reviewed_commit() {
     let before = store.dump().await;
     let done = async |found: EvidenceResult| store.move_with(&reviewer.caller, &task, Status::Done, None, found).await;
     assert_eq!(code(done(EvidenceResult::Nothing).await), "nothing-to-approve");
-    assert_eq!(refusal(done(head("newer")).await).to_string(), "TASK-001 is at newer now, and head was judged");
+    assert_eq!(refusal(done(head("newer")).await).to_string(), "TASK-001 is now at newer, but the review is of head");
     assert_eq!(store.dump().await, before);
     let card = done(head("head")).await.unwrap().card;
     assert_eq!((card.status, card.approved_sha.as_deref()), (Status::InReview, Some("head")));

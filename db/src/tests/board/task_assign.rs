@@ -106,7 +106,7 @@ async fn assignee_cannot_start_before_dependencies_are_done() {
     let new = NewTask { assigned_to: Some("ben".to_owned()), depends_on: vec![first.clone()], ..new_task("Second") };
     let second = store.db.create_task(&crew.lena, &store.project, new).await.unwrap().card.id;
     let refused = refusal(stage(&store, &crew.ben, &second, Stage::InProgress).await);
-    assert_eq!(refused.to_string(), "TASK-002 waits for TASK-001");
+    assert_eq!(refused.to_string(), "TASK-002 depends on unfinished tasks: TASK-001");
     store.cancel(&first, "duplicate").await;
     assert_eq!(stage(&store, &crew.ben, &second, Stage::InProgress).await.unwrap().card.status, Status::InProgress);
 }

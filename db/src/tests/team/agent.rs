@@ -74,7 +74,7 @@ async fn register_cannot_grant_lead_or_claim_trusted_name() {
     let mara = store.member("mara", &[Role::Tester]).await;
     let invite = store.invite();
     let lead = store.db.register(&invite, &store.project, named("ole", &[Role::Coder, Role::Lead]), None).await;
-    assert_eq!(refusal(lead).to_string(), "ole joined with an invite token, but taking the lead requires a trusted agent");
+    assert_eq!(refusal(lead).to_string(), "ole joined with an invite token, but taking the lead role requires a trusted agent");
     assert_eq!(code(store.db.register(&mara, &store.project, named("mara", &[Role::Lead]), None).await), "lead-only");
     store.make_unresponsive("mara").await;
     assert_eq!(code(store.db.register(&invite, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");

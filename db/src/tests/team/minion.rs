@@ -30,7 +30,7 @@ async fn default_limit_is_three_minions() {
         log(&store, &ole, &number.to_string(), Spawned).await.unwrap();
     }
     assert_eq!(allowed("ole").await, ("global".to_owned(), true, 3, 3, false));
-    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole cannot start a helper: 3 of 3 are at work");
+    assert_eq!(refusal(log(&store, &ole, "One too many", Spawned).await).to_string(), "ole cannot start a helper: 3 of 3 are running");
     log(&store, &mara, "Each has its own", Spawned).await.unwrap();
 
     let set = store.db.set_spawn_policy(&ann, &store.project, "mara", true, 1).await.unwrap();
