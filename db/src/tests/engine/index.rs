@@ -85,12 +85,16 @@ async fn no_daily_statement_scans_what_grows() {
 }
 
 #[tokio::test]
-async fn finished_cards_and_goals_are_counted_in_their_index_alone() {
+async fn counts_completion_and_rounds_use_the_index_made_for_them() {
     let store = Store::board().await;
     for (index, statement) in [("tasks_finished_sums", card::FINISHED_SUMS), ("tasks_by_goal", goal::PROGRESS)] {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(&format!("USING COVERING INDEX {index}")) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
+    let completion = plan(&store, &format!("SELECT t.id FROM tasks t {}", consequences::COMPLETION)).await;
+    assert!(completion.contains("tasks_runnable") && completion.contains("tasks_with_attention"), "{completion}");
+    let children = plan(&store, &format!("SELECT t.id FROM tasks t {}", consequences::CHILDREN)).await;
+    assert!(children.contains("tasks_by_parent ") && children.contains("tasks_by_parent_and_age"), "{children}");
     let page = plan(&store, &format!("{CARD} {}", card::FINISHED_PAGE)).await;
     assert!(page.contains("tasks_finished ") && !page.contains("TEMP B-TREE FOR ORDER BY\nSEARCH"), "{page}");
 }
