@@ -82,7 +82,7 @@ pub enum Refusal {
     AmbiguousAgent { name: String, candidates: Vec<String> },
     #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
     AgentUnresponsive { name: String, since: Option<Timestamp> },
-    #[error("the name {name} is already in use")]
+    #[error("the name {name} is taken")]
     NameTaken { name: String },
     #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
     UnreadMessages { count: u32 },
