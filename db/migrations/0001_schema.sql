@@ -79,6 +79,8 @@ CREATE TABLE tasks (
   role_hat       TEXT,
   created_by     TEXT,
   result         TEXT,
+  -- The sum over the runs of the task.
+  cost_micro_usd INTEGER NOT NULL DEFAULT 0,
   approved_by    TEXT,
   verified_by    TEXT,
   created_at     TEXT NOT NULL,
@@ -88,9 +90,21 @@ CREATE TABLE tasks (
   UNIQUE (round_of, round)
 ) STRICT;
 CREATE INDEX tasks_by_project ON tasks (project_id, status);
-CREATE INDEX tasks_by_parent ON tasks (parent_task_id);
-CREATE INDEX tasks_by_goal ON tasks (goal_id) WHERE goal_id IS NOT NULL;
-CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to) WHERE assigned_to IS NOT NULL;
+CREATE INDEX tasks_by_parent ON tasks (parent_task_id, status) WHERE parent_task_id IS NOT NULL;
+-- Ids count up: the last child is the newest.
+CREATE INDEX tasks_by_parent_and_age ON tasks (parent_task_id, length(id), id) WHERE parent_task_id IS NOT NULL;
+CREATE INDEX tasks_by_goal ON tasks (goal_id, status, cancel_reason, verified_by) WHERE goal_id IS NOT NULL;
+-- These hold open tasks only, and stay small however much is finished.
+CREATE INDEX tasks_open ON tasks (project_id) WHERE status IN ('backlog', 'in_progress', 'in_review');
+CREATE INDEX tasks_runnable ON tasks (project_id) WHERE status IN ('backlog', 'in_progress', 'in_review') AND (held_by IS NULL OR held_by = 'plan');
+CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to)
+  WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL;
+-- Finished tasks that somebody has to look at, or whose checkout is left.
+CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
+CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
+-- Finished tasks, newest last, and what is summed over them.
+CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE status IN ('done', 'cancelled');
+CREATE INDEX tasks_finished_sums ON tasks (project_id, status, cancel_reason, approved_sha, cost_micro_usd) WHERE status IN ('done', 'cancelled');
 
 CREATE TABLE dependencies (
   task_id    TEXT NOT NULL REFERENCES tasks(id),
@@ -302,6 +316,7 @@ CREATE TABLE handshakes (
   completed_at TEXT
 ) STRICT;
 CREATE INDEX handshakes_by_project ON handshakes (project_id);
+CREATE INDEX handshakes_pending ON handshakes (project_id, id) WHERE status = 'pending';
 
 -- The targets of a handshake. A row without a time is pending.
 CREATE TABLE handshake_acks (

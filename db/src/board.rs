@@ -1,5 +1,6 @@
 //! Use cases of the board: projects, tasks, plans, comments, questions and goals.
 
+pub(crate) mod attention;
 pub(crate) mod card;
 pub(crate) mod comment;
 pub(crate) mod dependency;

@@ -7,6 +7,7 @@
 
 mod board;
 mod caller;
+mod consequences;
 mod engine;
 mod error;
 mod replay;
@@ -14,6 +15,7 @@ mod retention;
 mod runs;
 mod team;
 
+pub use board::card::CardFilter;
 pub use board::task::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
 pub use engine::open::Db;

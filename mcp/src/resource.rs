@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use db::{Caller, Db, Error};
+use db::{Caller, CardFilter, Db, Error};
 use domain::event::Envelope;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
@@ -95,8 +95,10 @@ impl Uri {
         match self {
             Self::Inbox => Ok(json!(stream::unread(db, caller).await?)),
             Self::Board(project) => {
-                let mut board = db.board(project).await?;
-                let page = page::cards(std::mem::take(&mut board.cards).iter(), |card| (String::new(), json!(card)));
+                let mut board = db.board(project).await?.board;
+                board.cards = Vec::new();
+                let cards = db.cards(&CardFilter::of_project(project.clone())).await?;
+                let page = page::cards(cards.iter(), |card| (String::new(), json!(card)));
                 let mut value = json!(board);
                 value["cards"] = json!(page.tasks);
                 value["next"] = json!(page.next);

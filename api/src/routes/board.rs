@@ -1,5 +1,6 @@
 //! Routes of the board: projects, plans, tasks, their threads, review gates and goals.
 
+mod card;
 mod comment;
 mod gate;
 mod goal;
@@ -19,6 +20,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(project::list_projects, project::create_project))
         .routes(routes!(project::get_project, project::edit_project))
         .routes(routes!(project::get_board))
+        .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::approve_plan))
         .routes(routes!(plan::revise_plan))
         .routes(routes!(task::create_task))

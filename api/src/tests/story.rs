@@ -114,6 +114,8 @@ async fn projects(story: &mut Story) {
     story.act("post", "/api/projects/{id}/plan/approve", "PROJ-001", Value::Null, StatusCode::OK).await;
     assert_eq!(story.get("/api/tasks/{id}", task.as_str()).await["held_by"], Value::Null);
     story.act("post", "/api/tasks/{id}/cancel", task.as_str(), json!({"reason": "obsolete"}), StatusCode::OK).await;
+    let cancelled = story.call("get", "/api/projects/{id}/cards", "PROJ-001", "?status=cancelled", Value::Null).await.json();
+    assert_eq!((cancelled["items"][0]["id"].as_str(), cancelled["next"].as_str()), (Some(task.as_str()), None), "newest first");
 }
 
 async fn tasks(story: &mut Story) {

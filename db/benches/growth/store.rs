@@ -85,7 +85,8 @@ impl Store {
                 _ => self.finish_part(part, false).await?,
             }
         }
-        let round = self.db.board(&self.project).await?.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
+        let round =
+            self.db.board(&self.project).await?.board.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
         let round = round.ok_or("no round of orchestration began")?.id;
         let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress).await?;
         self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), EvidenceResult::Nothing).await?;
@@ -170,7 +171,7 @@ impl Store {
 
     /// The finished part that was created last.
     pub(crate) async fn last_finished(&self) -> Outcome<TaskId> {
-        let cards = self.db.board(&self.project).await?.cards;
+        let cards = self.db.board(&self.project).await?.board.cards;
         Ok(cards.into_iter().rev().find(|card| card.status == Status::Done && card.phase == AgentKind::Coder).ok_or("nothing is finished")?.id)
     }
 
@@ -194,7 +195,7 @@ impl Store {
 
     /// Reads the first answer of the board.
     pub(crate) async fn board(&self) -> Outcome<usize> {
-        Ok(self.db.board(&self.project).await?.cards.len())
+        Ok(self.db.board(&self.project).await?.board.cards.len())
     }
 
     pub(crate) async fn agents(&self) -> Outcome<usize> {

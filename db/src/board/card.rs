@@ -1,24 +1,196 @@
-//! The board: one project's cards and the sequence number for which they are true.
+//! The board: a project's open cards and newest finished ones, and the sequence number for which they are true.
 
+use std::collections::BTreeMap;
+
+use domain::board::card::Card;
 use domain::board::reducer::Board;
-use domain::id::ProjectId;
-use sqlx::Connection;
+use domain::board::status::{CancelReason, Status};
+use domain::id::{GoalId, ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::time::Timestamp;
+use domain::wire::{BoardView, CardPage, FinishedCards};
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use crate::board::{project, task};
+use crate::board::project;
+use crate::board::task::read::{CARD, card_of, cards, count, optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 
+/// Finished cards of each status in the first answer.
+const NEWEST: u32 = 50;
+
+pub(crate) const OPEN_CARDS: &str = "WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review')";
+
+/// A page of finished cards, newest first.
+pub(crate) const FINISHED_PAGE: &str = "WHERE t.project_id = $1 AND t.status = $2 AND t.status IN ('done', 'cancelled')
+  AND (t.updated_at, t.id) < ($3, $4) ORDER BY t.updated_at DESC, t.id DESC LIMIT $5";
+
+pub(crate) const FINISHED_SUMS: &str =
+    "SELECT status, cancel_reason, COUNT(*) AS total, COUNT(approved_sha) AS approved, CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd
+  FROM tasks WHERE project_id = $1 AND status IN ('done', 'cancelled') GROUP BY status, cancel_reason";
+
+/// Sorts after every time and id.
+const NEWER_THAN_ALL: &str = "~";
+
 impl Db {
+    /// The open cards of a project and the newest finished ones, with sums over all that are finished.
+    ///
     /// # Errors
     /// When there is no such project.
-    pub async fn board(&self, id: &ProjectId) -> Result<Board> {
+    pub async fn board(&self, id: &ProjectId) -> Result<BoardView> {
         let mut connection = self.readers.acquire().await?;
         // One snapshot for cards and number: an event between two reads would otherwise be missing in one of them.
         let mut snapshot = connection.begin().await?;
         let seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut *snapshot).await?;
         let project = project::read(&mut snapshot, id).await?;
-        let cards = task::read::cards_of_project(&mut snapshot, id).await?;
+        let mut loaded = cards(&mut snapshot, OPEN_CARDS, id.as_str()).await?;
+        let mut finished = finished_sums(&mut snapshot, id).await?;
+        for (status, column) in [(Status::Done, &mut finished.done), (Status::Cancelled, &mut finished.cancelled)] {
+            if column.total > 0 {
+                let page = finished_page(&mut snapshot, id, status, None, NEWEST).await?;
+                column.next = page.next;
+                loaded.extend(page.items);
+            }
+        }
         snapshot.rollback().await?;
-        Ok(Board { project, cards, seq, epoch: self.epoch().to_owned() })
+        loaded.sort_unstable_by_key(|card| card.id.number());
+        Ok(BoardView { board: Board { project, cards: loaded, seq, epoch: self.epoch().to_owned() }, finished })
     }
+
+    /// At most `limit` finished cards of one status, newest first; with `before`, those that follow an earlier page.
+    ///
+    /// # Errors
+    /// When the status is open, or `before` is not the cursor of a page.
+    pub async fn finished_cards(&self, project: &ProjectId, status: Status, before: Option<&str>, limit: u32) -> Result<CardPage> {
+        if status.is_open() {
+            let hint = "Ask for done or cancelled; the board has every open card.";
+            return Err(Refusal::invalid("status", format!("{status} cards have no pages"), hint).into());
+        }
+        let mut connection = self.readers.acquire().await?;
+        finished_page(&mut connection, project, status, before, limit).await
+    }
+}
+
+/// Which cards of a project a list shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardFilter {
+    pub project: ProjectId,
+    /// Cards of these statuses.
+    pub statuses: Vec<Status>,
+    /// Cards of this goal only.
+    pub goal: Option<GoalId>,
+    /// Cards assigned to exactly this agent only.
+    pub assigned_to: Option<String>,
+    /// Cards with higher ids than this one.
+    pub after: Option<TaskId>,
+    /// More than fit into one answer to an agent.
+    pub limit: u32,
+}
+
+impl CardFilter {
+    /// Every card of a project, from the first.
+    pub fn of_project(project: ProjectId) -> Self {
+        Self { project, statuses: Status::ALL.to_vec(), goal: None, assigned_to: None, after: None, limit: 400 }
+    }
+
+    /// The open cards of a project, from the first.
+    pub fn open(project: ProjectId) -> Self {
+        Self { statuses: Status::ALL.iter().copied().filter(|status| status.is_open()).collect(), ..Self::of_project(project) }
+    }
+
+    /// The ids that it lets through, as SQL. The words of statuses are our own.
+    pub(crate) fn condition(&self) -> String {
+        let statuses: Vec<String> = self.statuses.iter().map(|status| format!("'{status}'")).collect();
+        let mut condition = format!("WHERE t.id IN (SELECT id FROM tasks WHERE project_id = $1 AND status IN ({})", statuses.join(", "));
+        if self.goal.is_some() {
+            condition += " AND goal_id = $2";
+        }
+        if self.assigned_to.is_some() {
+            condition += " AND assigned_to = $3";
+        }
+        condition + " AND (length(id), id) > ($4, $5) ORDER BY length(id), id LIMIT $6) ORDER BY length(t.id), t.id"
+    }
+}
+
+impl Db {
+    /// The cards that a filter lets through, in the order of their ids, at most as many as its limit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn cards(&self, filter: &CardFilter) -> Result<Vec<Card>> {
+        let after = filter.after.as_ref().map_or("", TaskId::as_str);
+        let rows = sqlx::query(AssertSqlSafe(format!("{CARD} {}", filter.condition())))
+            .bind(filter.project.as_str())
+            .bind(filter.goal.as_ref().map(GoalId::as_str))
+            .bind(&filter.assigned_to)
+            .bind(i64::try_from(after.len()).unwrap_or(i64::MAX))
+            .bind(after)
+            .bind(i64::from(filter.limit))
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(card_of).collect()
+    }
+
+    /// How many cards of a project stand in each column.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn card_counts(&self, project: &ProjectId) -> Result<BTreeMap<Status, u32>> {
+        let rows = sqlx::query("SELECT status, COUNT(*) AS total FROM tasks WHERE project_id = $1 GROUP BY status")
+            .bind(project.as_str())
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(|row| Ok((parsed(row, "status")?, count(row, "total")?))).collect()
+    }
+
+    /// Whether any task of a project was merged.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn has_merged_work(&self, project: &ProjectId) -> Result<bool> {
+        let found: Option<String> = sqlx::query_scalar(MERGED).bind(project.as_str()).fetch_optional(&self.readers).await?;
+        Ok(found.is_some())
+    }
+}
+
+/// One task whose work is merged.
+pub(crate) const MERGED: &str = "SELECT project_id FROM tasks
+  WHERE project_id = $1 AND status = 'done' AND status IN ('done', 'cancelled') AND approved_sha IS NOT NULL LIMIT 1";
+
+async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, status: Status, before: Option<&str>, limit: u32) -> Result<CardPage> {
+    let (updated_at, id) = before.map_or(Ok((NEWER_THAN_ALL, NEWER_THAN_ALL)), parse_cursor)?;
+    let rows = sqlx::query(AssertSqlSafe(format!("{CARD} {FINISHED_PAGE}")))
+        .bind(project.as_str())
+        .bind(status.as_str())
+        .bind(updated_at)
+        .bind(id)
+        // One more than is shown tells whether another page follows.
+        .bind(i64::from(limit) + 1)
+        .fetch_all(connection)
+        .await?;
+    let mut items = rows.iter().map(card_of).collect::<Result<Vec<Card>>>()?;
+    let is_last = items.len() <= usize::try_from(limit).unwrap_or(usize::MAX);
+    items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = items.last().filter(|_| !is_last).map(|card| format!("{}_{}", card.updated_at, card.id));
+    Ok(CardPage { items, next })
+}
+
+/// The time and id of the last card of a page.
+fn parse_cursor(cursor: &str) -> Result<(&str, &str), Refusal> {
+    let parts = cursor.split_once('_').filter(|(at, id)| at.parse::<Timestamp>().is_ok() && id.parse::<TaskId>().is_ok());
+    parts.ok_or_else(|| Refusal::invalid("before", "it is not the cursor of a page", "Leave it out, or use `next` of the page before."))
+}
+
+async fn finished_sums(connection: &mut SqliteConnection, project: &ProjectId) -> Result<FinishedCards> {
+    let mut finished = FinishedCards::default();
+    for row in &sqlx::query(FINISHED_SUMS).bind(project.as_str()).fetch_all(connection).await? {
+        let status: Status = parsed(row, "status")?;
+        let Some(column) = finished.column_mut(status) else { continue };
+        let total = count(row, "total")?;
+        column.total += total;
+        column.counts_as_done += if status.satisfies_dependents(optional::<CancelReason>(row, "cancel_reason")?) { total } else { 0 };
+        column.merged += if status == Status::Done { count(row, "approved")? } else { 0 };
+        column.cost_micro_usd += row.try_get::<i64, _>("cost_micro_usd")?;
+    }
+    Ok(finished)
 }

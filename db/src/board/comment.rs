@@ -64,18 +64,25 @@ impl Db {
             .collect()
     }
 
-    /// Returns the last comments of each task of a project, at most `most` per task, oldest first.
+    /// The last comments of each task of a project whose id lies in `range`, both ends included: at most `most` a task, oldest first.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn last_comments(&self, project: &ProjectId, most: u32) -> Result<Vec<Comment>> {
+    pub async fn last_comments(&self, project: &ProjectId, range: Option<(&TaskId, &TaskId)>, most: u32) -> Result<Vec<Comment>> {
+        let Some((first, last)) = range else { return Ok(Vec::new()) };
+        let length = |id: &TaskId| i64::try_from(id.as_str().len()).unwrap_or(i64::MAX);
         sqlx::query(
             "SELECT * FROM (SELECT c.*, ROW_NUMBER() OVER (PARTITION BY c.task_id ORDER BY length(c.id) DESC, c.id DESC) AS place
-                            FROM comments c JOIN tasks t ON t.id = c.task_id WHERE t.project_id = $1)
-             WHERE place <= $2 ORDER BY length(id), id",
+                            FROM comments c WHERE c.task_id IN (SELECT id FROM tasks WHERE project_id = $1
+                              AND (length(id), id) >= ($2, $3) AND (length(id), id) <= ($4, $5))) AS placed
+             WHERE place <= $6 ORDER BY length(id), id",
         )
         .bind(project.as_str())
-        .bind(most)
+        .bind(length(first))
+        .bind(first.as_str())
+        .bind(length(last))
+        .bind(last.as_str())
+        .bind(i64::from(most))
         .fetch_all(&self.readers)
         .await?
         .iter()

@@ -15,10 +15,10 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::task::cascade;
 use crate::board::task::read as tasks;
-use crate::board::task::read::{optional, parsed};
+use crate::board::task::read::{count, optional, parsed};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -72,7 +72,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                 } else {
                     link(tx, caller, &card, goal.as_ref()).await?;
-                    cascade::after_project_change(tx, caller, &card.project_id).await?;
+                    consequences::goal_linked(tx, caller, &card.project_id, &task, card.goal_id.as_ref()).await?;
                 }
                 tasks::task(&mut tx.connection, &task).await
             })
@@ -90,11 +90,14 @@ impl Db {
             .bind(project.as_str())
             .fetch_all(&mut *connection)
             .await?;
-        if rows.is_empty() {
-            return Ok(Vec::new());
+        let mut goals = rows.iter().map(goal_of).collect::<Result<Vec<Goal>>>()?;
+        for row in &sqlx::query(PROGRESS_OF_PROJECT).bind(project.as_str()).fetch_all(&mut *connection).await? {
+            let id: GoalId = parsed(row, "goal_id")?;
+            if let Some(goal) = goals.iter_mut().find(|goal| goal.id == id) {
+                add_progress(&mut goal.progress, row)?;
+            }
         }
-        let cards = tasks::cards_of_project(&mut connection, project).await?;
-        rows.iter().map(|row| goal_of(row, &cards)).collect()
+        Ok(goals)
     }
 
     /// # Errors
@@ -182,35 +185,30 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option
     Ok(())
 }
 
-/// Lets the goals of a project follow its `cards`, forwards and back.
-pub(crate) async fn sync_goal_statuses(tx: &mut Tx, caller: &Caller, project: &ProjectId, cards: &[Card]) -> Result<()> {
-    let rows =
-        sqlx::query("SELECT * FROM goals WHERE project_id = $1 ORDER BY length(id), id").bind(project.as_str()).fetch_all(&mut tx.connection).await?;
-    for row in &rows {
-        let goal = goal_of(row, cards)?;
-        let to = goal.status.after_progress(goal.progress);
-        if to == goal.status {
-            continue;
-        }
-        // The earlier sign-off covered a different set of tasks.
-        sqlx::query("UPDATE goals SET status = $2, verified_by = NULL, verified_at = NULL, notes = NULL WHERE id = $1")
-            .bind(goal.id.as_str())
-            .bind(to.as_str())
-            .execute(&mut tx.connection)
-            .await?;
-        moved(tx, caller, &goal, to);
-        let linked: Vec<Card> = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id)).cloned().collect();
-        match (goal.status, to) {
-            (_, GoalStatus::PendingVerify) => {
-                notify(tx, &Caller::Runner, RUNNER, &goal, &[], "every task is verified. A lead signs it off with verify_goal.").await?;
-            }
-            (GoalStatus::PendingVerify | GoalStatus::Verified, _) => {
-                notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not all of its tasks are verified.").await?;
-            }
-            _ => {}
-        }
+/// Lets a goal follow its tasks, forwards and back.
+pub(crate) async fn sync_status(tx: &mut Tx, caller: &Caller, id: &GoalId) -> Result<()> {
+    let goal = read(&mut tx.connection, id).await?;
+    let to = goal.status.after_progress(goal.progress);
+    if to == goal.status {
+        return Ok(());
     }
-    Ok(())
+    // The earlier sign-off covered a different set of tasks.
+    sqlx::query("UPDATE goals SET status = $2, verified_by = NULL, verified_at = NULL, notes = NULL WHERE id = $1")
+        .bind(goal.id.as_str())
+        .bind(to.as_str())
+        .execute(&mut tx.connection)
+        .await?;
+    moved(tx, caller, &goal, to);
+    match (goal.status, to) {
+        (_, GoalStatus::PendingVerify) => {
+            notify(tx, &Caller::Runner, RUNNER, &goal, &[], "every task is verified. A lead signs it off with verify_goal.").await
+        }
+        (GoalStatus::PendingVerify | GoalStatus::Verified, _) => {
+            let linked = linked(tx, &goal).await?;
+            notify(tx, &Caller::Runner, RUNNER, &goal, &linked, "active again: not all of its tasks are verified.").await
+        }
+        _ => Ok(()),
+    }
 }
 
 fn moved(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
@@ -235,24 +233,36 @@ async fn notify(tx: &mut Tx, caller: &Caller, from: &str, goal: &Goal, cards: &[
 }
 
 async fn linked(tx: &mut Tx, goal: &Goal) -> Result<Vec<Card>> {
-    let mut cards = tasks::cards_of_project(&mut tx.connection, &goal.project_id).await?;
-    cards.retain(|card| card.goal_id.as_ref() == Some(&goal.id));
-    Ok(cards)
+    tasks::outlines(&mut tx.connection, "WHERE t.goal_id = $1 ORDER BY length(t.id), t.id", goal.id.as_str()).await
 }
 
 async fn read(connection: &mut SqliteConnection, id: &GoalId) -> Result<Goal> {
     let row = sqlx::query("SELECT * FROM goals WHERE id = $1").bind(id.as_str()).fetch_optional(&mut *connection).await?;
-    let row = row.ok_or_else(|| Refusal::not_found("goal", id))?;
-    let cards = tasks::cards_of_project(connection, &parsed(&row, "project_id")?).await?;
-    goal_of(&row, &cards)
+    let mut goal = goal_of(&row.ok_or_else(|| Refusal::not_found("goal", id))?)?;
+    for row in &sqlx::query(PROGRESS).bind(id.as_str()).fetch_all(connection).await? {
+        add_progress(&mut goal.progress, row)?;
+    }
+    Ok(goal)
 }
 
-/// Reads a goal. `cards` are those of the whole project.
-fn goal_of(row: &SqliteRow, cards: &[Card]) -> Result<Goal> {
-    let id: GoalId = parsed(row, "id")?;
+/// How the tasks of a goal stand, counted by what decides its progress.
+pub(crate) const PROGRESS: &str = "SELECT status, cancel_reason, COUNT(*) AS linked, COUNT(verified_by) AS verified
+  FROM tasks WHERE goal_id = $1 GROUP BY status, cancel_reason";
+
+/// The same of all goals of a project.
+pub(crate) const PROGRESS_OF_PROJECT: &str = "SELECT goal_id, status, cancel_reason, COUNT(*) AS linked, COUNT(verified_by) AS verified
+  FROM tasks WHERE goal_id IN (SELECT id FROM goals WHERE project_id = $1) GROUP BY goal_id, status, cancel_reason";
+
+fn add_progress(progress: &mut Progress, row: &SqliteRow) -> Result<()> {
+    progress.add(parsed(row, "status")?, optional(row, "cancel_reason")?, count(row, "linked")?, count(row, "verified")?);
+    Ok(())
+}
+
+/// A goal before its tasks are counted.
+fn goal_of(row: &SqliteRow) -> Result<Goal> {
     Ok(Goal {
-        progress: Progress::of(cards.iter().filter(|card| card.goal_id.as_ref() == Some(&id))),
-        id,
+        id: parsed(row, "id")?,
+        progress: Progress::default(),
         project_id: parsed(row, "project_id")?,
         title: row.try_get("title")?,
         description: row.try_get("description")?,

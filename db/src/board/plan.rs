@@ -2,16 +2,17 @@
 
 use domain::board::card::Card;
 use domain::board::project::Project;
-use domain::board::status::{HeldBy, Status};
+use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
-use crate::board::task::{MoveRequest, apply, cascade, read, release};
+use crate::board::task::{MoveRequest, apply, read, release};
 use crate::board::{comment, project};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -59,6 +60,7 @@ impl Db {
                     apply(tx, &caller, &task, &obsolete, &EvidenceResult::Nothing).await?;
                 }
                 let again = MoveRequest { to: Status::InProgress, reason: Some(words.clone()), merge: false };
+                let mut changed = planners.clone();
                 for planner in planners {
                     let task = read::task(&mut tx.connection, &planner).await?;
                     if task.card.status == Status::Done {
@@ -67,7 +69,8 @@ impl Db {
                         comment::insert(tx, &caller, &id, &planner, &words).await?;
                     }
                 }
-                cascade::after_project_change(tx, &caller, &id).await?;
+                changed.extend(waiting.into_iter().map(|card| card.id));
+                consequences::tasks_changed(tx, &caller, &id, &changed).await?;
                 project::read(&mut tx.connection, &id).await
             })
         })
@@ -77,7 +80,7 @@ impl Db {
 
 async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
     project::read(&mut tx.connection, id).await?;
-    let mut cards = read::cards_of_project(&mut tx.connection, id).await?;
-    cards.retain(|card| card.held_by == Some(HeldBy::Plan) && card.status == Status::Backlog);
+    let held = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
+    let cards = read::outlines(&mut tx.connection, held, id.as_str()).await?;
     if cards.is_empty() { Err(Refusal::NoPendingPlan.into()) } else { Ok(cards) }
 }

@@ -12,11 +12,11 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::comment;
-use crate::board::task::cascade;
 use crate::board::task::read;
 use crate::board::task::read::{optional, parsed};
+use crate::board::{attention, comment};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -71,7 +71,7 @@ impl Db {
                 .await?;
                 tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
                 let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
-                cascade::request_attention(tx, caller, &run.project_id, &run.task_id, attention).await?;
+                attention::request(tx, caller, &run.project_id, &run.task_id, attention).await?;
                 let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
                 question_of(&row)
             })
@@ -99,8 +99,8 @@ impl Db {
                     .await?;
                 tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
                 comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
-                cascade::clear_attention(tx, &caller, &card.project_id, &task).await?;
-                cascade::after_project_change(tx, &caller, &card.project_id).await?;
+                attention::clear(tx, &caller, &card.project_id, &task).await?;
+                consequences::task_changed(tx, &caller, &card.project_id, &task).await?;
                 read::task(&mut tx.connection, &task).await
             })
         })

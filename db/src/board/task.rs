@@ -1,7 +1,6 @@
 //! Tasks: the use-cases that make, move and change them.
 
 mod assign;
-pub(crate) mod cascade;
 mod create;
 mod edit;
 mod gate;
@@ -9,7 +8,7 @@ mod moves;
 pub(crate) mod read;
 mod unresponsive;
 
-pub(crate) use create::{Edges, NewTaskRow, in_project, insert};
+pub(crate) use create::{NewTaskRow, in_project, insert};
 pub(crate) use edit::{release, stop};
 pub use moves::MoveRequest;
 pub(crate) use moves::{apply, wrong_status};

@@ -11,9 +11,11 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
 use sqlx::{Connection, Row};
 
+use crate::board::attention;
 use crate::board::project::{project_of, read};
-use crate::board::task::{cascade, read as tasks};
+use crate::board::task::read as tasks;
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::{Error, Result};
@@ -85,8 +87,8 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                cascade::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await
+                attention::request(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await
@@ -105,8 +107,8 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                cascade::clear_attention(tx, &Caller::Runner, &card.project_id, &id).await?;
-                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await
+                attention::clear(tx, &Caller::Runner, &card.project_id, &id).await?;
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await

@@ -7,8 +7,10 @@ use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 
-use crate::board::task::{MoveRequest, apply, cascade, read, wrong_status};
+use crate::board::attention;
+use crate::board::task::{MoveRequest, apply, read, wrong_status};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -29,7 +31,7 @@ impl Db {
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
                 apply(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
-                cascade::after_task_change(tx, &Caller::Runner, &project).await?;
+                consequences::task_changed(tx, &Caller::Runner, &project, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -47,7 +49,7 @@ impl Db {
                 let task = require_approved(tx, &id, &sha).await?;
                 let back = MoveRequest { to: Status::InProgress, reason: Some(reason), merge: false };
                 apply(tx, &Caller::Runner, &task, &back, &EvidenceResult::Nothing).await?;
-                cascade::after_project_change(tx, &Caller::Runner, &task.card.project_id).await?;
+                consequences::task_changed(tx, &Caller::Runner, &task.card.project_id, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -94,8 +96,8 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                cascade::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await
+                attention::request(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await

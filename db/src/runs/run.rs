@@ -103,9 +103,8 @@ impl Db {
                 }
                 let event = Event::RunStarted { phase: run.phase, attempt: run.attempt };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
-                if card.goal_id.is_some() {
-                    let cards = read::cards_of_project(&mut tx.connection, &card.project_id).await?;
-                    goal::sync_goal_statuses(tx, &Caller::Runner, &card.project_id, &cards).await?;
+                if let Some(goal) = &card.goal_id {
+                    goal::sync_status(tx, &Caller::Runner, goal).await?;
                 }
                 Ok(ReservedRun { run_dir, run, token })
             })

@@ -1,8 +1,7 @@
 //! What the runner plans from: everything that is open, read in one snapshot.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use domain::board::card::Card;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
@@ -13,10 +12,11 @@ use domain::runs::failure::FailureClass;
 use domain::runs::parking::Parking;
 use domain::runs::run::Run;
 use domain::time::Timestamp;
-use sqlx::{Connection, Row, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
 use crate::board::project;
-use crate::board::task::read::{count, optional, parsed, planned_rows, task_of};
+use crate::board::task::read::{SCHEDULED, count, optional, parsed, task_of};
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
@@ -25,6 +25,33 @@ use crate::now;
 use crate::runs::run;
 use crate::team::handshake;
 use crate::team::presence::Presence;
+
+/// Tasks that are open, run, have a checkout, or are finished and need the person. Of the last, those without a branch decision are left out
+/// afterwards.
+macro_rules! active_tasks {
+    () => {
+        "SELECT id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review')
+    UNION SELECT task_id FROM agent_runs WHERE completed_at IS NULL
+    UNION SELECT id FROM tasks WHERE worktree_path IS NOT NULL
+    UNION SELECT id FROM tasks WHERE attention IS NOT NULL"
+    };
+}
+
+pub(crate) const ACTIVE: &str = concat!("WHERE t.id IN (", active_tasks!(), ")");
+
+pub(crate) const ACTIVE_PROJECTS: &str =
+    concat!("SELECT * FROM projects WHERE id IN (SELECT project_id FROM tasks WHERE id IN (", active_tasks!(), "))");
+
+/// The finished tasks that open ones name as their parent or, while they wait, as a dependency.
+pub(crate) const REFERENCED: &str = "SELECT id, phase, status, cancel_reason FROM tasks WHERE status IN ('done', 'cancelled') AND id IN (
+    SELECT parent_task_id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review') AND parent_task_id IS NOT NULL
+    UNION SELECT d.depends_on FROM tasks t JOIN dependencies d ON d.task_id = t.id
+      WHERE t.status IN ('backlog', 'in_progress', 'in_review') AND t.status = 'backlog')";
+
+pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.heartbeat_at, a.left_at
+  FROM (SELECT DISTINCT project_id, assigned_to FROM tasks
+        WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL) AS assigned
+  JOIN agents a ON a.project_id = assigned.project_id AND a.name = assigned.assigned_to WHERE a.run_id IS NULL";
 
 /// Desired state (tasks) and what is on record about actual state (runs).
 #[derive(Debug, Clone, PartialEq)]
@@ -77,28 +104,17 @@ impl Db {
         let mut snapshot = connection.begin().await?;
         let outside = external_agents(&mut snapshot, &self.presence).await?;
         let unanswered = handshake::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
-        let mut projects = BTreeMap::new();
-        let mut tasks = Vec::new();
-        for row in sqlx::query("SELECT * FROM projects ORDER BY length(id), id").fetch_all(&mut *snapshot).await? {
-            let project = project::project_of(&row)?;
-            for row in planned_rows(&mut snapshot, &project.id).await? {
-                let task = task_of(&row)?;
-                let name = task.card.contributors.assigned_to.clone();
-                tasks.push(TaskSnapshot {
-                    assignee: name.and_then(|name| outside.get(&(project.id.clone(), name)).copied()),
-                    task,
-                    failures: count(&row, "failures")?,
-                    last_failure: optional(&row, "last_failure")?,
-                    retry_at: optional(&row, "retry_at")?,
-                });
-            }
-            projects.insert(project.id.clone(), project);
-        }
+        let projects = sqlx::query(ACTIVE_PROJECTS).fetch_all(&mut *snapshot).await?;
+        let projects = projects.iter().map(|row| project::project_of(row).map(|project| (project.id.clone(), project)));
+        let projects = projects.collect::<Result<BTreeMap<_, _>>>()?;
+        let rows = sqlx::query(AssertSqlSafe(format!("{SCHEDULED} {ACTIVE}"))).fetch_all(&mut *snapshot).await?;
+        let tasks = rows.iter().map(|row| task_snapshot(row, &outside)).filter(|known| known.as_ref().map_or(true, |known| is_active(&known.task)));
+        let mut tasks = tasks.collect::<Result<Vec<_>>>()?;
+        tasks.sort_unstable_by_key(|known| known.task.card.id.number());
+        let referenced = referenced(&mut snapshot, &tasks).await?;
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
         let live = rows.iter().map(run::run_of).collect::<Result<_>>()?;
         snapshot.rollback().await?;
-        let (tasks, finished): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|known| is_active(&known.task));
-        let referenced = referenced_by(&tasks, &finished);
         Ok(Snapshot { projects, tasks, referenced, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
     }
 
@@ -137,18 +153,36 @@ fn is_active(task: &Task) -> bool {
     card.status.is_open() || card.run.is_some() || task.worktree_path.is_some() || decides_branch
 }
 
-fn referenced_by(active: &[TaskSnapshot], finished: &[TaskSnapshot]) -> BTreeMap<TaskId, ReferencedTask> {
-    let open = active.iter().map(|known| &known.task.card).filter(|card| card.status.is_open());
-    let ids: BTreeSet<&TaskId> = open.flat_map(|card| card.depends_on.iter().chain(&card.parent_task_id)).collect();
-    let facts = |card: &Card| ReferencedTask { phase: card.phase, status: card.status, satisfies_dependents: card.satisfies_dependents() };
-    let cards = finished.iter().map(|known| &known.task.card).filter(|card| ids.contains(&card.id));
-    cards.map(|card| (card.id.clone(), facts(card))).collect()
+fn task_snapshot(row: &SqliteRow, outside: &BTreeMap<(ProjectId, String), AssigneePresence>) -> Result<TaskSnapshot> {
+    let task = task_of(row)?;
+    let assignee = task.card.contributors.assigned_to.clone().map(|name| (task.card.project_id.clone(), name));
+    Ok(TaskSnapshot {
+        assignee: assignee.and_then(|assignee| outside.get(&assignee).copied()),
+        task,
+        failures: count(row, "failures")?,
+        last_failure: optional(row, "last_failure")?,
+        retry_at: optional(row, "retry_at")?,
+    })
 }
 
-/// The agents from outside, by project and name. Who left is connected to nothing that concerns its tasks.
+/// Facts about the finished tasks that open tasks refer to, except those in `active`, which are sorted.
+async fn referenced(connection: &mut SqliteConnection, active: &[TaskSnapshot]) -> Result<BTreeMap<TaskId, ReferencedTask>> {
+    let mut referenced = BTreeMap::new();
+    for row in &sqlx::query(REFERENCED).fetch_all(connection).await? {
+        let id: TaskId = parsed(row, "id")?;
+        if active.binary_search_by_key(&id.number(), |known| known.task.card.id.number()).is_ok() {
+            continue;
+        }
+        let status: Status = parsed(row, "status")?;
+        let satisfies_dependents = status.satisfies_dependents(optional(row, "cancel_reason")?);
+        referenced.insert(id, ReferencedTask { phase: parsed(row, "phase")?, status, satisfies_dependents });
+    }
+    Ok(referenced)
+}
+
+/// The assignees of open tasks that come from outside, by project and name. One that left is connected to nothing that concerns its tasks.
 async fn external_agents(connection: &mut SqliteConnection, presence: &Presence) -> Result<BTreeMap<(ProjectId, String), AssigneePresence>> {
-    let rows =
-        sqlx::query("SELECT project_id, name, last_seen, heartbeat_at, left_at FROM agents WHERE run_id IS NULL").fetch_all(connection).await?;
+    let rows = sqlx::query(ASSIGNEES).fetch_all(connection).await?;
     let assignee = |row| {
         let (project, name): (ProjectId, String) = (parsed(row, "project_id")?, row.try_get("name")?);
         let signs = presence.of(&project, &name);

@@ -29,25 +29,38 @@ use crate::team::presence::ConnectionGuard;
 use crate::team::{handshake, minion, participant, token};
 
 /// Agents with their current task and their undelivered messages.
-const SELECT: &str = "SELECT a.*,
+pub(crate) const SELECT: &str = "SELECT a.*,
     (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
     + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
          AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
     COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
-      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name AND t.status IN ('in_progress', 'in_review')
+      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
+         AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
          ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
   FROM agents a";
 
+pub(crate) const PRESENT: &str = "WHERE a.project_id = $1 AND a.left_at IS NULL ORDER BY a.name";
+const DEPARTED: &str = "WHERE a.project_id = $1 AND a.left_at IS NOT NULL ORDER BY a.name";
+
 impl Db {
-    /// Lists all current and former agents of a project by name.
+    /// Everybody who takes part in a project, by name.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 ORDER BY a.name")))
-            .bind(project.as_str())
-            .fetch_all(&self.readers)
-            .await?;
+        self.agents_where(PRESENT, project).await
+    }
+
+    /// Everybody who took part in a project and left, by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn departed_agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
+        self.agents_where(DEPARTED, project).await
+    }
+
+    async fn agents_where(&self, condition: &str, project: &ProjectId) -> Result<Vec<Agent>> {
+        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} {condition}"))).bind(project.as_str()).fetch_all(&self.readers).await?;
         rows.iter().map(|row| Ok(self.with_presence(agent_of(row)?))).collect()
     }
 

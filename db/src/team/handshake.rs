@@ -148,25 +148,31 @@ impl Db {
 
 /// Lists the handshakes whose pending targets are all unreachable, with the time when the last of them counts as unresponsive.
 pub(crate) async fn pending_with_deadline(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
-    let pending: Vec<i64> =
-        sqlx::query_scalar("SELECT id FROM handshakes WHERE status = 'pending' ORDER BY project_id, id").fetch_all(&mut *connection).await?;
+    let rows = sqlx::query(PENDING).fetch_all(&mut *connection).await?;
     let (mut unanswered, mut known) = (Vec::new(), None::<Roster>);
-    for id in pending {
-        let handshake = read(connection, id).await?;
-        let roster = match known.take().filter(|roster| roster.project == handshake.project_id) {
+    for targets in rows.chunk_by(|one, next| one.get::<i64, _>("id") == next.get::<i64, _>("id")) {
+        let Some(row) = targets.first() else { continue };
+        let (project, asked): (ProjectId, Timestamp) = (parsed(row, "project_id")?, parsed(row, "created_at")?);
+        let roster = match known.take().filter(|roster| roster.project == project) {
             Some(roster) => roster,
-            None => Roster::load_at(connection, presence, &handshake.project_id, now).await?,
+            None => Roster::load_at(connection, presence, &project, now).await?,
         };
-        unanswered.extend(unresponsive_at(&handshake, &roster).map(|at| (id, at)));
+        let names = targets.iter().map(|target| target.try_get::<Option<&str>, _>("agent_name")).collect::<Result<Vec<_>, _>>()?;
+        let lost_at = lost_at(asked, names.into_iter().flatten(), &roster);
+        unanswered.extend(lost_at.map(|at| (row.get::<i64, _>("id"), at)));
         known = Some(roster);
     }
     Ok(unanswered)
 }
 
-/// Returns when the last pending target counts as unresponsive, or `None` while one is reachable.
-fn unresponsive_at(handshake: &Handshake, roster: &Roster) -> Option<Timestamp> {
-    let asked = handshake.created_at;
-    handshake.pending().try_fold(asked, |latest, name| Some(latest.max(roster.unresponsive_at(name, asked)?)))
+/// The pending handshakes of all projects, one row for each agent that is waited for.
+pub(crate) const PENDING: &str = "SELECT h.id, h.project_id, h.created_at, a.agent_name FROM handshakes h
+  LEFT JOIN handshake_acks a ON a.handshake_id = h.id AND a.acked_at IS NULL AND a.left_at IS NULL
+  WHERE h.status = 'pending' ORDER BY h.project_id, h.id, a.agent_name";
+
+/// When the last of those who are waited for since `asked` is given up; none while somebody is among them who listens.
+fn lost_at<'name>(asked: Timestamp, mut pending: impl Iterator<Item = &'name str>, roster: &Roster) -> Option<Timestamp> {
+    pending.try_fold(asked, |latest, name| Some(latest.max(roster.unresponsive_at(name, asked)?)))
 }
 
 /// Removes a departed agent from pending handshakes and completes those that only wait for unresponsive targets.
@@ -200,7 +206,7 @@ async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) -> Result<(
         return Ok(());
     }
     let roster = Roster::load(tx, &handshake.project_id).await?;
-    if unresponsive_at(&handshake, &roster).is_none_or(|at| at > tx.now) {
+    if lost_at(handshake.created_at, handshake.pending(), &roster).is_none_or(|at| at > tx.now) {
         return Ok(());
     }
     let how = if handshake.pending().next().is_some() { "left or stopped responding" } else { "left" };

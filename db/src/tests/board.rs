@@ -1,5 +1,6 @@
 //! Tests of projects, tasks, plans, comments, questions, review gates and goals.
 
+mod card;
 mod comment;
 mod gate;
 mod gate_fold;

@@ -11,7 +11,7 @@ use domain::wire::ProjectPatch;
 use crate::tests::engine::event_log::story;
 use crate::tests::external_agents::message;
 use crate::tests::open::open_again;
-use crate::tests::store::Store;
+use crate::tests::store::{Store, whole_board};
 use crate::{Caller, Pruned, RetentionLimits};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,7 +28,7 @@ impl Store {
     }
 
     async fn check_replay(&self) {
-        assert_eq!(self.db.replay_board(&self.project).await.unwrap(), self.db.board(&self.project).await.unwrap());
+        assert_eq!(self.db.replay_board(&self.project).await.unwrap(), whole_board(&self.db, &self.project).await.unwrap());
     }
 }
 

@@ -14,7 +14,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::wire::NewProject;
+use domain::wire::{BoardView, FinishedColumn, NewProject};
 use sqlx::Row;
 use tempfile::TempDir;
 
@@ -193,7 +193,7 @@ impl Store {
 
     /// Checks that the fold of the whole log equals the stored board.
     pub(super) async fn check_fold(&self) {
-        let stored = self.db.board(&self.project).await.unwrap();
+        let stored = whole_board(&self.db, &self.project).await.unwrap();
         let mut folded = Board { cards: Vec::new(), seq: 0, ..stored.clone() };
         folded.project.title = "not this".to_owned();
         for envelope in self.db.events_after(0, None, u32::MAX).await.unwrap() {
@@ -220,6 +220,29 @@ impl Store {
         }
         rows
     }
+}
+
+/// The board with all its finished cards, read page by page, whose sums are checked.
+pub(super) async fn whole_board(db: &Db, project: &ProjectId) -> Result<Board> {
+    let BoardView { mut board, finished } = db.board(project).await?;
+    for (status, column) in [(Status::Done, &finished.done), (Status::Cancelled, &finished.cancelled)] {
+        let mut next = column.next.clone();
+        while let Some(before) = next {
+            let page = db.finished_cards(project, status, Some(&before), 3).await?;
+            board.add(page.items);
+            next = page.next;
+        }
+        let cards: Vec<_> = board.cards.iter().filter(|card| card.status == status).collect();
+        let counted = FinishedColumn {
+            total: cards.len() as u32,
+            counts_as_done: cards.iter().filter(|card| card.satisfies_dependents()).count() as u32,
+            merged: cards.iter().filter(|card| card.is_merged()).count() as u32,
+            cost_micro_usd: cards.iter().map(|card| card.cost_micro_usd).sum(),
+            next: column.next.clone(),
+        };
+        assert_eq!(*column, counted, "{status}");
+    }
+    Ok(board)
 }
 
 pub(super) fn probe() -> RepositoryInfo {

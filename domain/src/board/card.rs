@@ -66,7 +66,7 @@ impl Card {
 
     /// Whether the task counts as done for its dependents.
     pub fn satisfies_dependents(&self) -> bool {
-        self.status == Status::Done || (self.status == Status::Cancelled && self.cancel_reason.is_some_and(CancelReason::counts_as_done))
+        self.status.satisfies_dependents(self.cancel_reason)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::card::Card;
-use crate::board::status::Status;
+use crate::board::status::{CancelReason, Status};
 use crate::id::{GoalId, ProjectId};
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -53,13 +53,21 @@ impl Progress {
     /// Counts the cards of a goal.
     pub fn of<'a>(cards: impl IntoIterator<Item = &'a Card>) -> Self {
         let mut progress = Self::default();
-        for card in cards.into_iter().filter(|card| card.status == Status::Done || !card.satisfies_dependents()) {
-            progress.linked += 1;
-            progress.started += u32::from(matches!(card.status, Status::InProgress | Status::InReview | Status::Done));
-            progress.completed += u32::from(card.status == Status::Done);
-            progress.verified += u32::from(card.contributors.verified_by.is_some());
+        for card in cards {
+            progress.add(card.status, card.cancel_reason, 1, u32::from(card.contributors.verified_by.is_some()));
         }
         progress
+    }
+
+    /// Counts `linked` tasks of one status, `verified` of them verified.
+    pub fn add(&mut self, status: Status, reason: Option<CancelReason>, linked: u32, verified: u32) {
+        if status != Status::Done && status.satisfies_dependents(reason) {
+            return;
+        }
+        self.linked += linked;
+        self.started += if matches!(status, Status::InProgress | Status::InReview | Status::Done) { linked } else { 0 };
+        self.completed += if status == Status::Done { linked } else { 0 };
+        self.verified += verified;
     }
 
     fn all_verified(self) -> bool {

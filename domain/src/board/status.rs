@@ -18,6 +18,11 @@ impl Status {
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Done | Self::Cancelled)
     }
+
+    /// Whether a task of this status counts as done for those that depend on it. `reason` is why it was cancelled, if it was.
+    pub fn satisfies_dependents(self, reason: Option<CancelReason>) -> bool {
+        self == Self::Done || (self == Self::Cancelled && reason.is_some_and(CancelReason::counts_as_done))
+    }
 }
 
 vocabulary! {

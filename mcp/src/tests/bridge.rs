@@ -110,7 +110,7 @@ async fn call_with_lost_answer_takes_effect_once() {
             board.announce(&board.serve().await);
         });
         assert!(created.text.contains("TASK-002 Page") && created.text.contains("TASK-003 Style"), "{}", created.text);
-        assert_eq!(board.db.board(&board.project.id).await.unwrap().cards.len(), 3);
+        assert_eq!(board.db.board(&board.project.id).await.unwrap().board.cards.len(), 3);
     }
 }
 

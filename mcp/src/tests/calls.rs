@@ -207,9 +207,9 @@ async fn call_with_an_id_takes_effect_once() {
     assert_eq!(first.data["ids"], again.data["ids"]);
     // The same name means nothing for another tool.
     named_call(&client, "add_comment", json!({"task_id": "TASK-001", "content": "x"}), "toolu_1").await;
-    assert_eq!(board.db.board(&board.project.id).await.unwrap().cards.len(), 2);
+    assert_eq!(board.db.board(&board.project.id).await.unwrap().board.cards.len(), 2);
     named_call(&client, "create_subtasks", arguments, "toolu_2").await;
-    assert_eq!(board.db.board(&board.project.id).await.unwrap().cards.len(), 3);
+    assert_eq!(board.db.board(&board.project.id).await.unwrap().board.cards.len(), 3);
 }
 
 #[tokio::test]

@@ -146,7 +146,7 @@ async fn other_project(board: &Board) -> ProjectId {
 
 /// The token of a round of orchestration: its plan is made, and the only task of it closed.
 async fn orchestrator(board: &Board, project: &ProjectId) -> String {
-    let plan = board.db.board(project).await.unwrap().cards[0].id.clone();
+    let plan = board.db.board(project).await.unwrap().board.cards[0].id.clone();
     let planner = board.reserve(&plan, AgentKind::Planner, Status::InProgress, None).await;
     let caller = board.db.caller(&planner.token).await.unwrap().unwrap();
     let part = domain::board::task::NewSubtask { title: "Part".to_owned(), description: None, phase: None, depends_on: Vec::new() };
@@ -157,7 +157,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     for to in [db::MoveRequest::to(Status::InProgress), close] {
         board.db.move_task(&Caller::Human, &part, to, EvidenceResult::Nothing).await.unwrap();
     }
-    let round = board.db.board(project).await.unwrap().cards.last().unwrap().id.clone();
+    let round = board.db.board(project).await.unwrap().board.cards.last().unwrap().id.clone();
     board.reserve(&round, AgentKind::Orchestrator, Status::InProgress, None).await.token
 }
 
@@ -269,7 +269,7 @@ async fn rows(board: &Board) -> Vec<(String, String)> {
             let Some(first) = page.first() else { break };
             before = Some(first.id);
         }
-        for card in board.db.board(&project.id).await.unwrap().cards {
+        for card in board.db.board(&project.id).await.unwrap().board.cards {
             let task = board.db.task(&card.id).await.unwrap();
             add(&task.card.title, task.created_by.as_deref().unwrap_or_default());
             for comment in board.db.comments(&card.id).await.unwrap() {

@@ -22,7 +22,7 @@ pub(crate) struct MessageFilter {
 
 impl Client {
     pub(crate) async fn agents(self, project: ProjectId) -> Result<List<Agent>, Failure> {
-        self.get(&project_path(&project, "/agents")).await
+        self.get(&project_path(&project, "/agents?departed=true")).await
     }
 
     pub(crate) async fn create_token(self, project: ProjectId, new: NewToken) -> Result<CreatedToken, Failure> {

@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use db::Caller;
 use domain::board::project::Project;
-use domain::board::reducer::Board;
 use domain::id::ProjectId;
-use domain::wire::{List, NewProject, ProjectPatch};
+use domain::wire::{BoardView, List, NewProject, ProjectPatch};
 
 use crate::error::Result;
 use crate::extract::{Body, Id};
@@ -46,8 +45,8 @@ pub(crate) async fn edit_project(State(state): State<AppState>, Id(id): Id<Proje
     Ok(Json(state.db.edit_project(&Caller::Human, &id, patch).await?))
 }
 
-/// Get the cards of a project, with the number of the last event that they include
-#[utoipa::path(get, path = "/api/projects/{id}/board", params(("id" = ProjectId, Path)), responses((status = 200, body = Board)))]
-pub(crate) async fn get_board(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<Board>> {
+/// Get the open and the newest finished cards of a project, with the number of the last event that they include
+#[utoipa::path(get, path = "/api/projects/{id}/board", params(("id" = ProjectId, Path)), responses((status = 200, body = BoardView)))]
+pub(crate) async fn get_board(State(state): State<AppState>, Id(id): Id<ProjectId>) -> Result<Json<BoardView>> {
     Ok(Json(state.db.board(&id).await?))
 }

@@ -35,7 +35,7 @@ async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
     // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
     let _repository = repo::exclusive(Path::new(&git_dir)).await;
     let project = db.project(&id).await?;
-    let merged = db.board(&id).await?.cards.iter().any(|card| card.satisfies_dependents() && card.approved_sha.is_some());
+    let merged = db.has_merged_work(&id).await?;
     let landing = spawn_blocking(move || land_in_repository(&project)).await??;
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());

@@ -9,16 +9,35 @@ use db::Caller;
 use domain::id::ProjectId;
 use domain::team::agent::{Agent, HUMAN, Registration, resolve};
 use domain::wire::{CreatedToken, List, NewToken, RemoveAgent};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::error::Result;
-use crate::extract::{Body, Id, NoBody};
+use crate::extract::{Body, Id, NoBody, QueryParameters};
 use crate::state::AppState;
 
-/// List current and former agents of a project, by name
-#[utoipa::path(get, path = "/api/projects/{id}/agents", params(("id" = ProjectId, Path)), responses((status = 200, body = List<Agent>)))]
-pub(crate) async fn list_agents(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<List<Agent>>> {
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AgentParameters {
+    /// Also list former agents, after the current ones.
+    #[serde(default)]
+    departed: bool,
+}
+
+/// List current agents of a project, by name
+#[utoipa::path(get, path = "/api/projects/{id}/agents", params(("id" = ProjectId, Path), AgentParameters), responses((status = 200, body = List<Agent>)))]
+pub(crate) async fn list_agents(
+    State(state): State<AppState>,
+    Id(project): Id<ProjectId>,
+    QueryParameters(parameters): QueryParameters<AgentParameters>,
+) -> Result<Json<List<Agent>>> {
     state.db.project(&project).await?;
-    Ok(Json(List { items: state.db.agents(&project).await?, next: None }))
+    let mut items = state.db.agents(&project).await?;
+    if parameters.departed {
+        items.extend(state.db.departed_agents(&project).await?);
+    }
+    Ok(Json(List { items, next: None }))
 }
 
 /// Create an agent with a token of its own

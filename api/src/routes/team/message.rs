@@ -74,7 +74,8 @@ fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
 
 /// Resolves the name of a current or former participant.
 async fn resolve_name(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
-    let agents = db.agents(project).await?;
+    let mut agents = db.agents(project).await?;
+    agents.extend(db.departed_agents(project).await?);
     let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();
     Ok(resolve(given, HUMAN, &names)?.to_owned())
 }

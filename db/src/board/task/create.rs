@@ -1,7 +1,5 @@
 //! Making tasks: one by a person, many by a planner or an orchestrator.
 
-use std::collections::BTreeMap;
-
 use domain::board::card::Card;
 use domain::board::project::PlanApproval;
 use domain::board::status::{HeldBy, Status};
@@ -13,9 +11,10 @@ use domain::runs::agent_kind::AgentKind;
 use domain::text;
 
 use crate::board::task::assign::{assign_to, assignee};
-use crate::board::task::{cascade, read, wrong_status};
+use crate::board::task::{read, wrong_status};
 use crate::board::{dependency, goal, project};
 use crate::caller::{Caller, RunCaller};
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -91,7 +90,9 @@ impl Db {
                     round: None,
                 };
                 let id = insert(tx, caller, row).await?;
-                dependency::set(tx, &project_id, &id, &new.depends_on).await?;
+                if !new.depends_on.is_empty() {
+                    dependency::set(tx, &project_id, &id, &new.depends_on).await?;
+                }
                 if let Some(name) = &new.assigned_to {
                     let who = assignee(tx, &project_id, &speaker, name).await?;
                     let card = read::card(&mut tx.connection, &id).await?;
@@ -103,7 +104,7 @@ impl Db {
                     let card = read::card(&mut tx.connection, &id).await?;
                     goal::link(tx, caller, &card, Some(goal)).await?;
                 }
-                cascade::after_task_change(tx, caller, &project_id).await?;
+                consequences::task_changed(tx, caller, &project_id, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -154,7 +155,7 @@ impl Db {
                 for (part, id) in new.iter().zip(&ids) {
                     dependency::set(tx, &parent.project_id, id, &resolve(&part.depends_on, &ids)?).await?;
                 }
-                cascade::after_task_change(tx, caller, &parent.project_id).await?;
+                consequences::tasks_changed(tx, caller, &parent.project_id, &ids).await?;
                 let mut tasks = Vec::with_capacity(ids.len());
                 for id in &ids {
                     tasks.push(read::task(&mut tx.connection, id).await?);
@@ -249,7 +250,7 @@ fn resolve(given: &[Dependency], ids: &[TaskId]) -> Result<Vec<TaskId>, Refusal>
 }
 
 pub(crate) async fn in_project(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
-    if read::card(&mut tx.connection, task).await?.project_id == *project {
+    if read::project_of_task(&mut tx.connection, task).await? == *project {
         return Ok(());
     }
     Err(Refusal::not_found("task", task).into())
@@ -282,6 +283,3 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
     Ok(id)
 }
-
-/// The tasks of a project as the dependency rules see them.
-pub(crate) type Edges = BTreeMap<TaskId, Vec<TaskId>>;

@@ -8,9 +8,10 @@ use domain::refusal::Refusal;
 use domain::text;
 use domain::wire::TaskPatch;
 
-use crate::board::dependency;
-use crate::board::task::{cascade, read, wrong_status};
+use crate::board::task::{read, wrong_status};
+use crate::board::{attention, dependency};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -33,7 +34,7 @@ impl Db {
                     return Ok(before);
                 }
                 tx.record_for_task(&caller, &before.card.project_id, &id, Event::TaskEdited { fields });
-                cascade::after_task_change(tx, &caller, &before.card.project_id).await?;
+                consequences::task_changed(tx, &caller, &before.card.project_id, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -66,8 +67,8 @@ impl Db {
                 branch::accept_tip(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
                     // Nothing to start: the person has seen what was asked of them.
-                    cascade::clear_attention(tx, &caller, &task.card.project_id, &id).await?;
-                    cascade::after_project_change(tx, &caller, &task.card.project_id).await?;
+                    attention::clear(tx, &caller, &task.card.project_id, &id).await?;
+                    consequences::task_changed(tx, &caller, &task.card.project_id, &id).await?;
                     return read::task(&mut tx.connection, &id).await;
                 }
                 if !task.card.status.is_open() {
@@ -78,7 +79,7 @@ impl Db {
                     return Err(wrong_status(&task.card, "nothing is to be started", hint).into());
                 }
                 release(tx, &caller, &task).await?;
-                cascade::after_project_change(tx, &caller, &task.card.project_id).await?;
+                consequences::task_changed(tx, &caller, &task.card.project_id, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })
@@ -112,7 +113,7 @@ pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<()
     if task.card.status.is_open() {
         hold(tx, caller, &task, HeldBy::Stop).await?;
     }
-    cascade::after_project_change(tx, caller, &task.card.project_id).await
+    consequences::task_changed(tx, caller, &task.card.project_id, id).await
 }
 
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {

@@ -16,8 +16,9 @@ use domain::text;
 
 use crate::board::task::assign::{assign_by_lead, assignee};
 use crate::board::task::moves::{movers, require_own_task};
-use crate::board::task::{MoveRequest, apply, cascade, read};
+use crate::board::task::{MoveRequest, apply, read};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -94,7 +95,7 @@ async fn reassign_if_requested(
 
 /// What follows from the change, and the task as it is then.
 pub(super) async fn finish_change(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<Task> {
-    cascade::after_task_change(tx, caller, &task.card.project_id).await?;
+    consequences::task_changed(tx, caller, &task.card.project_id, &task.card.id).await?;
     read::task(&mut tx.connection, &task.card.id).await
 }
 

@@ -19,9 +19,10 @@ use domain::runs::evidence::{EvidenceRequest, EvidenceResult, Sha};
 use domain::text;
 use sqlx::SqliteConnection;
 
-use crate::board::task::{cascade, read};
+use crate::board::task::read;
 use crate::board::{comment, question};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -81,7 +82,7 @@ impl Db {
                 let task = read::task(&mut tx.connection, &id).await?;
                 require_own_task(tx, caller, &task, wish.to).await?;
                 apply(tx, caller, &task, &wish, &found).await?;
-                cascade::after_task_change(tx, caller, &task.card.project_id).await?;
+                consequences::task_changed(tx, caller, &task.card.project_id, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })
         })

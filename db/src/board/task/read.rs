@@ -13,31 +13,64 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 use crate::engine::open::Db;
 use crate::error::{Error, Result};
 
-/// Whole tasks, as people and agents see them.
-const SELECT: &str = "SELECT t.*,
-    (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
+/// What a card has of its own row.
+macro_rules! own_columns {
+    () => {
+        "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
+    t.priority, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
+    t.updated_at"
+    };
+}
+
+/// What a card has of other tables. The names of agents contain no line break.
+macro_rules! joined_columns {
+    () => {
+        ", t.cost_micro_usd, (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
     (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
-    (SELECT COALESCE(SUM(r.cost_micro_usd), 0) FROM agent_runs r WHERE r.task_id = t.id) AS cost_micro_usd,
-    (SELECT json_group_array(depends_on) FROM (SELECT depends_on FROM dependencies d WHERE d.task_id = t.id ORDER BY depends_on)) AS depends_on,
-    (SELECT json_group_array(agent_name) FROM (SELECT agent_name FROM contributions h WHERE h.task_id = t.id AND h.kind = 'built' ORDER BY created_at, id)) AS built_by,
-    live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
-    live.stop_requested_at AS live_stop_requested_at
-  FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
+    (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id) AS depends_on,
+    (SELECT string_agg(h.agent_name, '\n' ORDER BY h.created_at, h.id) FROM contributions h
+       WHERE h.task_id = t.id AND h.kind = 'built') AS built_by"
+    };
+}
 
-/// The same without what nothing is planned from: counts, costs, builders, and dependencies of what waits for none any more.
-const PLANNED: &str = "SELECT t.*, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, NULL AS built_by,
-    CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
-    live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
-    live.stop_requested_at AS live_stop_requested_at
-  FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL";
+/// What of a task is long and shown only with the task.
+macro_rules! task_columns {
+    () => {
+        ", t.description, t.model, t.worktree_path, t.branch, t.session_id, t.merged_sha, t.review_rounds, t.created_by, t.result,
+    t.completed_at, t.verified_at"
+    };
+}
 
-/// What a settlement asks of cards, and nothing that is long or has to be looked up in another table.
-const SETTLED: &str =
-    "SELECT t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, NULL AS wait_reason, t.cancel_reason,
-    CASE t.status WHEN 'backlog' THEN (SELECT json_group_array(depends_on) FROM dependencies d WHERE d.task_id = t.id) END AS depends_on,
-    0 AS priority, NULL AS approved_sha, t.assigned_to, NULL AS role_hat, NULL AS built_by, NULL AS approved_by, t.verified_by, t.goal_id,
-    t.round_of, t.round, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, t.created_at, t.updated_at
-  FROM tasks t";
+macro_rules! with_live_run {
+    () => {
+        ", live.id AS live_id, live.phase AS live_phase, live.attempt AS live_attempt, live.started_at AS live_started_at,
+    live.stop_requested_at AS live_stop_requested_at
+  FROM tasks t LEFT JOIN agent_runs live ON live.task_id = t.id AND live.completed_at IS NULL "
+    };
+}
+
+/// Whole cards, as people and agents see them.
+pub(crate) const CARD: &str = concat!("SELECT ", own_columns!(), joined_columns!(), with_live_run!());
+
+const TASK: &str = concat!("SELECT ", own_columns!(), task_columns!(), joined_columns!(), with_live_run!());
+
+/// What the runner schedules from: tasks without counts, costs, builders, and dependencies of tasks that no longer wait for any.
+pub(crate) const SCHEDULED: &str = concat!(
+    "SELECT ",
+    own_columns!(),
+    task_columns!(),
+    ", t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, NULL AS built_by,
+    CASE t.status WHEN 'backlog' THEN (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id)
+    END AS depends_on",
+    with_live_run!()
+);
+
+/// What a card has of its own row, and nothing that is looked up in another table.
+const OUTLINE: &str = concat!(
+    "SELECT ",
+    own_columns!(),
+    ", NULL AS depends_on, NULL AS built_by, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd FROM tasks t "
+);
 
 impl Db {
     /// # Errors
@@ -55,8 +88,8 @@ impl Db {
     }
 }
 
-async fn row(connection: &mut SqliteConnection, id: &TaskId) -> Result<SqliteRow> {
-    sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE t.id = $1")))
+async fn row(connection: &mut SqliteConnection, select: &str, id: &TaskId) -> Result<SqliteRow> {
+    sqlx::query(AssertSqlSafe(format!("{select} WHERE t.id = $1")))
         .bind(id.as_str())
         .fetch_optional(connection)
         .await?
@@ -64,33 +97,33 @@ async fn row(connection: &mut SqliteConnection, id: &TaskId) -> Result<SqliteRow
 }
 
 pub(crate) async fn card(connection: &mut SqliteConnection, id: &TaskId) -> Result<Card> {
-    card_of(&row(connection, id).await?)
+    card_of(&row(connection, CARD, id).await?)
 }
 
 pub(crate) async fn task(connection: &mut SqliteConnection, id: &TaskId) -> Result<Task> {
-    task_of(&row(connection, id).await?)
+    task_of(&row(connection, TASK, id).await?)
 }
 
-/// Every task of a project, in the order of their ids.
-async fn rows_of_project(connection: &mut SqliteConnection, select: &str, project: &ProjectId) -> Result<Vec<SqliteRow>> {
-    Ok(sqlx::query(AssertSqlSafe(format!("{select} WHERE t.project_id = $1 ORDER BY length(t.id), t.id")))
-        .bind(project.as_str())
-        .fetch_all(connection)
-        .await?)
+/// Whole cards. `condition` is constant SQL that compares a column with `$1`.
+pub(crate) async fn cards(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
+    let found = sqlx::query(AssertSqlSafe(format!("{CARD} {condition}"))).bind(value).fetch_all(connection).await?;
+    found.iter().map(card_of).collect()
 }
 
-pub(crate) async fn cards_of_project(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
-    rows_of_project(connection, SELECT, project).await?.iter().map(card_of).collect()
+/// Cards as far as others may follow from them: where they stand, belong to and need, without their dependencies.
+pub(crate) async fn outlines(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
+    let found = sqlx::query(AssertSqlSafe(format!("{OUTLINE} {condition}"))).bind(value).fetch_all(connection).await?;
+    found.iter().map(card_of).collect()
 }
 
-/// The tasks of a project for the runner's plan. Their cards count nothing and name no builders.
-pub(crate) async fn planned_rows(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<SqliteRow>> {
-    rows_of_project(connection, PLANNED, project).await
+/// One card as [`outlines`] reads them.
+pub(crate) async fn outline(connection: &mut SqliteConnection, id: &TaskId) -> Result<Card> {
+    card_of(&row(connection, OUTLINE, id).await?)
 }
 
-/// The cards of a project as far as others may follow from them: where they stand, what they wait for, belong to and need.
-pub(crate) async fn cascade_cards(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<Card>> {
-    rows_of_project(connection, SETTLED, project).await?.iter().map(card_of).collect()
+pub(crate) async fn project_of_task(connection: &mut SqliteConnection, id: &TaskId) -> Result<ProjectId> {
+    let found: Option<String> = sqlx::query_scalar("SELECT project_id FROM tasks WHERE id = $1").bind(id.as_str()).fetch_optional(connection).await?;
+    Ok(found.ok_or_else(|| Refusal::not_found("task", id))?.parse()?)
 }
 
 /// A column that holds an id or a word of a closed vocabulary, or nothing.
@@ -114,6 +147,11 @@ where
 /// A column that holds JSON, or nothing.
 pub(crate) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>> {
     row.try_get::<Option<&str>, _>(column)?.map(|text| Ok(serde_json::from_str(text)?)).transpose()
+}
+
+/// A column that holds a list, one item a line.
+fn lines<'row>(row: &'row SqliteRow, column: &str) -> Result<impl Iterator<Item = &'row str>> {
+    Ok(row.try_get::<Option<&str>, _>(column)?.into_iter().flat_map(str::lines))
 }
 
 /// A column that counts something.
@@ -143,13 +181,13 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         attention: json::<Attention>(row, "attention")?,
         wait_reason: json::<WaitReason>(row, "wait_reason")?,
         cancel_reason: optional(row, "cancel_reason")?,
-        depends_on: json(row, "depends_on")?.unwrap_or_default(),
+        depends_on: lines(row, "depends_on")?.map(str::parse).collect::<Result<_, _>>()?,
         priority: row.try_get("priority")?,
         approved_sha: row.try_get("approved_sha")?,
         contributors: Contributors {
             assigned_to: row.try_get("assigned_to")?,
             role_hat: optional(row, "role_hat")?,
-            built_by: json(row, "built_by")?.unwrap_or_default(),
+            built_by: lines(row, "built_by")?.map(str::to_owned).collect(),
             approved_by: row.try_get("approved_by")?,
             verified_by: row.try_get("verified_by")?,
         },

@@ -6,9 +6,11 @@ use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::id::{ProjectId, TaskId};
 
+use crate::board::attention;
 use crate::board::task::assign::unassign;
-use crate::board::task::{cascade, read};
+use crate::board::task::read;
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -28,8 +30,8 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                cascade::request_attention(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await
+                attention::request(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await
@@ -48,9 +50,9 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                cascade::clear_attention(tx, &Caller::Runner, &card.project_id, &id).await?;
+                attention::clear(tx, &Caller::Runner, &card.project_id, &id).await?;
                 // What it hid is asked of the person now.
-                cascade::after_task_change(tx, &Caller::Runner, &card.project_id).await
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await
@@ -68,9 +70,9 @@ pub(crate) async fn assignee_left(tx: &mut Tx, project: &ProjectId, name: &str) 
     cards.retain(|card| card.attention.is_none() || is_flagged(card));
     for card in &cards {
         let detail = format!("{name}, to whom it is assigned, left. Assign it to another agent, or take it back from {name} and press Start.");
-        cascade::request_attention(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::ReviewLimit, detail)).await?;
+        attention::request(tx, &Caller::Runner, project, &card.id, Attention::new(AttentionKind::ReviewLimit, detail)).await?;
     }
-    if cards.is_empty() { Ok(()) } else { cascade::after_project_change(tx, &Caller::Runner, project).await }
+    follow(tx, project, cards).await
 }
 
 /// Takes that back when the agent is there again.
@@ -79,9 +81,9 @@ pub(crate) async fn assignee_returned(tx: &mut Tx, project: &ProjectId, name: &s
     // Of a task that is assigned the runner says nothing but that its assignee is silent, so this one says that it left.
     cards.retain(|card| card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::ReviewLimit));
     for card in &cards {
-        cascade::clear_attention(tx, &Caller::Runner, project, &card.id).await?;
+        attention::clear(tx, &Caller::Runner, project, &card.id).await?;
     }
-    if cards.is_empty() { Ok(()) } else { cascade::after_project_change(tx, &Caller::Runner, project).await }
+    follow(tx, project, cards).await
 }
 
 /// Takes every open task from a name that somebody else is about to have. Each waits for the person, where it stands.
@@ -90,13 +92,18 @@ pub(crate) async fn unassign_all(tx: &mut Tx, project: &ProjectId, name: &str) -
     for card in &cards {
         unassign(tx, &Caller::Runner, card, name).await?;
     }
-    if cards.is_empty() { Ok(()) } else { cascade::after_task_change(tx, &Caller::Runner, project).await }
+    follow(tx, project, cards).await
+}
+
+async fn follow(tx: &mut Tx, project: &ProjectId, cards: Vec<Card>) -> Result<()> {
+    let tasks: Vec<TaskId> = cards.into_iter().map(|card| card.id).collect();
+    if tasks.is_empty() { Ok(()) } else { consequences::tasks_changed(tx, &Caller::Runner, project, &tasks).await }
 }
 
 /// The open tasks that are assigned to somebody.
 async fn open_tasks_of(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<Card>> {
     let ids: Vec<String> = sqlx::query_scalar(
-        "SELECT id FROM tasks WHERE project_id = $1 AND assigned_to = $2 AND status NOT IN ('done', 'cancelled') ORDER BY length(id), id",
+        "SELECT id FROM tasks WHERE project_id = $1 AND assigned_to = $2 AND status IN ('backlog', 'in_progress', 'in_review') ORDER BY length(id), id",
     )
     .bind(project.as_str())
     .bind(name)

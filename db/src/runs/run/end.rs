@@ -8,9 +8,9 @@ use domain::runs::backoff::backoff;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::{Run, Usage};
 
-use crate::board::task;
-use crate::board::task::cascade;
+use crate::board::{attention, task};
 use crate::caller::Caller;
+use crate::consequences;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -79,7 +79,7 @@ impl Db {
                 if end.class == EndClass::Failed && card.status.is_open() {
                     record_failure(tx, &card, &run, &end).await?;
                 }
-                cascade::after_project_change(tx, &Caller::Runner, &card.project_id).await?;
+                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await?;
                 read(&mut tx.connection, &id).await
             })
         })
@@ -114,5 +114,5 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Re
         Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is mended.", failure.sentence()),
         None => format!("{failures} attempts failed; the last: {}. Press Retry when it is mended.", failure.sentence()),
     };
-    cascade::request_attention(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
+    attention::request(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
 }

@@ -213,5 +213,13 @@ pub(crate) async fn write_usage(tx: &mut Tx, id: &RunId, usage: Usage) -> Result
     .bind(usage.turns)
     .execute(&mut tx.connection)
     .await?;
+    // Kept on the task, so that a board sums nothing over runs.
+    sqlx::query(
+        "UPDATE tasks SET cost_micro_usd = (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT) FROM agent_runs r WHERE r.task_id = tasks.id)
+         WHERE id = (SELECT task_id FROM agent_runs WHERE id = $1)",
+    )
+    .bind(id.as_str())
+    .execute(&mut tx.connection)
+    .await?;
     Ok(())
 }

@@ -39,7 +39,7 @@ impl Roster {
 
     pub(crate) async fn load_at(connection: &mut SqliteConnection, presence: &Presence, project: &ProjectId, now: Timestamp) -> Result<Self> {
         let rows = sqlx::query(
-            "SELECT name, trusted, roles, run_id IS NOT NULL AS run, MAX(COALESCE(last_seen, ''), COALESCE(heartbeat_at, '')) AS seen
+            "SELECT name, trusted, roles, run_id, last_seen, heartbeat_at
              FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name",
         )
         .bind(project.as_str())
@@ -48,10 +48,10 @@ impl Roster {
         let entries = rows.iter().map(|row| {
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let (name, verified): (String, bool) = (row.try_get("name")?, row.try_get("trusted")?);
-            let stored = if row.try_get::<&str, _>("seen")?.is_empty() { None } else { optional(row, "seen")? };
+            let stored = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
             let signs = presence.of(project, &name);
             let last_seen = stored.max(signs.last);
-            let listens = row.try_get("run")? || signs.connections > 0;
+            let listens = row.try_get::<Option<&str>, _>("run_id")?.is_some() || signs.connections > 0;
             let dead = !listens && Health::of(last_seen, now) == Health::Dead;
             Ok(RosterEntry { name, verified, is_lead: verified && roles.contains(&Role::Lead), last_seen, is_reachable: listens, is_dead: dead })
         });

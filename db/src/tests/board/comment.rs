@@ -63,8 +63,11 @@ async fn last_comments_of_all_cards_are_read_together() {
     for (task, content) in [(&one, "a"), (&two, "b"), (&one, "c"), (&one, "d")] {
         store.db.add_comment(&Caller::Human, task, content, None).await.unwrap();
     }
-    let last =
-        async |most| store.db.last_comments(&store.project, most).await.unwrap().into_iter().map(|comment| comment.content).collect::<String>();
+    let last = async |most| {
+        store.db.last_comments(&store.project, Some((&one, &two)), most).await.unwrap().into_iter().map(|comment| comment.content).collect::<String>()
+    };
     assert_eq!((last(1).await.as_str(), last(2).await.as_str(), last(0).await.as_str()), ("bd", "bcd", ""));
-    assert_eq!(store.db.last_comments(&"PROJ-009".parse().unwrap(), 9).await.unwrap(), []);
+    assert_eq!(store.db.last_comments(&"PROJ-009".parse().unwrap(), Some((&one, &two)), 9).await.unwrap(), []);
+    let second = store.db.last_comments(&store.project, Some((&two, &two)), 9).await.unwrap();
+    assert_eq!(second.iter().map(|comment| comment.content.as_str()).collect::<String>(), "b");
 }

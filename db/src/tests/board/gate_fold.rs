@@ -17,7 +17,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::tests::external_agents::submission;
-use crate::tests::store::{Store, evidence, head, new_task};
+use crate::tests::store::{Store, evidence, head, new_task, whole_board};
 use crate::{Caller, Error, MoveRequest, Result};
 
 const HISTORIES: u64 = 6;
@@ -46,7 +46,7 @@ impl World {
     /// Takes one step as a random caller on a random path.
     async fn step(&mut self) -> Result<()> {
         let (db, project) = (self.store.db.clone(), self.store.project.clone());
-        let cards = db.board(&project).await?.cards;
+        let cards = whole_board(&db, &project).await?.cards;
         let card = self.pick(&cards);
         let task = card.id;
         // Choose the assignee often, so that work progresses.
@@ -115,7 +115,7 @@ impl World {
     }
 
     async fn cards(&self) -> Vec<Card> {
-        self.store.db.board(&self.store.project).await.unwrap().cards
+        whole_board(&self.store.db, &self.store.project).await.unwrap().cards
     }
 
     async fn approvals(&self) -> BTreeSet<(String, String)> {
@@ -167,7 +167,7 @@ async fn history(seed: u64) -> [usize; 3] {
     store.task("One").await;
     let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers, goals };
     let (mut done, mut dependent) = (0, 0);
-    let mut folded = Board { cards: Vec::new(), seq: 0, ..world.store.db.board(&world.store.project).await.unwrap() };
+    let mut folded = Board { cards: Vec::new(), seq: 0, ..whole_board(&world.store.db, &world.store.project).await.unwrap() };
     for step in 0..STEPS {
         let what = format!("seed {seed}, step {step}");
         let (cards, approvals) = (world.cards().await, world.approvals().await);
@@ -182,7 +182,7 @@ async fn history(seed: u64) -> [usize; 3] {
     for envelope in world.store.db.events_after(0, None, u32::MAX).await.unwrap() {
         folded.apply(&envelope);
     }
-    assert_eq!(folded, world.store.db.board(&world.store.project).await.unwrap(), "seed {seed}");
+    assert_eq!(folded, whole_board(&world.store.db, &world.store.project).await.unwrap(), "seed {seed}");
     [done, verified, dependent]
 }
 

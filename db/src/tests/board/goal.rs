@@ -11,7 +11,7 @@ use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, completed, crew, messages_to, stage, submit};
-use crate::tests::store::{Store, code, new_task, refusal};
+use crate::tests::store::{Store, code, new_task, refusal, whole_board};
 
 async fn goal(store: &Store, title: &str) -> Goal {
     let new = NewGoal { title: title.to_owned(), description: None };
@@ -178,7 +178,7 @@ async fn unverifiable_task_cannot_be_linked_to_a_goal() {
     let goal = goal(&store, "All of it").await.id;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
-    let round = store.db.board(&store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
+    let round = whole_board(&store.db, &store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
     for task in [&planner, &round] {
         let refused = refusal(store.db.link_task(&Caller::Human, task, Some(&goal)).await);
         assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that it creates."));

@@ -7,7 +7,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
-use crate::tests::store::{Store, code, parts};
+use crate::tests::store::{Store, code, parts, whole_board};
 
 async fn held(store: &Store, ids: &[TaskId]) -> Vec<Option<HeldBy>> {
     let mut held = Vec::new();
@@ -22,7 +22,7 @@ async fn plan_is_held_until_approved() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
     assert_eq!(held(&store, &children).await, [Some(HeldBy::Plan); 2]);
-    assert_eq!(store.db.board(&store.project).await.unwrap().plan().len(), 2);
+    assert_eq!(whole_board(&store.db, &store.project).await.unwrap().plan().len(), 2);
     assert_eq!(store.project().await.status, ProjectStatus::Active, "a project with a pending plan is not complete");
     assert_eq!(code(store.reserve(&children[0], AgentKind::Coder, "base").await.map(|_| ())), "not-now");
     let seq = store.db.latest();

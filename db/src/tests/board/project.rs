@@ -7,7 +7,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::wire::{NewProject, ProjectPatch};
 
 use crate::Caller;
-use crate::tests::store::{Store, code, probe};
+use crate::tests::store::{Store, code, probe, whole_board};
 
 #[tokio::test]
 async fn project_with_goal_gets_a_planning_task() {
@@ -25,12 +25,12 @@ async fn project_with_goal_gets_a_planning_task() {
 #[tokio::test]
 async fn project_without_goal_has_no_planner() {
     let store = Store::board().await;
-    assert!(store.db.board(&store.project).await.unwrap().cards.is_empty());
+    assert!(whole_board(&store.db, &store.project).await.unwrap().cards.is_empty());
     let new = NewProject { title: "Again".to_owned(), plan: Some(true), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&Caller::Human, new, probe()).await), "invalid");
     let new = NewProject { title: "Again".to_owned(), description: Some("Later".to_owned()), plan: Some(false), ..NewProject::default() };
     let second = store.db.create_project(&Caller::Human, new, probe()).await.unwrap();
-    assert!(store.db.board(&second.id).await.unwrap().cards.is_empty());
+    assert!(whole_board(&store.db, &second.id).await.unwrap().cards.is_empty());
     let ids: Vec<String> = store.db.projects().await.unwrap().iter().map(|project| project.id.to_string()).collect();
     assert_eq!(ids, ["PROJ-002", "PROJ-001"]);
 }
@@ -73,7 +73,7 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     let before = store.dump().await;
     let nowhere = "PROJ-009".parse().unwrap();
     assert_eq!(code(store.db.project(&nowhere).await), "not-found");
-    assert_eq!(code(store.db.board(&nowhere).await), "not-found");
+    assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
     assert_eq!(code(store.db.edit_project(&Caller::Human, &nowhere, ProjectPatch::default()).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
     assert_eq!(code(store.db.record_landing(&Caller::Human, &nowhere, "s").await), "not-found");

@@ -9,10 +9,10 @@ use domain::runs::evidence::EvidenceResult;
 
 use crate::Caller;
 use crate::engine::tx::NoEventReason;
-use crate::tests::store::{Store, code, parts};
+use crate::tests::store::{Store, code, parts, whole_board};
 
 async fn rounds(store: &Store) -> Vec<Card> {
-    store.db.board(&store.project).await.unwrap().cards.into_iter().filter(|card| card.round_of.is_some()).collect()
+    whole_board(&store.db, &store.project).await.unwrap().cards.into_iter().filter(|card| card.round_of.is_some()).collect()
 }
 
 /// Lets the open round create `titles` and finish.

@@ -11,7 +11,7 @@ use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, contributors, crew, messages_to, stage, update};
-use crate::tests::store::{Store, code, new_task, parts, refusal};
+use crate::tests::store::{Store, code, new_task, parts, refusal, whole_board};
 
 #[tokio::test]
 async fn task_created_for_an_agent_notifies_it_and_the_leads() {
@@ -220,7 +220,7 @@ async fn concurrently_created_tasks_get_unique_ids() {
         ids.extend(writer.await.unwrap());
     }
     assert_eq!(ids.len(), 200);
-    assert_eq!(store.db.board(&store.project).await.unwrap().cards.len(), 200);
+    assert_eq!(whole_board(&store.db, &store.project).await.unwrap().cards.len(), 200);
 }
 
 #[tokio::test]

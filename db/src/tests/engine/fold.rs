@@ -18,7 +18,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::tests::external_agents::{message, named};
-use crate::tests::store::{Store, clean, head, new_task, parts};
+use crate::tests::store::{Store, clean, head, new_task, parts, whole_board};
 use crate::{Caller, Error, MoveRequest, NewRun, Result, RunEnd};
 
 const HISTORIES: u64 = 12;
@@ -82,7 +82,7 @@ impl World {
 
     /// Takes one step as a random caller.
     async fn step(&mut self) -> Result<()> {
-        let board = self.store.db.board(&self.store.project).await?;
+        let board = whole_board(&self.store.db, &self.store.project).await?;
         let tasks: Vec<TaskId> = board.cards.iter().map(|card| card.id.clone()).collect();
         let task = self.pick(&tasks);
         let other = self.pick(&tasks);
@@ -187,7 +187,7 @@ async fn history(seed: u64) -> (u32, u32) {
     let approval = if seed.is_multiple_of(2) { PlanApproval::Auto } else { PlanApproval::Ask };
     let (store, _) = Store::plan(approval).await;
     store.task("One").await;
-    let mut folded = Board { cards: Vec::new(), seq: 0, ..store.db.board(&store.project).await.unwrap() };
+    let mut folded = Board { cards: Vec::new(), seq: 0, ..whole_board(&store.db, &store.project).await.unwrap() };
     take_in(&store, &mut folded).await;
     let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers: vec![Caller::Human, Caller::Runner] };
     let (mut done, mut refused) = (0, 0);
@@ -205,7 +205,7 @@ async fn history(seed: u64) -> (u32, u32) {
             Err(error) => panic!("seed {seed}, step {step}: {error:?}"),
         }
         take_in(&world.store, &mut folded).await;
-        assert_eq!(folded, world.store.db.board(&world.store.project).await.unwrap(), "seed {seed}, step {step}");
+        assert_eq!(folded, whole_board(&world.store.db, &world.store.project).await.unwrap(), "seed {seed}, step {step}");
         check(&folded, seed);
     }
     world.store.check_fold().await;

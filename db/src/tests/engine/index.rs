@@ -3,9 +3,13 @@
 use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::HistoryQuery;
+use crate::board::task::read::{CARD, SCHEDULED};
+use crate::board::{card, dependency, goal};
+use crate::runs::snapshot;
 use crate::team::message::history_sql;
+use crate::team::{agent, handshake};
 use crate::tests::store::Store;
+use crate::{CardFilter, HistoryQuery, consequences};
 
 async fn plan(store: &Store, statement: &str) -> String {
     let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&store.db.readers).await.unwrap();
@@ -26,7 +30,10 @@ async fn agents_and_their_tasks_use_indexes() {
     let store = Store::board().await;
     let statements = [
         ("agents_present", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND left_at IS NULL ORDER BY name"),
-        ("tasks_by_assignee", "SELECT id FROM tasks WHERE project_id = 'PROJ-001' AND assigned_to = 'ben' AND status NOT IN ('done', 'cancelled')"),
+        (
+            "tasks_by_assignee",
+            "SELECT id FROM tasks WHERE project_id = 'PROJ-001' AND assigned_to = 'ben' AND status IN ('backlog', 'in_progress', 'in_review')",
+        ),
         ("minions_by_run", "UPDATE minions SET status = 'failed' WHERE run_id = 'RUN-001' AND status = 'spawned'"),
         ("agents_by_name_nocase", "SELECT name FROM agents WHERE project_id = 'PROJ-001' AND lower(name) = lower('Ben') AND name <> 'Ben'"),
         ("calls_by_age", "DELETE FROM calls WHERE created_at < '2026-01-31T09:05:00.000Z'"),
@@ -35,6 +42,57 @@ async fn agents_and_their_tasks_use_indexes() {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(index), "{statement}\n{plan}");
     }
+}
+
+/// What is read or written all day looks nothing up by going through all tasks, agents, runs or events, finished ones included.
+#[tokio::test]
+async fn no_daily_statement_scans_what_grows() {
+    let store = Store::board().await;
+    let filter = CardFilter { assigned_to: Some("ben".to_owned()), ..CardFilter::open(store.project.clone()) };
+    let of_goal = CardFilter { goal: Some("GOAL-001".parse().unwrap()), ..CardFilter::of_project(store.project.clone()) };
+    let statements = [
+        consequences::DEPENDENTS.to_owned(),
+        format!("SELECT t.id FROM tasks t {}", consequences::COMPLETION),
+        format!("SELECT t.id FROM tasks t {}", consequences::CHILDREN),
+        dependency::REACHABLE.to_owned(),
+        goal::PROGRESS.to_owned(),
+        goal::PROGRESS_OF_PROJECT.to_owned(),
+        format!("{CARD} {}", card::OPEN_CARDS),
+        format!("{CARD} {}", card::FINISHED_PAGE),
+        card::FINISHED_SUMS.to_owned(),
+        card::MERGED.to_owned(),
+        format!("{CARD} {}", filter.condition()),
+        format!("{CARD} {}", of_goal.condition()),
+        format!("{SCHEDULED} {}", snapshot::ACTIVE),
+        snapshot::ACTIVE_PROJECTS.to_owned(),
+        snapshot::REFERENCED.to_owned(),
+        snapshot::ASSIGNEES.to_owned(),
+        format!("{} {}", agent::SELECT, agent::PRESENT),
+        handshake::PENDING.to_owned(),
+    ];
+    // An index of open tasks, live runs or pending handshakes is small whatever is finished: going through it is meant.
+    let small =
+        ["tasks_open", "tasks_runnable", "tasks_by_assignee", "tasks_with_attention", "tasks_with_checkout", "one_live_run", "handshakes_pending"];
+    let grows =
+        ["tasks", "t", "agents", "a", "agent_runs", "r", "events", "comments", "c", "dependencies", "d", "contributions", "h", "messages", "m"];
+    for statement in statements {
+        for line in plan(&store, &statement).await.lines() {
+            let scanned = line.strip_prefix("SCAN ").and_then(|rest| rest.split_whitespace().next());
+            let is_small = small.iter().any(|index| line.ends_with(index));
+            assert!(scanned.is_none_or(|table| is_small || !grows.contains(&table)), "{line}\n{statement}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn finished_cards_and_goals_are_counted_in_their_index_alone() {
+    let store = Store::board().await;
+    for (index, statement) in [("tasks_finished_sums", card::FINISHED_SUMS), ("tasks_by_goal", goal::PROGRESS)] {
+        let plan = plan(&store, statement).await;
+        assert!(plan.contains(&format!("USING COVERING INDEX {index}")) && !plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    let page = plan(&store, &format!("{CARD} {}", card::FINISHED_PAGE)).await;
+    assert!(page.contains("tasks_finished ") && !page.contains("TEMP B-TREE FOR ORDER BY\nSEARCH"), "{page}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use domain::runs::failure::EndClass;
 
 use crate::Caller;
 use crate::tests::external_agents::crew;
-use crate::tests::store::{Agent, Store, code, evidence, head, new_task, parts};
+use crate::tests::store::{Agent, Store, code, evidence, head, new_task, parts, whole_board};
 
 /// Tries every write of an agent and checks that none has an effect.
 async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str) {
@@ -88,7 +88,7 @@ async fn orchestrator_cancelling_a_task_stops_only_its_agent() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     store.complete(&children[0]).await;
-    let round = store.db.board(&store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
+    let round = whole_board(&store.db, &store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
     let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
     let task = store.task("Superfluous").await;
     let coder = store.agent(&task, AgentKind::Coder).await;

@@ -211,7 +211,10 @@ async fn environment_failures_use_no_attempt() {
     let agent = store.agent(&task, AgentKind::Coder).await;
     store.cancel(&task, "obsolete").await;
     store.end(&agent.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
-    assert_eq!(failures().await, 0, "the card is finished, however its process ends");
+    // A finished task is not scheduled, so its row is read.
+    let failures: i64 =
+        sqlx::query_scalar("SELECT failures FROM tasks WHERE id = $1").bind(task.as_str()).fetch_one(&store.db.readers).await.unwrap();
+    assert_eq!(failures, 0, "the card is finished however its process ends");
 }
 
 /// A stop by the human takes precedence over the failure that was detected.

@@ -83,7 +83,8 @@ async fn register_cannot_grant_lead_or_claim_trusted_name() {
     for caller in [&Caller::Human, &Caller::Runner] {
         assert_eq!(code(store.db.register(caller, &store.project, named("ida", &[]), None).await), "not-you");
     }
-    assert_eq!(store.db.agents(&store.project).await.unwrap().len(), 1);
+    assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
+    assert_eq!(store.db.departed_agents(&store.project).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -201,7 +202,8 @@ async fn managed_agents_leave_with_their_task() {
     let task = store.task("One").await;
     store.complete(&task).await;
     let left: Vec<(String, bool)> =
-        store.db.agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
+        store.db.departed_agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
+    assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
     assert_eq!(left, [("coder-TASK-001".to_owned(), true), ("reviewer-TASK-001".to_owned(), true)]);
     assert_eq!(code(store.send(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
 }

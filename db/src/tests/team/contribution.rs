@@ -11,7 +11,7 @@ use domain::team::role::Role;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, completed, contributors, crew, stage, submit, update};
-use crate::tests::store::{Store, code, head, refusal};
+use crate::tests::store::{Store, code, head, refusal, whole_board};
 
 /// Returns the refusal code that `caller` gets on each path to judge finished work.
 async fn every_path(store: &Store, caller: &Caller, task: &TaskId) -> [&'static str; 5] {
@@ -118,7 +118,7 @@ async fn managed_agents_cannot_judge_their_own_work() {
     let task = &children[0];
     store.complete(task).await;
     assert_eq!(contributors(&store.card(task).await), "- / coder-TASK-002 / reviewer-TASK-002 / -");
-    let round = store.db.board(&store.project).await.unwrap().cards.pop().unwrap().id;
+    let round = whole_board(&store.db, &store.project).await.unwrap().cards.pop().unwrap().id;
     let orchestrator = store.agent(&round, AgentKind::Orchestrator).await.caller;
     let verified = store.db.verify_task(&orchestrator, task, Some("I tried it")).await.unwrap();
     assert_eq!(contributors(&verified.card), "- / coder-TASK-002 / reviewer-TASK-002 / orchestrator-TASK-003");

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use db::Caller;
+use db::{Caller, CardFilter};
 use domain::board::card::Card;
 use domain::board::comment::Comment;
 use domain::board::status::Status;
@@ -57,19 +57,18 @@ struct GetBoard {
 }
 
 async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
-    let board = call.db.board(&call.project(arguments.project.0).await?).await?;
+    let project = &call.db.project(&call.project(arguments.project.0).await?).await?;
+    let cards = call.db.cards(&CardFilter { after: arguments.after, ..CardFilter::of_project(project.id.clone()) }).await?;
+    let range = cards.first().map(|card| &card.id).zip(cards.last().map(|card| &card.id));
     let mut comments: BTreeMap<TaskId, Vec<Comment>> = BTreeMap::new();
-    for comment in call.db.last_comments(&board.project.id, LAST_COMMENTS).await? {
+    for comment in call.db.last_comments(&project.id, range, LAST_COMMENTS).await? {
         comments.entry(comment.task_id.clone()).or_default().push(comment);
     }
-    let project = &board.project;
-    let counts: Vec<String> = board.counts().into_iter().filter(|(_, count)| *count > 0).map(|(status, count)| format!("{count} {status}")).collect();
+    let counts: Vec<String> = call.db.card_counts(&project.id).await?.into_iter().map(|(status, count)| format!("{count} {status}")).collect();
     let mut text =
         format!("{} {} ({}): {}. Project branch {}.\n", project.id, project.title, project.status, counts.join(", "), project.integration_branch);
-    let after = arguments.after.as_ref().map_or(0, TaskId::number);
     let of = |card: &Card| comments.get(&card.id).map_or(&[][..], Vec::as_slice);
-    let page =
-        page::cards(board.cards.iter().filter(|card| card.id.number() > after), |card| (format::lines(card, of(card)), format::data(card, of(card))));
+    let page = page::cards(cards.iter(), |card| (format::lines(card, of(card)), format::data(card, of(card))));
     text += &page.text;
     if let Some(next) = &page.next {
         text += &format!("More tasks follow: call get_board with after={next}.\n");
@@ -98,13 +97,14 @@ struct GetMyTasks {
 async fn get_my_tasks(call: Call, arguments: GetMyTasks) -> Result<Answer, Failure> {
     let mut cards = Vec::new();
     if let Caller::Agent(agent) = &call.caller {
-        let open = |card: &Card| card.status.is_open() && card.contributors.assigned_to.as_deref() == Some(agent.name.as_str());
-        cards.extend(call.db.board(&agent.project_id).await?.cards.into_iter().filter(open));
+        let own = CardFilter { assigned_to: Some(agent.name.clone()), after: arguments.after.clone(), ..CardFilter::open(agent.project_id.clone()) };
+        cards = call.db.cards(&own).await?;
     } else if let Some(own) = &call.scope {
         cards.push(call.db.card(own).await?);
     } else {
         for project in call.db.projects().await? {
-            cards.extend(call.db.board(&project.id).await?.cards.into_iter().filter(|card| card.status == Status::InProgress));
+            let statuses = vec![Status::InProgress];
+            cards.extend(call.db.cards(&CardFilter { statuses, after: arguments.after.clone(), ..CardFilter::of_project(project.id) }).await?);
         }
     }
     let is_own_kind = |phase: AgentKind| matches!(&call.caller, Caller::Run(run) if run.phase == phase);

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use db::CardFilter;
 use domain::board::card::Card;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
@@ -63,13 +64,21 @@ struct ListTasks {
 
 async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
-    let mut cards = call.db.board(&project).await?.cards;
-    let after = given.after.as_ref().map_or(0, TaskId::number);
-    cards.retain(|card| card.id.number() > after && given.status.map_or(card.status.is_open(), |stage| Stage::of(card) == stage));
-    if let Some(wanted) = &given.assigned_to {
-        cards.retain(|card| card.contributors.assigned_to.as_deref().is_some_and(|assignee| is_short_for(wanted, assignee)));
+    let all = if given.status.is_none() { CardFilter::open(project.clone()) } else { CardFilter::of_project(project.clone()) };
+    let matches = |card: &Card| {
+        let assignee = card.contributors.assigned_to.as_deref();
+        given.status.is_none_or(|stage| Stage::of(card) == stage)
+            && given.assigned_to.as_ref().is_none_or(|wanted| assignee.is_some_and(|assignee| is_short_for(wanted, assignee)))
+    };
+    let cards = read_matching(&call, CardFilter { after: given.after, ..all }, matches).await?;
+    let mut agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
+    for name in cards.iter().filter_map(|card| card.contributors.assigned_to.as_ref()) {
+        if !agents.contains_key(name)
+            && let Ok(departed) = call.db.agent(&project, name).await
+        {
+            agents.insert(name.clone(), departed);
+        }
     }
-    let agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
     let warnings: Vec<String> = cards.iter().take(page.tasks.len()).filter_map(|card| warning(card, &agents)).collect();
     let mut text = if cards.is_empty() { "No tasks.\n".to_owned() } else { page.text };
@@ -80,6 +89,22 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
         text += &format!("More tasks follow: call list_tasks with after={next}.\n");
     }
     Ok(Answer::new(text, json!({"tasks": page.tasks, "warnings": warnings, "next": page.next})))
+}
+
+/// Reads the first cards that match, at least as many as an answer can hold.
+async fn read_matching(call: &Call, mut filter: CardFilter, matches: impl Fn(&Card) -> bool) -> Result<Vec<Card>, Failure> {
+    let mut cards = Vec::new();
+    let enough = usize::try_from(filter.limit).unwrap_or(usize::MAX);
+    while cards.len() < enough {
+        let read = call.db.cards(&filter).await?;
+        let is_last = read.len() < enough;
+        filter.after = read.last().map(|card| card.id.clone());
+        cards.extend(read.into_iter().filter(&matches));
+        if is_last {
+            break;
+        }
+    }
+    Ok(cards)
 }
 
 /// Warns about a task in progress whose assignee left or is unresponsive.

@@ -2,6 +2,7 @@
 //!
 //! It must not know when a goal is complete.
 
+use db::CardFilter;
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::stage::Stage;
 use domain::id::{GoalId, TaskId};
@@ -101,10 +102,9 @@ struct GoalStatus {
 async fn goal_status(call: Call, given: GoalStatus) -> Result<Answer, Failure> {
     let goal = call.db.goal(&given.goal_id).await?;
     call.require_project(&goal.project_id, "goal", &goal.id)?;
-    let after = given.after.as_ref().map_or(0, TaskId::number);
-    let cards = call.db.board(&goal.project_id).await?.cards;
-    let linked = cards.iter().filter(|card| card.goal_id.as_ref() == Some(&goal.id) && card.id.number() > after);
-    let page = page::cards(linked, |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
+    let filter = CardFilter { goal: Some(goal.id.clone()), after: given.after, ..CardFilter::of_project(goal.project_id.clone()) };
+    let cards = call.db.cards(&filter).await?;
+    let page = page::cards(cards.iter(), |card| (format::line(card, Stage::of(card).as_str()), format::data(card, &[])));
     let mut text = format!("{}\n{}", progress(&goal), page.text).trim_end().to_owned();
     if let Some(next) = &page.next {
         text += &format!("\nMore tasks follow: call goal_status with after={next}.");

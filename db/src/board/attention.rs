@@ -1,0 +1,34 @@
+//! Attention: says that a task needs the person, and takes it back. It knows nothing of what follows.
+
+use domain::board::attention::Attention;
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// Says that `task` needs the person.
+pub(crate) async fn request(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, attention: Attention) -> Result<()> {
+    sqlx::query("UPDATE tasks SET attention = $2, updated_at = $3 WHERE id = $1")
+        .bind(task.as_str())
+        .bind(serde_json::to_string(&attention)?)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, project, task, Event::AttentionRequested { attention });
+    Ok(())
+}
+
+/// Says that `task` no longer needs the person.
+pub(crate) async fn clear(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
+    let changed = sqlx::query("UPDATE tasks SET attention = NULL, updated_at = $2 WHERE id = $1 AND attention IS NOT NULL")
+        .bind(task.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    if changed.rows_affected() > 0 {
+        tx.record_for_task(caller, project, task, Event::AttentionCleared {});
+    }
+    Ok(())
+}
