@@ -2,6 +2,7 @@
 
 mod agent;
 mod branch;
+mod browser_session;
 mod call;
 mod comment;
 mod contract;

@@ -25,7 +25,7 @@ pub(crate) enum NoEventReason {
     NothingChanged,
     /// Samples of an agent's context and tokens: shown when somebody looks, too frequent for the log.
     UsageSamples,
-    /// Signs of life of agents: shown when somebody looks, too frequent for the log.
+    /// Signs of life of agents and browsers: shown when somebody looks, too frequent for the log.
     Heartbeat,
     /// A reference is written down before it is made in the repository.
     References,

@@ -1,5 +1,7 @@
 //! Tokens are created on a running board, for the named or the only matching project.
 
+use std::sync::Arc;
+
 use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
@@ -37,7 +39,11 @@ impl Board {
             db: db.clone(),
             config: watch::Sender::new(LiveConfig { config: config.clone(), notice: None }).subscribe(),
             port,
-            sign_in: SignIn::new(&token),
+            sign_in: SignIn::default(),
+            save_token: Arc::new({
+                let path = settings::token_file(&config);
+                move |token| settings::write_token(&path, token)
+            }),
             activity: broadcast::Sender::new(1),
             shutdown: shutdown.clone(),
             demo: None,
@@ -56,9 +62,9 @@ impl Board {
     }
 }
 
-fn mara(project: Option<&str>) -> Token {
+fn mara(project: Option<&str>) -> CreateToken {
     let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
-    Token::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
+    CreateToken::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
 }
 
 #[tokio::test]
@@ -72,7 +78,7 @@ async fn token_opens_the_project_under_the_agents_name() {
     let agent = board.db.agent(&project, "platform/mara").await.unwrap();
     assert_eq!((agent.roles, agent.trusted), (vec![Role::Builder, Role::Pen], true));
 
-    let (_, invite) = create(&board.client, Token::Invite { project: None }, None).await.unwrap();
+    let (_, invite) = create(&board.client, CreateToken::Invite { project: None }, None).await.unwrap();
     assert!(invite.connect.contains("VIBE_RELAY_DB=") && invite.connect.ends_with("board.db -- vibe-relay mcp"));
     assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
 }
