@@ -21,6 +21,7 @@ use crate::settings;
 struct Board {
     db: Db,
     client: Client,
+    config: Config,
     _folder: tempfile::TempDir,
     _end: DropGuard,
 }
@@ -51,7 +52,7 @@ impl Board {
         tokio::spawn(api::serve(listener, api::router(state, axum::Router::new()), shutdown.clone()));
         let server = ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id() };
         server_file::write(&config.db_path, &server).unwrap();
-        Self { db, client: Client::new(&config).unwrap(), _folder: folder, _end: shutdown.drop_guard() }
+        Self { db, client: Client::new(&config).unwrap(), config, _folder: folder, _end: shutdown.drop_guard() }
     }
 
     /// Creates a project on a repository and returns its common `.git` folder.
@@ -108,4 +109,24 @@ async fn project_is_the_named_or_the_only_matching_one() {
     project PROJ-009 does not exist. Look up the project on the board; ids are written like PROJ-001.
     "mine" is not a project id: expected something like PROJ-001
     "#);
+}
+
+#[tokio::test]
+async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out() {
+    let board = Board::new().await;
+    let path = settings::token_file(&board.config);
+    let old = settings::token(&board.config).unwrap();
+    let secret = board.db.open_browser_session(None).await.unwrap();
+    assert_eq!(rotate(&board.client).await.unwrap().revoked_sessions, 1);
+    let new = settings::existing_token(&board.config).unwrap().unwrap();
+    assert_ne!(old, new);
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!((board.db.caller(&old).await.unwrap(), board.db.caller(&new).await.unwrap()), (None, Some(Caller::Human)));
+    assert!(!board.db.use_browser_session(&secret).await.unwrap());
+    let refused = rotate(&board.client).await.unwrap_err();
+    assert!(matches!(refused, CliError::Refused { .. }), "{refused}");
+    assert!(Client::new(&board.config).unwrap().delete("/api/sessions/1").await.is_err(), "it was revoked");
+    board.db.open_browser_session(None).await.unwrap();
+    Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
+    assert_eq!(board.db.browser_sessions().await.unwrap(), []);
 }
