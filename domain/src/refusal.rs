@@ -322,7 +322,7 @@ fn example_id(what: &str) -> &'static str {
         "project" => "PROJ-001",
         "run" => "RUN-001",
         "goal" => "GOAL-001",
-        "message" | "handshake" | "contract" => "1",
+        "message" | "handshake" | "contract" | "browser session" => "1",
         _ => "TASK-001",
     }
 }
