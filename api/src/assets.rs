@@ -1,18 +1,25 @@
 //! The board's files, with headers that let a browser cache the immutable ones and revalidate the others.
 
 use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::headers::{ETag, HeaderMapExt, IfNoneMatch};
 use embed::Asset;
 
 use crate::error::Error;
+use crate::guard::is_board_host;
+use crate::sign_in::board_url;
+use crate::state::AppState;
 
 /// Below these prefixes an unknown address is an error, not a page of the board.
 const RESERVED_PREFIXES: [&str; 5] = ["/api", "/mcp", "/.well-known", "/assets", "/demo"];
 
 /// Serves every address without a route: a file, or the board, which routes by the address itself.
-pub(crate) async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+///
+/// A browser that opens a page under another name is sent to the board's, because only there it can be signed in.
+pub(crate) async fn page(State(state): State<AppState>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     let found = match embed::asset(path) {
         Some(asset) => Some(asset),
@@ -23,6 +30,11 @@ pub(crate) async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     if method != Method::GET && method != Method::HEAD {
         let refusal = Error::Method { method, path: path.to_owned() };
         return ([(header::ALLOW, "GET, HEAD")], refusal).into_response();
+    }
+    let is_navigation = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    if is_navigation && !is_board_host(&headers, &uri, state.port) {
+        let address = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        return Redirect::temporary(&format!("{}{address}", board_url(state.port))).into_response();
     }
     answer(asset, &headers)
 }

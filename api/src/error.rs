@@ -46,6 +46,8 @@ pub(crate) enum Error {
     NoDiff(TaskId),
     #[error("this address accepts only WebSockets")]
     NoUpgrade,
+    #[error("the token file could not be written, so the token was not replaced")]
+    TokenFile(#[source] std::io::Error),
     /// A task on another thread panicked or was cancelled.
     #[error("the request did not finish")]
     Unfinished(#[from] tokio::task::JoinError),
@@ -100,6 +102,7 @@ impl Error {
             Self::Method { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed"),
             Self::NoDiff(_) => (StatusCode::NOT_FOUND, "no-diff"),
             Self::NoUpgrade => (StatusCode::UPGRADE_REQUIRED, "no-upgrade"),
+            Self::TokenFile(_) => (StatusCode::INTERNAL_SERVER_ERROR, "token-file"),
             Self::Unfinished(_) => (StatusCode::INTERNAL_SERVER_ERROR, "unfinished"),
         }
     }
@@ -109,7 +112,7 @@ impl Error {
         match self {
             Self::Store(db::Error::Refused(refusal)) => return refusal.hint(),
             Self::Store(db::Error::Closed) => "Repeat the request when the server runs again.",
-            Self::Store(_) | Self::Unfinished(_) => "See the server's output for the cause, then repeat the request.",
+            Self::Store(_) | Self::TokenFile(_) | Self::Unfinished(_) => "See the server's output for the cause, then repeat the request.",
             Self::WrongHost(_) => "Use the address that `vibe-relay serve` printed.",
             Self::WrongOrigin(_) | Self::CrossSite => "Use the board's own page, or send `Authorization: Bearer` from a program.",
             Self::Address(_) => "See /api/openapi.json for the address.",

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
-use db::Caller;
+use db::{Caller, Db};
 use domain::refusal::Refusal;
+use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
@@ -33,8 +34,6 @@ const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest path with its parameters, in bytes.
 const ADDRESS_LIMIT: usize = 8 * 1024;
-/// The names of a loopback server. A page that rebinds its own name to this address still sends that name.
-const HOST_NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; \
      style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
@@ -74,8 +73,7 @@ fn validate(request: &Request, port: u16, limit: usize) -> Result<()> {
     let headers = request.headers();
     let uri = request.uri();
     // Host and origin are compared as text: a parser that forgives a spelling would let it pass.
-    let hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
-    let hosts: Vec<&str> = hosts.chain(uri.authority().map(|authority| authority.as_str())).collect();
+    let hosts = hosts(headers, uri);
     if hosts.is_empty() {
         return Err(Error::WrongHost(String::new()));
     }
@@ -104,54 +102,86 @@ fn validate(request: &Request, port: u16, limit: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether `host` is one of this server's names, in any case, with its port. Browsers omit the port that the scheme implies.
+/// Every host that the request names.
+fn hosts<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Vec<&'a str> {
+    let named = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or_default());
+    named.chain(uri.authority().map(|authority| authority.as_str())).collect()
+}
+
+/// Whether `host` is one of this server's names.
 fn is_own_host(host: &str, port: u16) -> bool {
-    HOST_NAMES.iter().any(|name| {
-        let (Some(given), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else { return false };
-        given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == 80 && rest.is_empty()))
-    })
+    HOST_NAMES.iter().any(|name| is_host(host, name, port))
+}
+
+/// Whether `host` is `name`, in any case, with this port. Browsers omit the port that the scheme implies.
+fn is_host(host: &str, name: &str, port: u16) -> bool {
+    let (Some(given), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else { return false };
+    given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == 80 && rest.is_empty()))
+}
+
+/// Whether the request is addressed to the board's own name, the only one that its cookie is for.
+pub(crate) fn is_board_host(headers: &HeaderMap, uri: &Uri, port: u16) -> bool {
+    let hosts = hosts(headers, uri);
+    !hosts.is_empty() && hosts.into_iter().all(|host| is_host(host, BOARD_HOST, port))
 }
 
 /// Accepts only the human, and only JSON from them.
-pub(crate) async fn require_human(State(state): State<AppState>, request: Request, next: Next) -> Result<Response> {
-    let token = match credential(request.headers(), state.port) {
-        Some(Credential::Bearer(token)) => token,
-        Some(Credential::Cookie(token)) => {
-            require_own_page(&request)?;
-            token
-        }
-        None => return Err(Refusal::Unauthorized.into()),
-    };
-    match state.db.caller(&token).await? {
-        Some(Caller::Human) => {}
-        Some(Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) | Caller::Runner) => {
-            return Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into());
-        }
-        None => return Err(Refusal::Unauthorized.into()),
+pub(crate) async fn require_human(State(state): State<AppState>, mut request: Request, next: Next) -> Result<Response> {
+    let credential = credential(request.headers(), state.port).ok_or(Refusal::Unauthorized)?;
+    if matches!(credential, Credential::Session(_)) {
+        require_own_page(&request, state.port)?;
     }
+    credential.require_human(&state.db).await?;
     require_json(&request)?;
+    request.extensions_mut().insert(credential);
     Ok(next.run(request).await)
 }
 
 /// Whether the browser is already signed in.
 pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Result<bool> {
-    let Some(Credential::Cookie(token)) = credential(headers, state.port) else { return Ok(false) };
-    Ok(state.db.caller(&token).await? == Some(Caller::Human))
+    match credential(headers, state.port) {
+        Some(Credential::Session(secret)) => Ok(state.db.use_browser_session(&secret).await?),
+        Some(Credential::Bearer(_)) | None => Ok(false),
+    }
 }
 
-enum Credential {
+/// What identifies the caller of a request. Neither is accepted in the place of the other.
+#[derive(Clone)]
+pub(crate) enum Credential {
+    /// A token.
     Bearer(String),
-    Cookie(String),
+    /// The secret of a browser session, from the cookie.
+    Session(String),
 }
 
-/// The token of a request. A bearer token takes precedence over a cookie, because browsers send cookies without being asked.
+impl Credential {
+    /// Requires that the credential is the human's at this moment.
+    ///
+    /// # Errors
+    /// When it is unknown, revoked or another caller's.
+    pub(crate) async fn require_human(&self, db: &Db) -> Result<()> {
+        let caller = match self {
+            Self::Bearer(token) => db.caller(token).await?,
+            Self::Session(secret) => db.use_browser_session(secret).await?.then_some(Caller::Human),
+        };
+        match caller {
+            Some(Caller::Human) => Ok(()),
+            Some(Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) | Caller::Runner) => {
+                Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into())
+            }
+            None => Err(Refusal::Unauthorized.into()),
+        }
+    }
+}
+
+/// The credential of a request. A bearer token takes precedence over a cookie, because browsers send cookies without being asked.
 fn credential(headers: &HeaderMap, port: u16) -> Option<Credential> {
     if headers.contains_key(header::AUTHORIZATION) {
         let Authorization(bearer) = headers.typed_get::<Authorization<Bearer>>()?;
         return Some(Credential::Bearer(bearer.token().to_owned()));
     }
     let cookies = CookieJar::from_headers(headers);
-    cookies.get(&cookie_name(port)).map(|cookie| Credential::Cookie(cookie.value().to_owned()))
+    cookies.get(&cookie_name(port)).map(|cookie| Credential::Session(cookie.value().to_owned()))
 }
 
 /// The relation between the page that sends a request and this server.
@@ -188,19 +218,21 @@ impl Header for FetchSite {
     }
 }
 
-/// Requires that the board's own page sent a request with a cookie, because browsers also send cookies from pages on other ports.
-/// `check_request` has compared the `Origin`.
-fn require_own_page(request: &Request) -> Result<()> {
+/// Requires that the board's own page sent a request with a cookie: under the board's name, with no origin but the board's, and because the
+/// browser says so. Browsers also send cookies from pages on other ports of the same name.
+fn require_own_page(request: &Request, port: u16) -> Result<()> {
     let headers = request.headers();
     let acts = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
+    let mut origins = headers.get_all(header::ORIGIN).iter().map(|origin| origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")));
+    let is_foreign = origins.any(|origin| !origin.is_some_and(|host| is_host(host, BOARD_HOST, port)));
     let own = match headers.typed_get::<FetchSite>() {
         Some(FetchSite::SameOrigin) => true,
         Some(FetchSite::NoPage) => !acts,
         Some(FetchSite::Other) => false,
-        // Browsers without this header send an `Origin` with every request that acts.
-        None => !acts || headers.contains_key(header::ORIGIN),
+        // Some browsers open WebSockets without this header; they name the origin.
+        None => headers.contains_key(header::ORIGIN),
     };
-    if own { Ok(()) } else { Err(Error::CrossSite) }
+    if own && !is_foreign && is_board_host(headers, request.uri(), port) { Ok(()) } else { Err(Error::CrossSite) }
 }
 
 /// Requires JSON or no body from requests that act, because a page of another site can send any other body without a preflight request.

@@ -25,4 +25,4 @@ mod tests;
 pub use routes::router;
 pub use serve::serve;
 pub use sign_in::SignIn;
-pub use state::{AppState, DemoHooks};
+pub use state::{AppState, DemoHooks, SaveToken};

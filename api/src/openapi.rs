@@ -21,7 +21,7 @@ const TAGS: [(&str, &str); 4] = [
     ("server", "The server itself, its repository, the event log and signing in."),
     ("board", "Projects, plans, tasks, their threads, review gates and goals."),
     ("runs", "Processes of agents, their output, and landing."),
-    ("team", "Agents and their tokens, messages, handshakes, contracts, hats and minions."),
+    ("team", "Agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
 ];
 
 #[derive(utoipa::OpenApi)]

@@ -75,8 +75,8 @@ pub fn router(state: AppState, mounted: Router) -> Router {
             Access::Human => routes.route_layer(middleware::from_fn_with_state(state.clone(), guard::require_human)),
         })
     });
-    let routes = routes.method_not_allowed_fallback(method_not_allowed).with_state(state.clone());
-    routes.fallback(assets::page).layer(check(guard::BODY_LIMIT)).merge(mounted.layer(check(guard::MOUNTED_BODY_LIMIT)))
+    let routes = routes.method_not_allowed_fallback(method_not_allowed).fallback(assets::page).with_state(state.clone());
+    routes.layer(check(guard::BODY_LIMIT)).merge(mounted.layer(check(guard::MOUNTED_BODY_LIMIT)))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Error {

@@ -1,32 +1,26 @@
 //! One-time codes for links that sign a browser in, and the cookie that replaces them.
 //!
-//! Holds the human's token, because the cookie carries it. The store decides whether a token is valid.
+//! The cookie carries the secret of a browser session. The store decides whether that is valid.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cookie::{Cookie, SameSite, time};
-
-/// The time that a browser stays signed in.
-const COOKIE_LIFETIME: time::Duration = time::Duration::days(30);
+use domain::team::browser_session::SESSION_LIFETIME;
+use domain::wire::BOARD_HOST;
 
 /// The codes that were issued and not used yet. Clones share them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct SignIn {
-    human_token: Arc<str>,
     codes: Arc<Mutex<HashSet<String>>>,
 }
 
 impl SignIn {
-    pub fn new(human_token: &str) -> Self {
-        Self { human_token: human_token.into(), codes: Arc::default() }
-    }
-
-    /// Issues a code. Opening `/sign-in?code=…` with it signs one browser in, once.
-    pub fn code(&self) -> String {
+    /// Issues a code and returns the link that signs one browser in with it, once, on the server at `port`.
+    pub fn link(&self, port: u16) -> String {
         let code = db::new_token();
         self.codes().insert(code.clone());
-        code
+        link(port, &code)
     }
 
     /// Whether `code` was issued and not used yet.
@@ -40,19 +34,29 @@ impl SignIn {
         self.codes().remove(code)
     }
 
-    /// The cookie that signs a browser in.
-    pub(crate) fn cookie(&self, port: u16) -> Cookie<'static> {
-        Cookie::build((cookie_name(port), self.human_token.to_string()))
-            .http_only(true)
-            .same_site(SameSite::Strict)
-            .path("/")
-            .max_age(COOKIE_LIFETIME)
-            .build()
-    }
-
     fn codes(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The address of the sign-in page with a code.
+pub(crate) fn link(port: u16, code: &str) -> String {
+    format!("{}/sign-in?code={code}", board_url(port))
+}
+
+/// The address of the board in a browser.
+pub(crate) fn board_url(port: u16) -> String {
+    format!("http://{BOARD_HOST}:{port}")
+}
+
+/// The cookie that keeps a browser signed in, with the secret of its session. It names no domain, so only the board's host receives it.
+pub(crate) fn cookie(port: u16, secret: String) -> Cookie<'static> {
+    Cookie::build((cookie_name(port), secret))
+        .http_only(true)
+        .same_site(SameSite::Strict)
+        .path("/")
+        .max_age(time::Duration::seconds(SESSION_LIFETIME.as_secs().cast_signed()))
+        .build()
 }
 
 /// The cookie's name. Browsers share cookies between ports, so the name has the port: two servers on one machine must not sign each
@@ -67,8 +71,8 @@ mod tests {
 
     #[test]
     fn code_is_valid_once() {
-        let sign_in = SignIn::new("secret");
-        let (one, two) = (sign_in.code(), sign_in.code());
+        let sign_in = SignIn::default();
+        let [one, two] = [(); 2].map(|()| sign_in.link(9400).strip_prefix("http://vibe-relay.localhost:9400/sign-in?code=").unwrap().to_owned());
         assert!(sign_in.is_valid(&one) && sign_in.is_valid(&one));
         assert!(sign_in.clone().redeem(&one));
         assert!(!sign_in.is_valid(&one) && !sign_in.redeem(&one));
@@ -78,6 +82,6 @@ mod tests {
 
     #[test]
     fn cookie_is_hidden_from_scripts_and_other_sites() {
-        insta::assert_snapshot!(SignIn::new("secret").cookie(9400), @"vibe-relay-9400=secret; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
+        insta::assert_snapshot!(cookie(9400, "secret".to_owned()), @"vibe-relay-9400=secret; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
     }
 }

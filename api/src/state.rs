@@ -1,5 +1,6 @@
 //! The state that every handler shares.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use db::Db;
@@ -11,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sign_in::SignIn;
 
+/// Stores a token.
+pub type SaveToken = dyn Fn(&str) -> io::Result<()> + Send + Sync;
+
 /// Created once at startup. Cheap to clone, because every request has its own.
 #[derive(Clone)]
 pub struct AppState {
@@ -20,6 +24,8 @@ pub struct AppState {
     /// The port of the listener, which is part of every accepted `Host` and `Origin`.
     pub port: u16,
     pub sign_in: SignIn,
+    /// Writes a new permanent token of the human to where programs find it.
+    pub save_token: Arc<SaveToken>,
     /// The source of [`Frame::Activity`] of running agents. The event log carries everything else.
     pub activity: broadcast::Sender<Frame>,
     /// Cancelled to shut the server down, which closes open WebSockets.

@@ -3,6 +3,7 @@
 //! Every response that a test receives is checked against the OpenAPI document.
 
 mod attack;
+mod cookie_jar;
 mod idle;
 mod land;
 mod live;

@@ -17,6 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::tungstenite::{self, error::CapacityError};
 use utoipa::IntoParams;
 
+use crate::guard::Credential;
 use crate::serve::Streams;
 use crate::state::AppState;
 
@@ -57,6 +58,8 @@ enum End {
     Failed(db::Error),
     /// The client sent a message of this many bytes, which is more than [`INCOMING_LIMIT`].
     TooLarge(usize),
+    /// The client's token or session was revoked.
+    Revoked,
     /// The server is shutting down.
     Shutdown,
 }
@@ -68,24 +71,32 @@ impl From<db::Error> for End {
 }
 
 /// Accepts the socket. It outlives the request, so the shutdown of the server waits for it.
-pub(crate) fn accept(upgrade: WebSocketUpgrade, state: AppState, streams: Option<Streams>, request: StreamRequest) -> Response {
+pub(crate) fn accept(
+    upgrade: WebSocketUpgrade,
+    state: AppState,
+    credential: Credential,
+    streams: Option<Streams>,
+    request: StreamRequest,
+) -> Response {
     let upgrade = upgrade.max_message_size(INCOMING_LIMIT).max_frame_size(INCOMING_LIMIT);
     // Taken before the upgrade, so that shutdown never misses an open socket.
     let tracked = streams.map(|streams| streams.0.token());
     upgrade.on_upgrade(async move |socket| {
-        run(socket, state, request).await;
+        run(socket, state, credential, request).await;
         drop(tracked);
     })
 }
 
-async fn run(mut socket: WebSocket, state: AppState, request: StreamRequest) {
+async fn run(mut socket: WebSocket, state: AppState, credential: Credential, request: StreamRequest) {
     let end = tokio::select! {
         end = follow(&mut socket, &state, request) => end,
+        () = revoked(&state.db, &credential) => End::Revoked,
         () = state.shutdown.cancelled() => End::Shutdown,
     };
     let (code, reason) = match &end {
         End::ConnectionLost => return,
         End::Shutdown => (close_code::AWAY, "the server is shutting down"),
+        End::Revoked => (close_code::POLICY, "the token or session was revoked"),
         End::TooLarge(_) => (close_code::SIZE, "the message is too large"),
         End::Failed(error) => {
             tracing::error!(%error, "a WebSocket could not read the event log");
@@ -105,6 +116,17 @@ async fn run(mut socket: WebSocket, state: AppState, request: StreamRequest) {
     };
     // A client that does not confirm in time is disconnected.
     drop(timeout(CLOSE_TIMEOUT, closing).await);
+}
+
+/// Waits until the client's token or session is revoked.
+async fn revoked(db: &Db, credential: &Credential) {
+    let mut revocations = db.token_revocations();
+    // Asked after subscribing, so that no revocation is missed.
+    while credential.require_human(db).await.is_ok() {
+        if revocations.changed().await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Sends events until the stream ends.

@@ -35,9 +35,12 @@ pub(crate) enum Command {
     /// Tasks on the running board.
     #[command(subcommand)]
     Task(Task),
-    /// Create tokens for external agents.
+    /// Create tokens for external agents, or replace your own.
     #[command(subcommand)]
     Token(Token),
+    /// Browsers that are signed in to the running board.
+    #[command(subcommand)]
+    Session(Session),
     /// Merge a project's work into its base branch.
     Land {
         /// Project id, for example PROJ-001.
@@ -196,6 +199,14 @@ pub(crate) enum Task {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
+    #[command(flatten)]
+    Create(CreateToken),
+    /// Replace your permanent token, the one in the file `token`, and sign every browser out. Tokens of agents stay valid.
+    Rotate,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CreateToken {
     /// Create a trusted agent and print its token; any earlier token for that name is revoked.
     New {
         /// Name of the agent.
@@ -220,6 +231,17 @@ pub(crate) enum Token {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Session {
+    /// List the sessions: number, last request, sign-in and browser.
+    List,
+    /// Sign a browser out.
+    Revoke {
+        /// Number of the session, from the list.
+        id: i64,
+    },
+}
+
 fn role() -> impl TypedValueParser<Value = Role> {
     PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
 }
@@ -234,7 +256,7 @@ mod tests {
 
     #[test]
     fn roles_are_separated_by_commas_or_repeated() {
-        let Ok(Command::Token(Token::New { agent, roles, team, project })) =
+        let Ok(Command::Token(Token::Create(CreateToken::New { agent, roles, team, project }))) =
             parse("vibe-relay token new --agent mara --role builder,pen --role shipper --team platform --project PROJ-002")
         else {
             panic!("no token");
@@ -254,7 +276,7 @@ mod tests {
     #[test]
     fn invite_is_also_called_room() {
         for name in ["invite", "room"] {
-            assert!(matches!(parse(&format!("vibe-relay token {name}")), Ok(Command::Token(Token::Invite { project: None }))));
+            assert!(matches!(parse(&format!("vibe-relay token {name}")), Ok(Command::Token(Token::Create(CreateToken::Invite { project: None })))));
         }
     }
 }

@@ -72,6 +72,15 @@ impl Client {
         self.send("PATCH", path, Some(json(body)?)).await
     }
 
+    /// Sends DELETE, which is answered without a body.
+    ///
+    /// # Errors
+    /// When the board does not answer, or refuses.
+    pub(crate) async fn delete(&self, path: &str) -> Result<(), CliError> {
+        let (ok, answer) = self.exchange("DELETE", path, None).await?;
+        if ok { Ok(()) } else { Err(self.refusal(&answer)) }
+    }
+
     /// The request that opens a WebSocket at `path`.
     ///
     /// # Errors
@@ -86,12 +95,15 @@ impl Client {
 
     async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
         let (ok, answer) = self.exchange(method, path, body).await?;
-        let unexpected = |error: serde_json::Error| self.no_answer(error);
-        if ok {
-            return serde_json::from_slice(&answer).map_err(unexpected);
+        if ok { serde_json::from_slice(&answer).map_err(|error| self.no_answer(error)) } else { Err(self.refusal(&answer)) }
+    }
+
+    /// The error that a response which is no success describes.
+    fn refusal(&self, answer: &[u8]) -> CliError {
+        match serde_json::from_slice::<Problem>(answer) {
+            Ok(problem) => CliError::Refused { problem: Box::new(problem) },
+            Err(error) => self.no_answer(error),
         }
-        let problem: Problem = serde_json::from_slice(&answer).map_err(unexpected)?;
-        Err(CliError::Refused { problem: Box::new(problem) })
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(bool, Bytes), CliError> {

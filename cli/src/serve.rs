@@ -54,7 +54,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let url = format!("http://127.0.0.1:{port}");
     let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id() };
 
-    let sign_in = SignIn::new(&token);
+    let sign_in = SignIn::default();
     let (activity, _) = broadcast::channel(ACTIVITY_BACKLOG);
     let demo = options.demo.then(|| demo_hooks(config.agent_command.iter().any(|part| part == "scripted-agent")));
     if let Some(hooks) = &demo {
@@ -65,6 +65,10 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         config: live.clone(),
         port,
         sign_in: sign_in.clone(),
+        save_token: Arc::new({
+            let path = settings::token_file(&config);
+            move |token| settings::write_token(&path, token)
+        }),
         activity: activity.clone(),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
@@ -74,7 +78,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let program = std::env::current_exe().map_err(CliError::io("find the program file"))?;
     let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
     tokio::spawn(reload.run());
-    announce(&url, &sign_in, options);
+    announce(&url, &sign_in.link(port), options);
 
     let board = async {
         api::serve(listener, router, shutdown.clone()).await;
@@ -119,16 +123,15 @@ fn already_running(error: db::Error, config: &Config) -> CliError {
     }
 }
 
-/// Prints the address of the board and opens it in a browser.
-fn announce(url: &str, sign_in: &SignIn, options: &Serve) {
-    let link = format!("{url}/sign-in?code={}", sign_in.code());
+/// Prints the address of the board and opens the sign-in link in a browser.
+fn announce(url: &str, link: &str, options: &Serve) {
     // Scripts wait for this exact line.
     output::line(format!("listening on {url}"));
     output::line(format!("open {link}"));
     if options.no_open {
         return;
     }
-    if let Err(error) = runner::process::open_browser(&link) {
+    if let Err(error) = runner::process::open_browser(link) {
         tracing::debug!(%error, "no browser was opened");
     }
 }

@@ -102,13 +102,21 @@ pub(crate) fn token(config: &Config) -> Result<String, CliError> {
         return Ok(token);
     }
     let token = db::new_token();
-    let write = || -> io::Result<()> {
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-        writeln!(file, "{token}")?;
-        file.sync_all()
-    };
-    write().map_err(CliError::io(format!("write {}", path.display())))?;
+    write_token(&path, &token).map_err(CliError::io(format!("write {}", path.display())))?;
     Ok(token)
+}
+
+/// Replaces the token file at `path` as a whole.
+///
+/// # Errors
+/// When the file cannot be written. The old one stays in that case.
+pub(crate) fn write_token(path: &Path, token: &str) -> io::Result<()> {
+    let temporary = path.with_extension("new");
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    writeln!(file, "{token}")?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)?;
+    path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all())
 }
 
 /// The human's token, if a server has created one.

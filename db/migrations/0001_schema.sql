@@ -390,6 +390,15 @@ CREATE TABLE tokens (
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
 
+-- Browsers that are signed in. Only a SHA-256 of each session's secret is stored.
+CREATE TABLE browser_sessions (
+  id           INTEGER PRIMARY KEY,
+  hash         TEXT NOT NULL UNIQUE,
+  user_agent   TEXT,
+  created_at   TEXT NOT NULL,
+  last_seen_at TEXT NOT NULL
+) STRICT;
+
 -- Log.
 
 -- Stored answers to repeated calls of runs and agents. `caller` is a run id, or a project id and an agent name.

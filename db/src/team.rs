@@ -1,10 +1,12 @@
 //! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts and minions.
 
 pub(crate) mod agent;
+pub(crate) mod browser_session;
 pub(crate) mod contract;
 pub(crate) mod contribution;
 pub(crate) mod handshake;
 pub(crate) mod hat;
+pub(crate) mod human_token;
 pub(crate) mod message;
 pub(crate) mod minion;
 pub(crate) mod participant;

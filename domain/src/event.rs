@@ -115,6 +115,9 @@ events! {
     AgentsParked "agents_parked" { parking: Parking }
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenCreated "token_made" {}
+    /// A browser signed in.
+    BrowserSessionOpened "browser_session_opened" { session: i64 }
+    BrowserSessionRevoked "browser_session_revoked" { session: i64 }
     /// An agent registered, or changed its registration.
     AgentRegistered "agent_registered" { agent: String, roles: Vec<Role> }
     AgentStatus "agent_status" { agent: String, status: Option<String> }

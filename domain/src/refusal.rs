@@ -82,7 +82,7 @@ pub enum Refusal {
     AmbiguousAgent { name: String, candidates: Vec<String> },
     #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
     AgentUnresponsive { name: String, since: Option<Timestamp> },
-    #[error("the name {name} is already in use")]
+    #[error("the name {name} is taken")]
     NameTaken { name: String },
     #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
     UnreadMessages { count: u32 },
@@ -322,7 +322,7 @@ fn example_id(what: &str) -> &'static str {
         "project" => "PROJ-001",
         "run" => "RUN-001",
         "goal" => "GOAL-001",
-        "message" | "handshake" | "contract" => "1",
+        "message" | "handshake" | "contract" | "browser session" => "1",
         _ => "TASK-001",
     }
 }

@@ -1,6 +1,7 @@
 //! The nouns of participants: agents, roles and hats, messages, handshakes, contracts and minions.
 
 pub mod agent;
+pub mod browser_session;
 pub mod contract;
 pub mod handshake;
 pub mod hat;

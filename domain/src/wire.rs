@@ -4,7 +4,8 @@ mod agent;
 mod board;
 
 pub use agent::{
-    Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, SetSpawnPolicy,
+    Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, RotatedToken,
+    SetSpawnPolicy,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
 
@@ -21,6 +22,13 @@ use crate::event::{Envelope, Seq};
 use crate::id::{RunId, TaskId};
 use crate::runs::evidence::Sha;
 use crate::runs::parking::Parking;
+
+/// The host name of the board in a browser. Cookies ignore ports, so the name keeps the board's cookie from pages on other ports of
+/// `127.0.0.1` and `localhost`. Browsers resolve it to this machine.
+pub const BOARD_HOST: &str = "vibe-relay.localhost";
+
+/// The names under which the server is addressed. A page that rebinds its own name to this machine still sends that name.
+pub const HOST_NAMES: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", BOARD_HOST];
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

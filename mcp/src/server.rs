@@ -16,6 +16,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use db::{Caller, Db};
+use domain::wire::HOST_NAMES;
 use futures_util::StreamExt;
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
@@ -67,8 +68,8 @@ struct McpState {
 /// Outside of a Tokio runtime, because a task pushes changes to clients.
 pub fn router(db: Db, shutdown: CancellationToken) -> Router {
     let transport = Arc::new(SessionStreams::new(SESSION_LIFETIME));
-    // The allowed hosts are the loopback names by default.
     let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(HOST_NAMES)
         .enforce_origin_validation()
         .with_cancellation_token(shutdown.clone())
         // Its own first events would all have the id 0.

@@ -26,8 +26,11 @@ pub struct Answer {
 /// # Errors
 /// The run does not exist, or its configuration contains no token.
 pub fn token_of(server: &TestServer, run: &RunId) -> io::Result<String> {
-    let file = server.root().join("data/runs").join(run.as_str()).join("mcp.json");
-    let config: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    let prefix = format!("{run}-");
+    let is_folder = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    let folder = std::fs::read_dir(server.root().join("data/runs"))?.filter_map(Result::ok).find(is_folder);
+    let folder = folder.ok_or_else(|| io::Error::other(format!("{run} has no folder")))?;
+    let config: Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("mcp.json"))?)?;
     let token = config["mcpServers"]["vibe-relay"]["env"]["VIBE_RELAY_TOKEN"].as_str();
     token.map(str::to_owned).ok_or_else(|| io::Error::other(format!("no token in {config}")))
 }

@@ -12,6 +12,7 @@ use domain::board::card::Card;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::config::Config;
+use domain::wire::BOARD_HOST;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -91,6 +92,11 @@ impl TestServer {
     /// The server's port; 0 before the first start.
     pub fn port(&self) -> u16 {
         self.url.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0)
+    }
+
+    /// The address of the board in a browser, which is signed in under this name only.
+    pub fn board_url(&self) -> String {
+        format!("http://{BOARD_HOST}:{}", self.port())
     }
 
     /// Starts the server on the port that it had before.

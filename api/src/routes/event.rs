@@ -13,6 +13,7 @@ use utoipa::IntoParams;
 
 use crate::error::{Error, Result};
 use crate::extract::QueryParameters;
+use crate::guard::Credential;
 use crate::serve::Streams;
 use crate::state::AppState;
 use crate::ws::{self, StreamRequest};
@@ -53,10 +54,11 @@ pub(crate) async fn list_events(State(state): State<AppState>, QueryParameters(q
 )]
 pub(crate) async fn follow_events(
     State(state): State<AppState>,
+    Extension(credential): Extension<Credential>,
     streams: Option<Extension<Streams>>,
     QueryParameters(request): QueryParameters<StreamRequest>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let upgrade = upgrade.map_err(|_| Error::NoUpgrade)?;
-    Ok(ws::accept(upgrade, state, streams.map(|Extension(streams)| streams), request))
+    Ok(ws::accept(upgrade, state, credential, streams.map(|Extension(streams)| streams), request))
 }

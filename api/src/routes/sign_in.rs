@@ -1,15 +1,17 @@
-//! The one-time link that signs a browser in, by exchanging a code for a cookie.
+//! The one-time link that signs a browser in, by exchanging a code for a session and its cookie.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
+use axum_extra::headers::{HeaderMapExt, UserAgent};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::error::Result;
 use crate::extract::QueryParameters;
 use crate::guard;
+use crate::sign_in::{cookie, link};
 use crate::state::AppState;
 
 const EXPIRED: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vibe-relay</title>\n\
@@ -26,9 +28,10 @@ pub(crate) struct SignInQuery {
 
 /// Exchange a one-time code for a cookie
 ///
-/// HEAD answers the same without using the code up, because link previews and scanners send it.
+/// HEAD answers the same without using the code up, because link previews and scanners send it. Under another name than the board's, the
+/// answer is a redirect to the board's, because only that has the cookie.
 #[utoipa::path(get, path = "/sign-in", params(SignInQuery), responses(
-    (status = 303, description = "Signed in; continue on the board."),
+    (status = 303, description = "Signed in, or addressed by another name: continue on the board."),
     (status = 401, description = "The code was used or never issued.", body = String, content_type = "text/html"),
     (status = 500),
     (status = 503),
@@ -36,15 +39,23 @@ pub(crate) struct SignInQuery {
 pub(crate) async fn sign_in(
     State(state): State<AppState>,
     method: Method,
+    uri: Uri,
     headers: HeaderMap,
     QueryParameters(query): QueryParameters<SignInQuery>,
 ) -> Result<Response> {
+    if !guard::is_board_host(&headers, &uri, state.port) {
+        // Only a code that was issued is repeated in the answer.
+        let code = if state.sign_in.is_valid(&query.code) { query.code.as_str() } else { "" };
+        return Ok(Redirect::to(&link(state.port, code)).into_response());
+    }
     if method == Method::HEAD {
         if state.sign_in.is_valid(&query.code) {
             return Ok(Redirect::to(&landing_page(&state)).into_response());
         }
     } else if state.sign_in.redeem(&query.code) {
-        let cookies = CookieJar::new().add(state.sign_in.cookie(state.port));
+        let user_agent = headers.typed_get::<UserAgent>();
+        let secret = state.db.open_browser_session(user_agent.as_ref().map(UserAgent::as_str)).await?;
+        let cookies = CookieJar::new().add(cookie(state.port, secret));
         return Ok((cookies, Redirect::to(&landing_page(&state))).into_response());
     }
     // A signed-in browser that opens its link again.

@@ -1,6 +1,7 @@
-//! Routes of the participants: agents and their tokens, messages, handshakes, contracts, hats and minions.
+//! Routes of the participants: agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions.
 
 mod agent;
+mod browser_session;
 mod contract;
 mod handshake;
 mod hat;
@@ -29,4 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(minion::list_spawn_policies, minion::set_spawn_policy))
         .routes(routes!(minion::list_minions))
         .routes(routes!(hat::list_hats))
+        .routes(routes!(browser_session::list_sessions))
+        .routes(routes!(browser_session::revoke_session))
+        .routes(routes!(browser_session::rotate_token))
 }

@@ -7,10 +7,12 @@ use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 
-use super::support::{HOST, Route, TOKEN, TestServer, routes};
+use super::support::{BOARD, HOST, Route, TOKEN, TestServer, routes};
 use crate::openapi::Access;
 
-const HOSTS: [Option<&str>; 13] = [
+const HOSTS: [Option<&str>; 15] = [
+    Some(BOARD),
+    Some("Vibe-Relay.LocalHost:9400"),
     Some(HOST),
     Some("LocalHost:9400"),
     Some("[::1]:9400"),
@@ -25,10 +27,13 @@ const HOSTS: [Option<&str>; 13] = [
     Some("127.0.0.1:9400@evil.example"),
     Some("0.0.0.0:9400"),
 ];
-const GOOD_HOSTS: usize = 3;
+const GOOD_HOSTS: usize = 5;
+/// The first of them are the board's own name, the only one that the cookie is for.
+const BOARD_HOSTS: usize = 2;
 
-const ORIGINS: [Option<&str>; 9] = [
+const ORIGINS: [Option<&str>; 10] = [
     None,
+    Some("http://vibe-relay.localhost:9400"),
     Some("http://127.0.0.1:9400"),
     Some("null"),
     Some("http://127.0.0.1:3000"),
@@ -38,7 +43,9 @@ const ORIGINS: [Option<&str>; 9] = [
     Some("http://localhost"),
     Some("file://"),
 ];
-const GOOD_ORIGINS: usize = 2;
+const GOOD_ORIGINS: usize = 3;
+/// The first of them are right for the cookie.
+const BOARD_ORIGINS: usize = 2;
 
 /// Content types of a body; only the first is accepted.
 const CONTENT: [Option<&str>; 6] = [
@@ -56,20 +63,22 @@ struct Credential {
     /// Whether it is valid for requests that only read, and for those that act.
     reads: bool,
     acts: bool,
+    /// Whether it is a session, which is valid only under the board's name and from its page.
+    is_session: bool,
 }
 
-/// `others` are valid tokens that are not the human's.
-fn credentials(others: &[String]) -> Vec<Credential> {
+/// `others` are valid tokens that are not the human's, `session` is the secret of a browser's session.
+fn credentials(others: &[String], session: &str) -> Vec<Credential> {
     let bearer = |token: &str| ("authorization", format!("Bearer {token}"));
-    let cookie = || ("cookie", format!("theme=dark; vibe-relay-9400={TOKEN}"));
+    let cookie = || ("cookie", format!("theme=dark; vibe-relay-9400={session}"));
     let from = |site: &str| vec![cookie(), ("sec-fetch-site", site.to_owned())];
-    let good = |headers| Credential { headers, reads: true, acts: true };
-    let bad = |headers| Credential { headers, reads: false, acts: false };
+    let own_page = |secret: &str| vec![("cookie", format!("vibe-relay-9400={secret}")), ("sec-fetch-site", "same-origin".to_owned())];
+    let bad = |headers| Credential { headers, reads: false, acts: false, is_session: false };
     let mut credentials = vec![
-        good(vec![bearer(TOKEN)]),
-        good(from("same-origin")),
+        Credential { headers: vec![bearer(TOKEN)], reads: true, acts: true, is_session: false },
+        Credential { headers: from("same-origin"), reads: true, acts: true, is_session: true },
         // Typed into the address bar.
-        Credential { headers: from("none"), reads: true, acts: false },
+        Credential { headers: from("none"), reads: true, acts: false, is_session: true },
         // A page on another port of this machine.
         bad(from("same-site")),
         bad(from("cross-site")),
@@ -77,26 +86,30 @@ fn credentials(others: &[String]) -> Vec<Credential> {
         bad(vec![bearer("wrong")]),
         bad(vec![bearer("wrong"), cookie()]),
         bad(vec![bearer("")]),
+        // Neither credential is accepted in the place of the other.
+        bad(vec![bearer(session)]),
+        bad(own_page(TOKEN)),
         bad(vec![("authorization", TOKEN.to_owned())]),
-        bad(vec![("cookie", format!("vibe-relay-9401={TOKEN}"))]),
-        bad(vec![("cookie", format!("vibe-relay-9400={}", others[0])), ("sec-fetch-site", "same-origin".to_owned())]),
+        bad(vec![("cookie", format!("vibe-relay-9401={session}")), ("sec-fetch-site", "same-origin".to_owned())]),
+        bad(own_page(&others[0])),
     ];
     credentials.extend(others.iter().map(|token| bad(vec![bearer(token)])));
     credentials
 }
 
 /// The headers of every request to `route` that must be refused.
-fn attacks(route: &Route, others: &[String]) -> Vec<Vec<(&'static str, String)>> {
+fn attacks(route: &Route, others: &[String], session: &str) -> Vec<Vec<(&'static str, String)>> {
     let acts = route.method != "get";
     let human_only = route.access == Access::Human;
     let mut attacks = Vec::new();
     for (host_number, host) in HOSTS.iter().enumerate() {
         for (origin_number, origin) in ORIGINS.iter().enumerate() {
-            for credential in credentials(others) {
+            for credential in credentials(others, session) {
                 for content in if acts { &CONTENT[..] } else { &CONTENT[..1] } {
                     let wrong_page = host_number >= GOOD_HOSTS || origin_number >= GOOD_ORIGINS;
                     let good = if acts { credential.acts && *content == CONTENT[0] } else { credential.reads };
-                    if wrong_page || (human_only && !good) {
+                    let foreign_page = credential.is_session && (host_number >= BOARD_HOSTS || origin_number >= BOARD_ORIGINS);
+                    if wrong_page || (human_only && (!good || foreign_page)) {
                         let mut headers = credential.headers.clone();
                         for (name, value) in [("host", host), ("origin", origin), ("content-type", content)] {
                             headers.extend(value.map(|value| (name, value.to_owned())));
@@ -143,26 +156,14 @@ async fn others(server: &TestServer) -> Vec<String> {
 async fn attacks_neither_change_nor_read_anything() {
     let server = TestServer::new().await;
     let others = others(&server).await;
+    let session = server.state.db.open_browser_session(None).await.unwrap();
     let before = server.state.db.latest();
     let mut sent = 0;
     for route in routes() {
-        let noun = route.path.split('/').nth(2).unwrap_or_default();
-        let id = match noun {
-            "projects" => "PROJ-001",
-            "runs" => "RUN-001",
-            "goals" => "GOAL-001",
-            "handshakes" | "contracts" => "1",
-            _ => "TASK-001",
-        };
-        let path = route.path.replace("{id}", id).replace("{path}", "index.html");
-        let body = body(&route.method, &path);
-        for headers in attacks(&route, &others) {
+        let path = address(&route);
+        for headers in attacks(&route, &others, &session) {
             sent += 1;
-            let mut request = Request::builder().method(route.method.to_uppercase().as_str()).uri(&path).header("content-length", body.len());
-            for (name, value) in &headers {
-                request = request.header(*name, value);
-            }
-            let answer = server.send(request.body(Body::from(body)).unwrap()).await;
+            let answer = server.send(request_to(&route, &headers)).await;
             assert!(answer.status.is_client_error(), "{} {path} {headers:?}: {}", route.method, answer.status);
             assert_eq!(answer.header(header::CONTENT_TYPE), "application/problem+json");
             assert!(!answer.text.contains("A page") && !answer.text.contains("footer"), "{}", answer.text);
@@ -173,6 +174,29 @@ async fn attacks_neither_change_nor_read_anything() {
     assert_eq!(server.state.db.latest(), before, "an attack changed something");
 }
 
+/// The address of `route` on an object that exists.
+fn address(route: &Route) -> String {
+    let id = match route.path.split('/').nth(2).unwrap_or_default() {
+        "projects" => "PROJ-001",
+        "runs" => "RUN-001",
+        "goals" => "GOAL-001",
+        "handshakes" | "contracts" | "sessions" => "1",
+        _ => "TASK-001",
+    };
+    route.path.replace("{id}", id).replace("{path}", "index.html")
+}
+
+/// A request to `route` with a valid body and these headers.
+pub(super) fn request_to(route: &Route, headers: &[(&'static str, String)]) -> Request<Body> {
+    let path = address(route);
+    let body = body(&route.method, &path);
+    let mut request = Request::builder().method(route.method.to_uppercase().as_str()).uri(&path).header("content-length", body.len());
+    for (name, value) in headers {
+        request = request.header(*name, value);
+    }
+    request.body(Body::from(body)).unwrap()
+}
+
 fn request(method: &str, path: &str) -> axum::http::request::Builder {
     Request::builder().method(method).uri(path).header(header::HOST, HOST)
 }
@@ -181,11 +205,12 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 async fn signed_in_browser_is_accepted_and_agents_are_not() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://127.0.0.1:9400")] {
-        let cookie = format!("vibe-relay-9400={TOKEN}");
+    let session = server.state.db.open_browser_session(None).await.unwrap();
+    for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://vibe-relay.localhost:9400")] {
+        let cookie = format!("vibe-relay-9400={session}");
         let body = Body::from(r#"{"content": "Hello"}"#);
-        let comment =
-            request("POST", "/api/tasks/TASK-001/comments").header("cookie", &cookie).header("content-type", "application/json; charset=utf-8");
+        let comment = Request::post("/api/tasks/TASK-001/comments").header(header::HOST, BOARD).header("cookie", &cookie);
+        let comment = comment.header("content-type", "application/json; charset=utf-8");
         assert_eq!(server.send(comment.header(name, value).body(body).unwrap()).await.status, StatusCode::CREATED, "{name}");
     }
     for token in others {
@@ -200,7 +225,7 @@ async fn signed_in_browser_is_accepted_and_agents_are_not() {
 #[tokio::test]
 async fn host_and_origin_are_compared_without_case() {
     let server = TestServer::new().await;
-    for host in ["127.0.0.1:9400", "LocalHost:9400", "LOCALHOST:9400", "[::1]:9400"] {
+    for host in ["127.0.0.1:9400", "LocalHost:9400", "LOCALHOST:9400", "[::1]:9400", "VIBE-relay.localhost:9400"] {
         let request = Request::get("/api/health").header("host", host).header("origin", format!("http://{host}"));
         assert_eq!(server.send(request.body(Body::empty()).unwrap()).await.status, StatusCode::OK, "{host}");
     }

@@ -9,7 +9,7 @@ use db::Caller;
 use domain::board::task::Task;
 use domain::event::Seq;
 use domain::id::RunId;
-use domain::wire::Frame;
+use domain::wire::{BOARD_HOST, Frame};
 use futures_util::future::join_all;
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -216,21 +216,52 @@ async fn shutdown_closes_sockets_and_is_quick() {
 #[tokio::test]
 async fn sockets_of_other_origins_are_refused() {
     let live = Live::new().await;
-    let own = format!("http://127.0.0.1:{}", live.port);
-    let (bearer, cookie) = (("authorization", format!("Bearer {TOKEN}")), ("cookie", format!("vibe-relay-{}={TOKEN}", live.port)));
+    let own = format!("http://{BOARD_HOST}:{}", live.port);
+    let secret = live.server.state.db.open_browser_session(None).await.unwrap();
+    let bearer = ("authorization", format!("Bearer {TOKEN}"));
+    let cookie = ("cookie", format!("vibe-relay-{}={secret}", live.port));
+    let host = ("host", format!("{BOARD_HOST}:{}", live.port));
     let refused = |result: Result<Socket, tungstenite::Error>| match result {
         Err(tungstenite::Error::Http(response)) => response.status().as_u16(),
         other => panic!("{other:?}"),
     };
-    assert!(live.try_connect("", &[cookie.clone(), ("origin", own)]).await.is_ok());
+    assert!(live.try_connect("", &[cookie.clone(), host.clone(), ("origin", own.clone())]).await.is_ok());
+    assert_eq!(refused(live.try_connect("", &[cookie.clone(), ("origin", own)]).await), 403, "the cookie is for the board's name");
     assert_eq!(refused(live.try_connect("", &[]).await), 401);
-    assert_eq!(refused(live.try_connect("", std::slice::from_ref(&cookie)).await), 403, "a page always sends its origin");
-    for origin in ["http://evil.example", "null", "http://127.0.0.1:3000"] {
-        assert_eq!(refused(live.try_connect("", &[cookie.clone(), ("origin", origin.into())]).await), 403);
+    assert_eq!(refused(live.try_connect("", &[cookie.clone(), host.clone()]).await), 403, "a page always sends its origin");
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:3000", "http://vibe-relay.localhost:3000"] {
+        assert_eq!(refused(live.try_connect("", &[cookie.clone(), host.clone(), ("origin", origin.into())]).await), 403);
         assert_eq!(refused(live.try_connect("", &[bearer.clone(), ("origin", origin.into())]).await), 403);
     }
     let plain = Request::builder().uri("/api/ws").header("host", "127.0.0.1").body(Body::empty()).unwrap();
     assert_eq!(live.server.send(plain).await.status, 403);
+}
+
+#[tokio::test]
+async fn revoked_sessions_and_tokens_lose_their_sockets() {
+    let live = Live::new().await;
+    let db = &live.server.state.db;
+    let secret = db.open_browser_session(None).await.unwrap();
+    let own = format!("{BOARD_HOST}:{}", live.port);
+    let browser = [("cookie", format!("vibe-relay-{}={secret}", live.port)), ("host", own.clone()), ("origin", format!("http://{own}"))];
+    let (mut page, mut program) = (live.try_connect("", &browser).await.unwrap(), live.connect("").await);
+    for socket in [&mut page, &mut program] {
+        frame(socket).await;
+    }
+    db.revoke_browser_session(1).await.unwrap();
+    assert_eq!(closed(&mut page).await, 1008);
+    assert!(matches!(frame(&mut program).await, Frame::Event { .. }), "the program's stays open");
+    db.set_human_token("another").await.unwrap();
+    assert_eq!(closed(&mut program).await, 1008);
+}
+
+/// The close code of the socket, after its last events.
+async fn closed(socket: &mut Socket) -> u16 {
+    loop {
+        if let Message::Close(Some(close)) = message(socket).await {
+            return close.code.into();
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 
-use super::support::{Answer, HOST, TOKEN, TestServer};
+use super::support::{Answer, BOARD, HOST, PORT, TOKEN, TestServer};
 
 async fn get(server: &TestServer, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder().uri(path).header("host", HOST);
@@ -65,34 +65,70 @@ async fn every_response_has_security_headers() {
     assert_eq!(get(&server, "/api/health", &[]).await.header("cache-control"), "no-store");
 }
 
+/// Sends GET as the browser does that opens an address or runs the board's page.
+async fn browse(server: &TestServer, path: &str, headers: &[(&'static str, &str)]) -> Answer {
+    let mut request = Request::get(path).header("host", BOARD).header("sec-fetch-site", "same-origin");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    server.send(request.body(Body::empty()).unwrap()).await
+}
+
+fn path_of(link: &str) -> &str {
+    link.strip_prefix("http://vibe-relay.localhost:9400").unwrap()
+}
+
 #[tokio::test]
 async fn used_link_is_refused_unless_the_browser_is_signed_in() {
     let server = TestServer::new().await;
-    let link = format!("/sign-in?code={}", server.state.sign_in.code());
-    let first = get(&server, &link, &[]).await;
+    let link = server.state.sign_in.link(PORT);
+    let link = path_of(&link);
+    let first = browse(&server, link, &[("user-agent", "Firefox")]).await;
     assert_eq!(first.status, StatusCode::SEE_OTHER);
     let cookie = first.header("set-cookie").split(';').next().unwrap().to_owned();
-    let second = get(&server, &link, &[]).await;
+    assert!(!cookie.contains(TOKEN), "{cookie}");
+    let second = browse(&server, link, &[]).await;
     assert_eq!((second.status, second.header("set-cookie")), (StatusCode::UNAUTHORIZED, ""));
     assert!(second.text.contains("has expired"));
-    assert_eq!(get(&server, &link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
-    assert_eq!(get(&server, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    assert_eq!(browse(&server, link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(browse(&server, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    let sessions = server.state.db.browser_sessions().await.unwrap();
+    assert_eq!(sessions.iter().map(|session| session.user_agent.as_deref()).collect::<Vec<_>>(), [Some("Firefox")]);
 }
 
 #[tokio::test]
 async fn head_does_not_use_a_sign_in_link_up() {
     let server = TestServer::new().await;
-    let link = format!("/sign-in?code={}", server.state.sign_in.code());
-    let head = |link: String| Request::head(link).header("host", HOST).body(Body::empty()).unwrap();
+    let link = server.state.sign_in.link(PORT);
+    let link = path_of(&link);
+    let head = |link: &str| Request::head(link).header("host", BOARD).body(Body::empty()).unwrap();
     for _ in 0..2 {
-        let answer = server.send(head(link.clone())).await;
+        let answer = server.send(head(link)).await;
         assert_eq!((answer.status, answer.header("location"), answer.header("set-cookie")), (StatusCode::SEE_OTHER, "/", ""));
     }
-    assert_eq!(server.send(head("/sign-in?code=unknown".to_owned())).await.status, StatusCode::UNAUTHORIZED);
-    let opened = get(&server, &link, &[]).await;
+    assert_eq!(server.send(head("/sign-in?code=unknown")).await.status, StatusCode::UNAUTHORIZED);
+    let opened = browse(&server, link, &[]).await;
     assert_eq!(opened.status, StatusCode::SEE_OTHER);
     assert!(opened.header("set-cookie").starts_with("vibe-relay-9400="));
     assert_eq!(server.send(head(link)).await.status, StatusCode::UNAUTHORIZED, "now it is used");
+}
+
+#[tokio::test]
+async fn other_names_lead_a_browser_to_the_boards() {
+    let server = TestServer::new().await;
+    let link = server.state.sign_in.link(PORT);
+    let redirected = get(&server, path_of(&link), &[]).await;
+    assert_eq!((redirected.status, redirected.header("location"), redirected.header("set-cookie")), (StatusCode::SEE_OTHER, link.as_str(), ""));
+    let guessed = get(&server, "/sign-in?code=a%0d%0ab", &[]).await;
+    assert_eq!(guessed.header("location"), "http://vibe-relay.localhost:9400/sign-in?code=");
+    assert!(browse(&server, path_of(&link), &[]).await.header("set-cookie").starts_with("vibe-relay-9400="), "the redirect did not use it up");
+
+    let page = get(&server, "/projects/PROJ-001?tab=goals", &[("sec-fetch-mode", "navigate")]).await;
+    let board = "http://vibe-relay.localhost:9400/projects/PROJ-001?tab=goals";
+    assert_eq!((page.status, page.header("location")), (StatusCode::TEMPORARY_REDIRECT, board));
+    let program = get(&server, "/projects/PROJ-001?tab=goals", &[]).await;
+    assert_eq!(program.header("location"), "", "programs are not redirected");
+    assert_eq!(browse(&server, "/", &[("sec-fetch-mode", "navigate")]).await.header("location"), "");
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use serde_json::{Value, json};
 
-use super::support::{Answer, TestServer, VALIDATOR, document, routes};
+use super::support::{Answer, PORT, TOKEN, TestServer, VALIDATOR, document, routes};
 use crate::DemoHooks;
 use crate::openapi::Access;
 
@@ -65,10 +65,9 @@ async fn every_route_works() {
     let mut story = Story { server: TestServer::with(|state| state.demo = Some(hooks)).await, used: BTreeSet::new(), responses: 0 };
 
     assert_eq!(story.get("/api/health", "").await["status"], "ok");
-    let code = story.server.state.sign_in.code();
-    let signed_in = story.call("get", "/sign-in", "", &format!("?code={code}"), Value::Null).await;
-    assert_eq!((signed_in.status, signed_in.header("location")), (StatusCode::SEE_OTHER, "/"));
-    assert!(signed_in.header("set-cookie").starts_with("vibe-relay-9400="));
+    let link = story.server.state.sign_in.link(PORT);
+    let redirected = story.call("get", "/sign-in", "", link.split_at(link.find('?').unwrap()).1, Value::Null).await;
+    assert_eq!((redirected.status, redirected.header("location")), (StatusCode::SEE_OTHER, link.as_str()));
 
     projects(&mut story).await;
     tasks(&mut story).await;
@@ -83,6 +82,7 @@ async fn every_route_works() {
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 
+    sessions(&mut story).await;
     server(&mut story, &demo).await;
 
     let all: BTreeSet<_> = routes().into_iter().map(|route| (route.method, route.path)).collect();
@@ -189,6 +189,21 @@ async fn run_and_diff(story: &mut Story) {
     story.server.state.db.checkout_removed(&task, None).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
+}
+
+async fn sessions(story: &mut Story) {
+    for browser in ["One", "Two"] {
+        story.server.state.db.open_browser_session(Some(browser)).await.unwrap();
+    }
+    let listed = story.get("/api/sessions", "").await;
+    assert_eq!((&listed["items"][0]["id"], &listed["items"][1]["user_agent"]), (&json!(1), &json!("Two")));
+    assert_eq!(story.call("delete", "/api/sessions/{id}", "1", "", Value::Null).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(story.act("delete", "/api/sessions/{id}", "1", Value::Null, StatusCode::NOT_FOUND).await["code"], "not-found");
+    let rotated = story.act("post", "/api/token/rotate", "", Value::Null, StatusCode::OK).await;
+    assert_eq!(rotated["revoked_sessions"], 1);
+    let old = story.call("get", "/api/sessions", "", "", Value::Null).await;
+    assert_eq!(old.status, StatusCode::UNAUTHORIZED, "the old token is revoked");
+    story.server.state.db.set_human_token(TOKEN).await.unwrap();
 }
 
 async fn server(story: &mut Story, demo: &DemoHooks) {

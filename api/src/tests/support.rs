@@ -1,6 +1,6 @@
 //! A server on a temporary database and repository, called without a network.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -31,6 +31,8 @@ use crate::{AppState, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
+/// What a browser calls the same server.
+pub(super) const BOARD: &str = "vibe-relay.localhost:9400";
 pub(super) const TOKEN: &str = "the-humans-token";
 
 /// Shared by all tests, because compiling the schemas takes a while.
@@ -99,7 +101,8 @@ impl TestServer {
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
             port: PORT,
-            sign_in: SignIn::new(TOKEN),
+            sign_in: SignIn::default(),
+            save_token: Arc::new(|_| Ok(())),
             activity: broadcast::Sender::new(16),
             shutdown: CancellationToken::new(),
             demo: None,

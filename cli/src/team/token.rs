@@ -1,24 +1,33 @@
-//! `vibe-relay token`: creates tokens for external agents. Must not know what a token permits; the store decides that.
+//! `vibe-relay token`: creates tokens for external agents, and replaces the human's. Must not know what a token permits; the store decides that.
 
 use std::path::Path;
 
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::wire::{CreatedToken, List, NewToken};
+use domain::wire::{CreatedToken, List, NewToken, RotatedToken};
 use serde_json::json;
 
-use crate::args::Token;
+use crate::args::{CreateToken, Token};
 use crate::client::Client;
 use crate::error::CliError;
 use crate::{output, settings};
 
-/// Prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
+/// Of a new token, prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
 ///
 /// # Errors
 /// When the board is not running or refuses, or several projects match.
 pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
     let config = settings::config(config)?;
     let client = Client::new(&config)?;
+    let command = match command {
+        Token::Create(command) => command,
+        Token::Rotate => {
+            let rotated = rotate(&client).await?;
+            output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
+            output::line(format!("{} browser sessions were revoked; restart the board for a new sign-in link.", rotated.revoked_sessions));
+            return Ok(());
+        }
+    };
     let (project, created) = create(&client, command, git_dir_here().as_deref()).await?;
     output::line(&created.token);
     output::hint(format!(
@@ -29,8 +38,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), Cli
 }
 
 /// Creates the token. `here` is the common `.git` folder of the current folder's repository.
-async fn create(client: &Client, command: Token, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
-    let (Token::New { project, .. } | Token::Invite { project }) = &command;
+async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Result<(ProjectId, CreatedToken), CliError> {
+    let (CreateToken::New { project, .. } | CreateToken::Invite { project }) = &command;
     let project = match project {
         Some(id) => id.parse()?,
         None => {
@@ -39,13 +48,18 @@ async fn create(client: &Client, command: Token, here: Option<&str>) -> Result<(
         }
     };
     let created: CreatedToken = match command {
-        Token::New { agent, roles, team, .. } => {
+        CreateToken::New { agent, roles, team, .. } => {
             let new = NewToken { agent, roles, team, description: None };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
-        Token::Invite { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
+        CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
     };
     Ok((project, created))
+}
+
+/// Replaces the human's token, in its file and on the board.
+async fn rotate(client: &Client) -> Result<RotatedToken, CliError> {
+    client.post("/api/token/rotate", &json!({})).await
 }
 
 /// The only project, or the only project on the current folder's repository.

@@ -24,7 +24,7 @@ pub(crate) enum NoEventReason {
     NothingChanged,
     /// Samples of an agent's context and tokens: shown on request, too frequent for the log.
     UsageSamples,
-    /// Heartbeats of agents: shown on request, too frequent for the log.
+    /// Heartbeats of agents and browsers: shown on request, too frequent for the log.
     Heartbeat,
     /// A reference is recorded before it is created in the repository.
     References,

@@ -4,7 +4,6 @@ mod caller_cache;
 
 pub(crate) use caller_cache::CallerCache;
 
-use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
 use sha2::{Digest, Sha256};
@@ -14,36 +13,10 @@ use tokio::sync::watch;
 use crate::board::task::read::parsed;
 use crate::caller::{AgentCaller, Caller, InviteCaller, RunCaller, invite_call_scope};
 use crate::engine::open::Db;
-use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
-    /// Sets the human's token and revokes the previous one.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn set_human_token(&self, token: &str) -> Result<()> {
-        let hash = hash(token);
-        self.write(move |tx| {
-            Box::pin(async move {
-                let known: Option<i64> = sqlx::query_scalar("SELECT 1 FROM tokens WHERE kind = 'human' AND hash = $1")
-                    .bind(&hash)
-                    .fetch_optional(&mut tx.connection)
-                    .await?;
-                if known.is_some() {
-                    tx.skip_event(NoEventReason::NothingChanged);
-                    return Ok(());
-                }
-                sqlx::query("DELETE FROM tokens WHERE kind = 'human'").execute(&mut tx.connection).await?;
-                tx.tokens_revoked = true;
-                insert(tx, &hash, TokenOwner::Human).await?;
-                tx.record(&Caller::Human, Event::TokenCreated {});
-                Ok(())
-            })
-        })
-        .await
-    }
-
     /// Returns the caller that `token` identifies, or `None` for an unknown token. The token of a finished run still identifies it, so
     /// that each use case can refuse the run with the reason.
     ///

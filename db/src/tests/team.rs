@@ -1,6 +1,7 @@
 //! Tests of agents, messages, handshakes, contracts, hats and minions.
 
 mod agent;
+mod browser_session;
 mod contract;
 mod contribution;
 mod handshake;

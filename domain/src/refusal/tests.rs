@@ -159,7 +159,7 @@ fn codes_sentences_and_hints_are_stable() {
         Call who to see who is active. Put anything that must last into a comment on the task.
     dead-agent: platform/mara is not active
         Call who to see who is active. Put anything that must last into a comment on the task.
-    name-taken: the name platform/mara is already in use
+    name-taken: the name platform/mara is taken
         Choose another name, or register with the token of that agent. If you are that agent and its token was lost, register again after a minute.
     unread: BLOCKED: You have 2 unread message(s). Call check_inbox first
         Call check_inbox, read the messages, then send again.

@@ -42,6 +42,13 @@ pub struct CreatedToken {
     pub connect: String,
 }
 
+/// The answer to `POST /api/token/rotate`. The new token is in its file, never in a response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RotatedToken {
+    /// Browsers that were signed out.
+    pub revoked_sessions: u64,
+}
+
 /// `POST /api/projects/{id}/agents/remove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,26 +2,24 @@
 //!
 //! The transport also checks the host names; a page that rebinds its own name to this address does not pass there.
 
+use domain::wire::HOST_NAMES;
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 
-/// The names of a loopback server.
-const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
-
-/// Whether the request names one origin, and that is this server: a loopback name with the port that the request was sent to.
+/// Whether the request names one origin, and that is this server: one of its names with the port that the request was sent to.
 pub(super) fn is_own(headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let (Some(origin), None, Some(host)) = (origins.next(), origins.next(), headers.get(HOST)) else { return false };
-    let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")).and_then(loopback_port);
-    let host = host.to_str().ok().and_then(loopback_port);
+    let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://")).and_then(own_port);
+    let host = host.to_str().ok().and_then(own_port);
     origin.is_some() && origin == host
 }
 
-fn loopback_port(authority: &str) -> Option<u16> {
+fn own_port(authority: &str) -> Option<u16> {
     let authority: Authority = authority.parse().ok()?;
-    let is_loopback = LOOPBACK.iter().any(|name| authority.host().eq_ignore_ascii_case(name));
-    is_loopback.then(|| authority.port_u16().unwrap_or(80))
+    let is_own_name = HOST_NAMES.iter().any(|name| authority.host().eq_ignore_ascii_case(name));
+    is_own_name.then(|| authority.port_u16().unwrap_or(80))
 }
 
 #[cfg(test)]
@@ -29,12 +27,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_origin_is_a_loopback_name_with_the_same_port() {
+    fn own_origin_is_a_name_of_the_server_with_the_same_port() {
         for (origin, host, expected) in [
             ("http://127.0.0.1:9400", "127.0.0.1:9400", true),
             ("http://localhost:9400", "127.0.0.1:9400", true),
             ("http://LOCALHOST:9400", "[::1]:9400", true),
             ("http://localhost", "localhost:80", true),
+            ("http://vibe-relay.localhost:9400", "Vibe-Relay.localhost:9400", true),
+            ("http://vibe-relay.localhost:9401", "vibe-relay.localhost:9400", false),
+            ("http://other.localhost:9400", "vibe-relay.localhost:9400", false),
             ("http://127.0.0.1:9401", "127.0.0.1:9400", false),
             ("https://127.0.0.1:9400", "127.0.0.1:9400", false),
             ("http://evil.example:9400", "evil.example:9400", false),

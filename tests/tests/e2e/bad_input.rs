@@ -42,7 +42,7 @@ async fn illegal_move_lists_legal_moves() {
     assert_eq!((problem.from, problem.to), (Some(Status::Backlog), Some(Status::InReview)));
     let targets: Vec<Status> = problem.allowed.iter().filter(|target| target.who.contains(&Mover::Human)).map(|target| target.to).collect();
     assert_eq!(targets, [Status::InProgress, Status::Cancelled]);
-    let cancel = (422, "reason-needed", "moving TASK-001 to cancelled needs a reason", "Give the reason");
+    let cancel = (422, "reason-needed", "moving TASK-001 to cancelled needs a reason", "Pass a reason with the move");
     refused(&server, Method::PATCH, &path, json!({"status": "cancelled"}), cancel).await;
     let why = (422, "invalid", "boredom", "failed, abandoned, obsolete or duplicate");
     refused(&server, Method::PATCH, &path, json!({"status": "cancelled", "reason": "boredom"}), why).await;
@@ -53,10 +53,10 @@ async fn illegal_move_lists_legal_moves() {
 async fn unknown_id_is_not_found() {
     let (server, ..) = board().await;
     for (path, detail, hint) in [
-        ("/api/tasks/TASK-099", "task TASK-099 does not exist", "like TASK-001"),
+        ("/api/tasks/TASK-099", "task TASK-099 does not exist", "form TASK-001"),
         ("/api/tasks/banana", "\"banana\" is not a task id", "like TASK-001"),
-        ("/api/projects/PROJ-099/board", "project PROJ-099 does not exist", "like PROJ-001"),
-        ("/api/runs/RUN-099", "run RUN-099 does not exist", "like RUN-001"),
+        ("/api/projects/PROJ-099/board", "project PROJ-099 does not exist", "form PROJ-001"),
+        ("/api/runs/RUN-099", "run RUN-099 does not exist", "form RUN-001"),
     ] {
         refused(&server, Method::GET, path, json!({}), (404, "not-found", detail, hint)).await;
     }
@@ -77,7 +77,7 @@ async fn invalid_text_is_refused_by_field() {
         (json!({"title": "a", "description": "a\0b"}), (422, "invalid", "description: it contains a NUL", "U+0000")),
         (json!({"title": 5}), (422, "invalid", "title: invalid type: integer `5`, expected a string", "/api/openapi.json")),
         (json!({"titel": "a"}), (422, "invalid", "titel: unknown field", "/api/openapi.json")),
-        (json!({"title": "a", "depends_on": ["TASK-099"]}), (404, "not-found", "task TASK-099 does not exist", "like TASK-001")),
+        (json!({"title": "a", "depends_on": ["TASK-099"]}), (404, "not-found", "task TASK-099 does not exist", "form TASK-001")),
     ] {
         refused(&server, Method::POST, &new, body, wanted).await;
     }

@@ -71,6 +71,10 @@ async fn two_browsers_show_the_same_board() {
     for person in [&ada, &bob] {
         open_board(person, &server, &project).await;
     }
+    // Another name leads to the board's, where the browser is signed in.
+    bob.goto(&format!("{}/projects/{project}", server.url)).await;
+    bob.until("the board's own name is used", &format!("location.origin === '{}'", server.board_url())).await;
+    open_board(&bob, &server, &project).await;
 
     // Moves a card with the keyboard.
     let focused = "document.activeElement.closest('[data-task]')?.dataset.task === 'TASK-001'";
@@ -330,7 +334,7 @@ pub(crate) async fn signed_in(server: &TestServer) -> Browser {
 }
 
 pub(crate) async fn open_board(browser: &Browser, server: &TestServer, project: &ProjectId) {
-    browser.goto(&format!("{}/projects/{project}", server.url)).await;
+    browser.goto(&format!("{}/projects/{project}", server.board_url())).await;
     browser.shows(".connection", "Live").await;
     mark(browser).await;
 }

@@ -46,7 +46,8 @@ impl Demo {
         let mut link = None;
         while link.is_none() {
             let line = output.next_line().await.unwrap().expect("the demonstration says where it is");
-            link = line.split_once("/sign-in").map(|(url, _)| url.to_owned());
+            // The name in the link is for browsers.
+            link = line.split_once("/sign-in").map(|(url, _)| format!("http://127.0.0.1:{}", url.rsplit(':').next().unwrap()));
         }
         let stage: Vec<PathBuf> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         let token = std::fs::read_to_string(stage[0].join("token")).unwrap();

@@ -160,7 +160,7 @@ async fn message_filter_is_in_the_url() {
     same_page(&browser, &[]).await;
 
     // Opens a shared link.
-    browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", server.url)).await;
+    browser.goto(&format!("{}/projects/{project}/messages?agent=human&task=TASK-007", server.board_url())).await;
     browser.shows(".empty", "No messages match these filters").await;
     browser.until("the person is chosen", &chosen("human")).await;
     browser.press("Show all messages").await;

@@ -14,6 +14,8 @@ fn programs_are_started_in_one_place() {
         "runner/src/process.rs",
         // At build time: the nested cargo of the board.
         "ui/embed/build/compile.rs",
+        // At build time: rustup, for the target of the board.
+        "ui/toolchain/build.rs",
         // Compiled for tests only: git as the other opinion.
         "repo/src/git_program.rs",
     ];

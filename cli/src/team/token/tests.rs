@@ -1,5 +1,7 @@
 //! Tokens are created on a running board, for the named or the only matching project.
 
+use std::sync::Arc;
+
 use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
@@ -19,6 +21,7 @@ use crate::settings;
 struct Board {
     db: Db,
     client: Client,
+    config: Config,
     _folder: tempfile::TempDir,
     _end: DropGuard,
 }
@@ -37,7 +40,11 @@ impl Board {
             db: db.clone(),
             config: watch::Sender::new(LiveConfig { config: config.clone(), notice: None }).subscribe(),
             port,
-            sign_in: SignIn::new(&token),
+            sign_in: SignIn::default(),
+            save_token: Arc::new({
+                let path = settings::token_file(&config);
+                move |token| settings::write_token(&path, token)
+            }),
             activity: broadcast::Sender::new(1),
             shutdown: shutdown.clone(),
             demo: None,
@@ -45,7 +52,7 @@ impl Board {
         tokio::spawn(api::serve(listener, api::router(state, axum::Router::new()), shutdown.clone()));
         let server = ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id() };
         server_file::write(&config.db_path, &server).unwrap();
-        Self { db, client: Client::new(&config).unwrap(), _folder: folder, _end: shutdown.drop_guard() }
+        Self { db, client: Client::new(&config).unwrap(), config, _folder: folder, _end: shutdown.drop_guard() }
     }
 
     /// Creates a project on a repository and returns its common `.git` folder.
@@ -56,9 +63,9 @@ impl Board {
     }
 }
 
-fn mara(project: Option<&str>) -> Token {
+fn mara(project: Option<&str>) -> CreateToken {
     let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
-    Token::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
+    CreateToken::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
 }
 
 #[tokio::test]
@@ -72,7 +79,7 @@ async fn token_opens_the_project_under_the_agents_name() {
     let agent = board.db.agent(&project, "platform/mara").await.unwrap();
     assert_eq!((agent.roles, agent.trusted), (vec![Role::Builder, Role::Pen], true));
 
-    let (_, invite) = create(&board.client, Token::Invite { project: None }, None).await.unwrap();
+    let (_, invite) = create(&board.client, CreateToken::Invite { project: None }, None).await.unwrap();
     assert!(invite.connect.contains("VIBE_RELAY_DB=") && invite.connect.ends_with("board.db -- vibe-relay mcp"));
     assert_eq!(board.db.caller(&invite.token).await.unwrap(), Some(Caller::Invite(InviteCaller { project_id: project, call_id: None })));
 }
@@ -102,4 +109,24 @@ async fn project_is_the_named_or_the_only_matching_one() {
     project PROJ-009 does not exist. Look up the project on the board; ids have the form PROJ-001.
     "mine" is not a project id: expected something like PROJ-001
     "#);
+}
+
+#[tokio::test]
+async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out() {
+    let board = Board::new().await;
+    let path = settings::token_file(&board.config);
+    let old = settings::token(&board.config).unwrap();
+    let secret = board.db.open_browser_session(None).await.unwrap();
+    assert_eq!(rotate(&board.client).await.unwrap().revoked_sessions, 1);
+    let new = settings::existing_token(&board.config).unwrap().unwrap();
+    assert_ne!(old, new);
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!((board.db.caller(&old).await.unwrap(), board.db.caller(&new).await.unwrap()), (None, Some(Caller::Human)));
+    assert!(!board.db.use_browser_session(&secret).await.unwrap());
+    let refused = rotate(&board.client).await.unwrap_err();
+    assert!(matches!(refused, CliError::Refused { .. }), "{refused}");
+    assert!(Client::new(&board.config).unwrap().delete("/api/sessions/1").await.is_err(), "it was revoked");
+    board.db.open_browser_session(None).await.unwrap();
+    Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
+    assert_eq!(board.db.browser_sessions().await.unwrap(), []);
 }

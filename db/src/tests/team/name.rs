@@ -28,7 +28,7 @@ async fn names_are_unique_and_reserved_in_any_case() {
     let make = async |name: &str| store.db.create_agent_token(&Caller::Human, &store.project, named(name, &[])).await;
     for (given, known) in [("Mara", "mara"), ("MARA", "mara"), ("blue/Ole", "Blue/ole")] {
         let refused = refusal(make(given).await);
-        assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is already in use")));
+        assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is taken")));
         assert_eq!(code(join(&store, given, None).await), "name-taken", "{given}");
     }
     for kept in ["Human", "ALL", "human/x", "x/Runner", "Coder-task-012", "coder-TASK-012/x"] {

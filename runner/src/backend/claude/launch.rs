@@ -63,7 +63,7 @@ fn built_in_tools(phase: AgentKind) -> &'static str {
     }
 }
 
-/// The MCP configuration of a run. The hook reads it too, see [`hook::Access`].
+/// The MCP configuration of a run. The hook reads it too, see [`hook::BoardAccess`].
 fn mcp_config(request: &LaunchRequest<'_>) -> Value {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     json!({

@@ -1,0 +1,35 @@
+//! `vibe-relay session`: lists the browsers that are signed in, and signs them out.
+
+use std::path::Path;
+
+use domain::team::browser_session::BrowserSession;
+use domain::wire::List;
+
+use crate::args::Session;
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the board is not running, or there is no such session.
+pub(crate) async fn run(config: Option<&Path>, command: Session) -> Result<(), CliError> {
+    let client = Client::find(config)?;
+    match command {
+        Session::List => {
+            let sessions: List<BrowserSession> = client.get("/api/sessions").await?;
+            sessions.items.iter().for_each(|session| output::line(line(session)));
+        }
+        Session::Revoke { id } => {
+            client.delete(&format!("/api/sessions/{id}")).await?;
+            output::line(format!("session {id} is revoked"));
+        }
+    }
+    Ok(())
+}
+
+fn line(session: &BrowserSession) -> String {
+    let BrowserSession { id, user_agent, created_at, last_seen_at } = session;
+    format!("{id}  last seen {last_seen_at}  signed in {created_at}  {}", user_agent.as_deref().unwrap_or("unknown browser"))
+}

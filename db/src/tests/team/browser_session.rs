@@ -1,0 +1,108 @@
+//! Browser sessions: opened, seen, revoked and expired, without keeping what opens the door.
+
+use domain::event::Event;
+use domain::time::Timestamp;
+
+use crate::new_token;
+use crate::tests::store::{Store, code};
+
+/// Moves a time of every session into the past.
+async fn age(store: &Store, column: &'static str, minutes: u64) -> Timestamp {
+    let then = crate::now().before(std::time::Duration::from_secs(60 * minutes));
+    store
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let sql = sqlx::AssertSqlSafe(format!("UPDATE browser_sessions SET {column} = $1"));
+                sqlx::query(sql).bind(then.to_string()).execute(&mut tx.connection).await?;
+                tx.skip_event(crate::engine::tx::NoEventReason::Heartbeat);
+                Ok(())
+            })
+        })
+        .await
+        .unwrap();
+    then
+}
+
+#[tokio::test]
+async fn a_session_is_open_until_it_is_revoked() {
+    let store = Store::board().await;
+    let (seq, mut revocations) = (store.db.latest(), store.db.token_revocations());
+    let one = store.db.open_browser_session(Some("Firefox\r\n\u{1b}[1m")).await.unwrap();
+    let two = store.db.open_browser_session(Some(&"ä".repeat(300))).await.unwrap();
+    let listed = store.db.browser_sessions().await.unwrap();
+    assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!((listed[0].user_agent.as_deref(), listed[1].user_agent.clone().unwrap().chars().count()), (Some("Firefox[1m"), 200));
+    assert!(listed.iter().all(|session| session.created_at == session.last_seen_at));
+    for stranger in ["", "' OR 1", &new_token(), &one[1..], &one.to_uppercase()] {
+        assert!(!store.db.use_browser_session(stranger).await.unwrap(), "{stranger}");
+    }
+    assert_eq!(store.db.caller(&one).await.unwrap(), None, "the secret is no token");
+    let rows = store.dump().await.concat();
+    let stored = one.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+    assert!(!rows.contains(&stored), "only the hash is kept");
+
+    assert!(!revocations.has_changed().unwrap());
+    store.db.revoke_browser_session(1).await.unwrap();
+    assert!(revocations.has_changed().unwrap(), "open connections look up anew");
+    revocations.mark_unchanged();
+    assert!(!store.db.use_browser_session(&one).await.unwrap());
+    assert!(store.db.use_browser_session(&two).await.unwrap());
+    assert_eq!(code(store.db.revoke_browser_session(1).await), "not-found");
+    store.db.open_browser_session(None).await.unwrap();
+    assert_eq!(
+        store.since(seq).await,
+        [
+            Event::BrowserSessionOpened { session: 1 },
+            Event::BrowserSessionOpened { session: 2 },
+            Event::BrowserSessionRevoked { session: 1 },
+            Event::BrowserSessionOpened { session: 3 },
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_written_down_as_seen_once_a_minute_and_quietly() {
+    let store = Store::board().await;
+    let secret = store.db.open_browser_session(None).await.unwrap();
+    let seq = store.db.latest();
+    let recent = age(&store, "last_seen_at", 0).await;
+    assert!(store.db.use_browser_session(&secret).await.unwrap());
+    assert_eq!(store.db.browser_sessions().await.unwrap()[0].last_seen_at, recent, "too soon");
+    let old = age(&store, "last_seen_at", 2).await;
+    assert!(store.db.use_browser_session(&secret).await.unwrap());
+    assert!(store.db.browser_sessions().await.unwrap()[0].last_seen_at > old);
+    assert_eq!(store.db.latest(), seq, "no event");
+}
+
+#[tokio::test]
+async fn a_session_expires_after_thirty_days() {
+    let store = Store::board().await;
+    let secret = store.db.open_browser_session(None).await.unwrap();
+    age(&store, "created_at", 30 * 24 * 60 - 1).await;
+    assert!(store.db.use_browser_session(&secret).await.unwrap());
+    age(&store, "created_at", 30 * 24 * 60).await;
+    assert!(!store.db.use_browser_session(&secret).await.unwrap());
+    assert_eq!(store.db.browser_sessions().await.unwrap(), []);
+    store.db.open_browser_session(None).await.unwrap();
+    let kept: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM browser_sessions").fetch_one(&store.db.readers).await.unwrap();
+    assert_eq!(kept, 1, "the expired one was deleted");
+}
+
+#[tokio::test]
+async fn another_human_token_revokes_all_sessions() {
+    let store = Store::board().await;
+    let (old, new) = (new_token(), new_token());
+    assert_eq!(store.db.set_human_token(&old).await.unwrap(), 0);
+    let secrets = [store.db.open_browser_session(None).await.unwrap(), store.db.open_browser_session(None).await.unwrap()];
+    assert_eq!(store.db.set_human_token(&old).await.unwrap(), 0, "the same token again, as at each start");
+    assert!(store.db.use_browser_session(&secrets[0]).await.unwrap());
+    let seq = store.db.latest();
+    assert_eq!(store.db.set_human_token(&new).await.unwrap(), 2);
+    assert_eq!(store.kinds_since(seq).await, ["token_made", "browser_session_revoked", "browser_session_revoked"]);
+    for secret in &secrets {
+        assert!(!store.db.use_browser_session(secret).await.unwrap());
+    }
+    assert_eq!(store.db.caller(&old).await.unwrap(), None);
+    assert!(store.db.caller(&new).await.unwrap().is_some());
+}

@@ -1,0 +1,23 @@
+//! Browser sessions: the browsers that a person signed in. Their secrets are not part of them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::time::Timestamp;
+
+/// The time that a browser stays signed in.
+pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// A browser that is signed in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BrowserSession {
+    /// A number from 1, which is never given out again.
+    pub id: i64,
+    /// What the browser says about itself.
+    pub user_agent: Option<String>,
+    pub created_at: Timestamp,
+    /// When it last sent a request, to the minute.
+    pub last_seen_at: Timestamp,
+}
