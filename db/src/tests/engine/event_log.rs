@@ -54,6 +54,9 @@ pub(crate) async fn story() -> Store {
     let human = &Caller::Human;
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let db = &store.db;
+    db.open_browser_session(Some("A browser")).await.unwrap();
+    let session = db.browser_sessions().await.unwrap()[0].id;
+    db.revoke_browser_session(session).await.unwrap();
     db.set_human_token("token").await.unwrap();
     let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
     db.edit_project(human, &store.project, patch).await.unwrap();
