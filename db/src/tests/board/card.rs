@@ -44,7 +44,7 @@ async fn lists_are_narrowed_and_go_on_after_an_id() {
     store.complete(&two).await;
     assert_eq!(ids(&store, all()).await, [one.clone(), two.clone(), three.clone()]);
     assert_eq!(ids(&store, CardFilter::open(store.project.clone())).await, [one.clone(), three.clone()]);
-    assert_eq!(ids(&store, CardFilter { after: Some(one.clone()), limit: 1, ..all() }).await, [two.clone()]);
+    assert_eq!(ids(&store, CardFilter { after: Some(one.clone()), limit: 1, ..all() }).await, std::slice::from_ref(&two));
     assert_eq!(ids(&store, CardFilter { statuses: vec![Status::Done], ..all() }).await, [two]);
     store.guest("ben").await;
     let mine = new_task("Mine");

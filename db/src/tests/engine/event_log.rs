@@ -89,7 +89,7 @@ pub(crate) async fn story() -> Store {
     db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
     db.request_attention(style, AttentionKind::Conflict, "a.rs").await.unwrap();
     store.cancel(style, "obsolete").await;
-    let round = whole_board(&db, &store.project).await.unwrap().cards.last().unwrap().id.clone();
+    let round = whole_board(db, &store.project).await.unwrap().cards.last().unwrap().id.clone();
     let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
     store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
