@@ -1,6 +1,6 @@
 //! The project branch as the store knows it: where it was left, what of it the person was asked about, and what they accepted.
 //!
-//! Whether a commit that is found at its tip is one of ours is judged by whoever reads the repository, against this record.
+//! The caller that reads the repository compares the tip with this record.
 
 use domain::board::attention::Attention;
 use domain::board::card::Card;

@@ -56,7 +56,7 @@ impl Db {
         .await
     }
 
-    /// A newer commit is at the tip: the approval of `sha` is worth nothing, and the task waits for a review again.
+    /// Revokes the approval of `sha`, because the tip has a newer commit, and the task waits for another review.
     ///
     /// # Errors
     /// When the store fails.

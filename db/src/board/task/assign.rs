@@ -105,7 +105,7 @@ pub(super) async fn assign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Partici
     assign_to(tx, caller, &voice.name, card, to, hat).await
 }
 
-/// The same by whoever makes the task, who need not lead.
+/// Assigns a new task. Its creator does not have to be a lead.
 pub(super) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
     let who = &to.agent;
     if card.phase != AgentKind::Coder {
@@ -168,7 +168,7 @@ async fn notify_assignment(tx: &mut Tx, caller: &Caller, from: &str, card: &Card
     post_with_copies(tx, caller, &to.roster, post, Vec::new()).await.map(drop)
 }
 
-/// Takes an open task from its assignee; whoever worked on it stays among its builders.
+/// Unassigns an open task. Its contributors stay recorded as builders.
 async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, card: &Card) -> Result<()> {
     caller.require_human("taking tasks back")?;
     let Some(before) = &card.contributors.assigned_to else {
@@ -182,7 +182,7 @@ async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, car
     post_notice(tx, caller, card, &voice.name, before, &notice_text("TAKEN BACK", card, None)).await
 }
 
-/// The same without a word to anybody. That its assignee left or fell silent needs nobody any more.
+/// Unassigns a task without a notice, and clears the attention that its assignee left or stopped responding.
 pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
     sqlx::query(

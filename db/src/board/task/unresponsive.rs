@@ -1,4 +1,4 @@
-//! Open tasks whose assignee left or fell silent: put before the person, settled when it returns, taken from a name that others have now.
+//! Open tasks whose assignee left or stopped responding: flagged, cleared when it returns, unassigned when the name is reclaimed.
 //!
 //! How long a silence may be is the runner's to judge.
 
@@ -59,7 +59,7 @@ impl Db {
     }
 }
 
-/// Whether the person is needed because the assignee fell silent.
+/// Whether the card is flagged because its assignee stopped responding.
 fn is_flagged(card: &Card) -> bool {
     card.attention.as_ref().is_some_and(|attention| attention.kind == AttentionKind::AssigneeUnresponsive)
 }
