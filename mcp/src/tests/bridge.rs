@@ -326,7 +326,7 @@ async fn bridge_reverts_to_its_first_token_when_revoked() {
         board.until_connected("mara", true).await;
         board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
         client.until(&Heard::Tools).await;
-        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "WaitReason?"})).await;
+        let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
         assert!(text.contains("Call register"), "{text}");
         done(&client.client, "register", json!({"agent_name": "kim"})).await;
         board.until_connected("kim", true).await;

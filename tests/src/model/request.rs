@@ -16,7 +16,7 @@ pub(super) fn agent(body: &Value, conversation: &Conversation) -> Option<AgentId
     body["tools"].as_array().filter(|tools| !tools.is_empty())?;
     let issue = conversation.issue()?;
     let line = |key| issue.line(key).unwrap_or_default().to_owned();
-    Some(AgentId { phase: line("AgentKind"), task_id: line("Task"), title: line("Title") })
+    Some(AgentId { phase: line("Phase"), task_id: line("Task"), title: line("Title") })
 }
 
 /// Converts the messages to a conversation of the scenario player.
