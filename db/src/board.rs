@@ -1,11 +1,16 @@
 //! Use cases of the board: projects, tasks, plans, comments, questions and goals.
 
-pub(crate) mod attention;
 pub(crate) mod card;
 pub(crate) mod comment;
-pub(crate) mod dependency;
 pub(crate) mod goal;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod question;
 pub(crate) mod task;
+
+pub(crate) mod attention {
+    pub(crate) mod write;
+}
+pub(crate) mod dependency {
+    pub(crate) mod write;
+}

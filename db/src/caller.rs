@@ -1,4 +1,4 @@
-//! Who calls a use-case. Decided by a token, never by an argument.
+//! The caller of a use case. A token determines it, never an argument. Must not know how the token was sent.
 
 use domain::actor::Actor;
 use domain::board::transition::Mover;
@@ -14,36 +14,36 @@ pub enum Caller {
     Runner,
     Run(RunCaller),
     Agent(AgentCaller),
-    /// Somebody who shows a project's room token and has no name yet.
+    /// The holder of a project's invite token, which has no name yet.
     Invite(InviteCaller),
 }
 
-/// An agent that we run, through its run's token.
+/// A managed agent, identified by the token of its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunCaller {
     pub run_id: RunId,
     pub task_id: TaskId,
     pub project_id: ProjectId,
     pub phase: AgentKind,
-    /// What the client calls this request. A repeated one gets the stored answer.
+    /// The client's id of this request. A repeated request gets the stored answer.
     pub call_id: Option<String>,
 }
 
-/// An agent from outside, through its own token.
+/// An external agent, identified by its own token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentCaller {
     pub project_id: ProjectId,
-    /// With its team in front where it has one.
+    /// The name, prefixed with the team if there is one.
     pub name: String,
-    /// What the client calls this request. A repeated one gets the stored answer.
+    /// The client's id of this request. A repeated request gets the stored answer.
     pub call_id: Option<String>,
 }
 
-/// Somebody without a name, through a project's room token.
+/// An agent without a name, identified by a project's invite token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InviteCaller {
     pub project_id: ProjectId,
-    /// What the client calls this request. A repeated one finds what the first one did.
+    /// The client's id of this request. A repeated request returns the first registration.
     pub call_id: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Caller {
         self.name().map_or(Actor::Human, Actor::from)
     }
 
-    /// The name under which the caller takes part; none before it registered.
+    /// Returns the caller's name as a participant, or `None` before it registered.
     pub fn name(&self) -> Option<String> {
         match self {
             Self::Human => Some(HUMAN.to_owned()),
@@ -63,7 +63,7 @@ impl Caller {
         }
     }
 
-    /// The only project that the caller belongs to; none where it may be any.
+    /// Returns the caller's only project, or `None` if it may use any.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
             Self::Human | Self::Runner => None,
@@ -80,7 +80,7 @@ impl Caller {
         }
     }
 
-    /// Names the request, so that a repeated one gets the stored answer. Of what the person and the runner ask nothing is kept.
+    /// Sets the client's id of the request. No answers are stored for the human and the runner.
     pub fn with_call_id(mut self, call_id: Option<String>) -> Self {
         match &mut self {
             Self::Run(run) => run.call_id = call_id,
@@ -91,7 +91,7 @@ impl Caller {
         self
     }
 
-    /// Under which key the answers to repeated calls are kept, and the call.
+    /// Returns the scope of stored answers and the id of the call.
     pub(crate) fn idempotency_key(&self) -> Option<(String, &str)> {
         match self {
             Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
@@ -101,7 +101,7 @@ impl Caller {
         }
     }
 
-    /// As whom the caller moves tasks wherever they stand. An agent from outside moves as what it is to the task.
+    /// Returns the mover for any task. An external agent has none, because its role depends on the task.
     pub(crate) fn mover(&self) -> Option<Mover> {
         match self {
             Self::Human => Some(Mover::Human),
@@ -111,7 +111,7 @@ impl Caller {
         }
     }
 
-    /// Refuses everybody but the person.
+    /// Refuses everyone but the human.
     pub(crate) fn require_human(&self, action: &str) -> Result<(), Refusal> {
         match self {
             Self::Human => Ok(()),
@@ -120,12 +120,12 @@ impl Caller {
     }
 }
 
-/// Under which key the answers to an agent's repeated calls are kept.
+/// Returns the scope of the answers stored for an agent.
 pub(crate) fn agent_call_scope(project: &ProjectId, name: &str) -> String {
     format!("{project}/{name}")
 }
 
-/// The same for those who show a room's token; no agent's name ends so.
+/// Returns the scope of the answers stored for an invite token. No agent name ends like this.
 pub(crate) fn invite_call_scope(project: &ProjectId) -> String {
     format!("{project}/*")
 }

@@ -1,162 +1,17 @@
-//! What follows from a changed task, in the same transaction: attention of its dependents, its goal, rounds of orchestration, completion.
+//! What follows from what, in the same transaction. Use cases of different nouns meet only here.
 //!
-//! Reads only neighbours of the task: a change costs the same on a board of ten tasks and of ten thousand.
+//! | cause | consequences |
+//! |---|---|
+//! | a task changed ([`task_changed`]) | attention of its dependents, the status of its goal, a round of orchestration, the status of the project |
+//! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, notices to leads and assignee, its question is closed |
+//! | an agent joined ([`agent_joined`]) | the attention that it had left is cleared from its tasks |
+//! | an agent left ([`agent_left`]) | its minions fail, handshakes stop waiting for it, its open tasks need attention |
+//! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, a failure is retried or needs attention |
+//!
+//! Must not decide whether a cause is legal.
 
-use std::collections::BTreeSet;
-
-use domain::board::attention::{Attention, AttentionKind};
-use domain::board::card::Card;
-use domain::board::project::{ProjectStatus, is_complete, round_due};
-use domain::board::status::Status;
-use domain::event::Event;
-use domain::id::{GoalId, ProjectId, TaskId};
-use domain::runs::agent_kind::AgentKind;
-use sqlx::Row;
-
-use crate::board::task::read::{json, optional, parsed};
-use crate::board::task::{NewTaskRow, insert, read};
-use crate::board::{attention, goal};
-use crate::caller::Caller;
-use crate::engine::tx::Tx;
-use crate::error::Result;
-
-/// The backlog tasks that a change of `$1` can block or unblock: itself and its dependents, one row for each of their dependencies.
-pub(crate) const DEPENDENTS: &str = "SELECT t.id, t.attention, d.depends_on, target.status, target.cancel_reason
-  FROM tasks t LEFT JOIN dependencies d ON d.task_id = t.id LEFT JOIN tasks target ON target.id = d.depends_on
-  WHERE t.id IN (SELECT id FROM tasks WHERE id = $1 UNION SELECT task_id FROM dependencies WHERE depends_on = $1) AND t.status = 'backlog'
-  ORDER BY length(t.id), t.id, d.depends_on";
-
-/// A task of the project that is done, one that needs the person, and one that the runner may work on: whether the project is complete
-/// follows from these three.
-pub(crate) const COMPLETION: &str = "WHERE t.id IN (
-    (SELECT id FROM tasks WHERE project_id = $1 AND status = 'done' LIMIT 1),
-    (SELECT id FROM tasks WHERE project_id = $1 AND attention IS NOT NULL LIMIT 1),
-    (SELECT id FROM tasks WHERE project_id = $1 AND status IN ('backlog', 'in_progress', 'in_review')
-       AND (held_by IS NULL OR held_by = 'plan') LIMIT 1))";
-
-/// The newest child of a plan, one that is done and one of each open status: whether a round is due follows from these.
-pub(crate) const CHILDREN: &str = "WHERE t.id IN (
-    (SELECT id FROM tasks WHERE parent_task_id = $1 ORDER BY length(id) DESC, id DESC LIMIT 1),
-    (SELECT id FROM tasks WHERE parent_task_id = $1 AND status = 'done' LIMIT 1),
-    (SELECT id FROM tasks WHERE parent_task_id = $1 AND status = 'backlog' LIMIT 1),
-    (SELECT id FROM tasks WHERE parent_task_id = $1 AND status = 'in_progress' LIMIT 1),
-    (SELECT id FROM tasks WHERE parent_task_id = $1 AND status = 'in_review' LIMIT 1))";
-
-/// Everything that follows from one changed task.
-pub(crate) async fn task_changed(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
-    tasks_changed(tx, caller, project, std::slice::from_ref(task)).await
-}
-
-/// Everything that follows from changed tasks of one project, in the order in which it follows.
-pub(crate) async fn tasks_changed(tx: &mut Tx, caller: &Caller, project: &ProjectId, tasks: &[TaskId]) -> Result<()> {
-    let (mut goals, mut plans) = (BTreeSet::new(), BTreeSet::new());
-    for task in tasks {
-        flag_blocked_dependents(tx, caller, project, task).await?;
-        let card = read::outline(&mut tx.connection, task).await?;
-        plans.extend((card.phase == AgentKind::Planner).then_some(card.id));
-        plans.extend(card.parent_task_id);
-        plans.extend(card.round_of);
-        goals.extend(card.goal_id);
-    }
-    for goal in goals {
-        goal::sync_status(tx, caller, &goal).await?;
-    }
-    for plan in plans {
-        start_due_round(tx, &plan).await?;
-    }
-    update_project_status(tx, caller, project).await
-}
-
-/// What follows when `task` was taken from `left`, or was linked to another goal than `left`.
-pub(crate) async fn goal_linked(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, left: Option<&GoalId>) -> Result<()> {
-    if let Some(left) = left {
-        goal::sync_status(tx, caller, left).await?;
-    }
-    task_changed(tx, caller, project, task).await
-}
-
-/// A backlog task, whether it needs the person, and the first of its dependencies that was given up.
-struct Dependent {
-    id: TaskId,
-    attention: Option<Attention>,
-    given_up: Option<TaskId>,
-}
-
-/// Asks the person about each waiting task whose dependency was given up, and takes it back when that is no longer so.
-async fn flag_blocked_dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
-    for dependent in dependents(tx, task).await? {
-        let wanted = dependent.given_up.map(|lost| {
-            let detail = format!("{lost}, which it builds on, was given up. Drop the dependency, cancel this task too, or take {lost} up again.");
-            Attention::new(AttentionKind::DependencyCancelled, detail)
-        });
-        // Anything else that the task needs the person for goes first.
-        let other = dependent.attention.as_ref().is_some_and(|known| known.kind != AttentionKind::DependencyCancelled);
-        if other || dependent.attention == wanted {
-            continue;
-        }
-        match wanted {
-            Some(wanted) => attention::request(tx, caller, project, &dependent.id, wanted).await?,
-            None => attention::clear(tx, caller, project, &dependent.id).await?,
-        }
-    }
-    Ok(())
-}
-
-async fn dependents(tx: &mut Tx, task: &TaskId) -> Result<Vec<Dependent>> {
-    let mut dependents: Vec<Dependent> = Vec::new();
-    for row in &sqlx::query(DEPENDENTS).bind(task.as_str()).fetch_all(&mut tx.connection).await? {
-        let id: TaskId = parsed(row, "id")?;
-        if dependents.last().is_none_or(|last| last.id != id) {
-            dependents.push(Dependent { id, attention: json(row, "attention")?, given_up: None });
-        }
-        let (Some(last), Some(status)) = (dependents.last_mut(), optional::<Status>(row, "status")?) else { continue };
-        if last.given_up.is_none() && status == Status::Cancelled && !status.satisfies_dependents(optional(row, "cancel_reason")?) {
-            last.given_up = Some(row.try_get::<&str, _>("depends_on")?.parse()?);
-        }
-    }
-    Ok(dependents)
-}
-
-/// Starts the round of orchestration of a plan, if one is due.
-async fn start_due_round(tx: &mut Tx, plan: &TaskId) -> Result<()> {
-    let root = read::outline(&mut tx.connection, plan).await?;
-    if root.phase != AgentKind::Planner || root.status != Status::Done {
-        return Ok(());
-    }
-    let rounds = read::outlines(&mut tx.connection, "WHERE t.round_of = $1", plan.as_str()).await?;
-    let children = read::outlines(&mut tx.connection, CHILDREN, plan.as_str()).await?;
-    let (rounds, children): (Vec<&Card>, Vec<&Card>) = (rounds.iter().collect(), children.iter().collect());
-    let Some(round) = round_due(&root, &children, &rounds, tx.max_rounds) else { return Ok(()) };
-    let row = NewTaskRow {
-        project: root.project_id,
-        parent: None,
-        title: format!("Look at the whole: {}", root.title),
-        description: Some(format!("Round {round}. Every task of {plan} is finished: judge the project branch as a whole.")),
-        phase: AgentKind::Orchestrator,
-        status: Status::InProgress,
-        held_by: None,
-        priority: 0,
-        model: None,
-        round: Some((plan.clone(), round)),
-    };
-    insert(tx, &Caller::Runner, row).await.map(drop)
-}
-
-/// Makes the project complete when nothing is left to do, and active again when something is.
-async fn update_project_status(tx: &mut Tx, caller: &Caller, project: &ProjectId) -> Result<()> {
-    let cards = read::outlines(&mut tx.connection, COMPLETION, project.as_str()).await?;
-    // A round that was due is an open task by now.
-    let complete = is_complete(&cards.iter().collect::<Vec<_>>(), false);
-    let (wanted, event) =
-        if complete { (ProjectStatus::Complete, Event::ProjectCompleted {}) } else { (ProjectStatus::Active, Event::ProjectReopened {}) };
-    let changed = sqlx::query("UPDATE projects SET status = $2, updated_at = $3 WHERE id = $1 AND status <> $2")
-        .bind(project.as_str())
-        .bind(wanted.as_str())
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    if changed.rows_affected() > 0 {
-        tx.record_for_project(caller, project, event);
-    }
-    Ok(())
-}
+pub(crate) mod agent_joined;
+pub(crate) mod agent_left;
+pub(crate) mod run_ended;
+pub(crate) mod task_changed;
+pub(crate) mod task_moved;

@@ -1,4 +1,4 @@
-//! What can go wrong in the store. No type of the database library leaves it.
+//! Errors of the store. Must not expose a type of the database library.
 
 use std::path::PathBuf;
 

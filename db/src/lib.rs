@@ -1,7 +1,18 @@
-//! The store: the only writer of the database, and it remembers only legal things.
+//! The store: the only writer of the database. It stores only legal states.
 //!
-//! Each public function is one whole use-case: guard, rows and event in one transaction. What must be known about a repository is
-//! handed in as evidence; nothing here reads a repository, starts a program, or knows how a request arrived.
+//! Each public function is one use case: its check, its rows and its events in one transaction. Callers pass facts about a repository as
+//! evidence. Must not read a repository, start a program, or know how a request arrived.
+//!
+//! A file belongs to the layer that its path names. It depends only on its own layer and those above it in this list, never in a cycle:
+//!
+//! 1. `engine/`, with `caller.rs` and `error.rs`: the writer, transactions and the event log. Knows no noun.
+//! 2. `row.rs` and `row/` of a noun: read rows.
+//! 3. `write.rs` and `write/` of a noun: write rows with their events. `team/message`, `team/token` and `team/browser_session` are writes as
+//!    a whole, because other nouns use them and they have no consequences.
+//! 4. `consequences/`: what follows from what, one file for each cause.
+//! 5. All other files: use cases. They depend on no use case of another noun.
+//!
+//! A row or a write that only one use case needs may stay in its file.
 
 #![forbid(unsafe_code)]
 
@@ -10,15 +21,17 @@ mod caller;
 mod consequences;
 mod engine;
 mod error;
+mod open;
 mod replay;
 mod retention;
 mod runs;
 mod team;
 
 pub use board::card::CardFilter;
-pub use board::task::MoveRequest;
+pub use board::task::write::change::MoveRequest;
 pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
 pub use engine::open::Db;
+pub use engine::presence::ConnectionGuard;
 pub use error::{Error, Result};
 pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
@@ -26,19 +39,20 @@ pub use runs::folder::RunFolder;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
-pub use team::message::{AcknowledgedMessage, HistoryQuery, Sent};
-pub use team::presence::ConnectionGuard;
+pub use team::message::Sent;
+pub use team::message::delivery::AcknowledgedMessage;
+pub use team::message::history::HistoryQuery;
 pub use team::token::new_token;
 
 use domain::time::Timestamp;
 
-/// The clock of the whole product.
+/// Returns the time. The whole product uses this clock.
 pub fn now() -> Timestamp {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).unwrap_or_default())
 }
 
-/// A fresh random UUID.
+/// Returns a new random UUID.
 pub fn new_uuid() -> String {
     uuid::Uuid::new_v4().to_string()
 }

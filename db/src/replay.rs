@@ -1,6 +1,6 @@
-//! The board as the log makes it: the checkpoint of the removed events, then every event that is kept.
+//! Replays a board from the log: the checkpoint of the removed events, then every kept event.
 //!
-//! It shows that the log alone is enough; requests are answered from the rows.
+//! Proves that the log alone is enough. Must not read the rows that answer requests.
 
 use domain::board::card::Card;
 use domain::board::project::Project;
@@ -21,7 +21,7 @@ impl Db {
     /// Replays the log of a project, without its rows.
     ///
     /// # Errors
-    /// When there is no such project.
+    /// When the project does not exist.
     pub async fn replay_board(&self, id: &ProjectId) -> Result<Board> {
         let mut connection = self.readers.acquire().await?;
         // One snapshot, so that no event is moved to the checkpoint between two reads.

@@ -1,6 +1,6 @@
-//! What the store does not keep for ever. Must not remove anything that a person wrote.
+//! Removes rows past their retention. Must not remove anything that a person wrote.
 //!
-//! Rows that nobody needs are found on a reading connection and removed in small batches, so that the writer is never busy for long.
+//! Finds rows on a reading connection and removes them in small batches, so that the writer is never busy for long.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::now;
 use crate::team::message::removable;
 
-/// Rows that one write removes at most.
+/// Maximum number of rows that one write removes.
 const BATCH: u32 = 200;
-/// Rows of one kind that one call finds at most; the next call finds the rest.
+/// Maximum number of rows of one kind that one call finds. The next call finds the rest.
 const MAX_CANDIDATES: u32 = 10_000;
 
-/// What is kept.
+/// Limits of what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionLimits {
     /// The age until which events, deliveries and messages are kept.
@@ -28,7 +28,7 @@ pub struct RetentionLimits {
     pub max_events: u32,
 }
 
-/// How many rows were removed.
+/// Numbers of removed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     pub events: u64,
@@ -41,7 +41,7 @@ pub struct Pruned {
 }
 
 impl Db {
-    /// Removes what is past its retention. A replay of the log still yields the present board.
+    /// Removes rows past their retention. A replay of the log still yields the current board.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,4 @@
-//! Use-cases of agents at work: runs, branches, merges, and what suspends agent starts.
+//! Use cases of agents at work: runs, branches, merges and parkings.
 
 pub(crate) mod branch;
 pub(crate) mod folder;

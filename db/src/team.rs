@@ -3,12 +3,16 @@
 pub(crate) mod agent;
 pub(crate) mod browser_session;
 pub(crate) mod contract;
-pub(crate) mod contribution;
 pub(crate) mod handshake;
 pub(crate) mod hat;
 pub(crate) mod human_token;
 pub(crate) mod message;
 pub(crate) mod minion;
-pub(crate) mod participant;
-pub(crate) mod presence;
 pub(crate) mod token;
+
+pub(crate) mod contribution {
+    pub(crate) mod write;
+}
+pub(crate) mod participant {
+    pub(crate) mod row;
+}

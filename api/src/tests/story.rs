@@ -154,7 +154,7 @@ async fn run_and_diff(story: &mut Story) {
 
     story.act("post", "/api/runs/{id}/message", run.as_str(), json!({"content": "Use <footer>."}), StatusCode::OK).await;
     assert_eq!(story.server.state.db.undelivered(&run).await.unwrap()[0].content, "Use <footer>.");
-    story.server.state.db.ask(&coder, "Which colour?", vec!["red".into()], None).await.unwrap();
+    story.server.state.db.ask_question(&coder, "Which colour?", vec!["red".into()], None).await.unwrap();
     assert_eq!(story.get("/api/tasks/{id}", "TASK-004").await["question"]["options"], json!(["red"]));
     let answered = story.act("post", "/api/tasks/{id}/answer", "TASK-004", json!({"content": "red"}), StatusCode::OK).await;
     assert_eq!((&answered["question"], &answered["attention"]), (&Value::Null, &Value::Null));

@@ -11,8 +11,9 @@ use domain::time::Timestamp;
 use domain::wire::{BoardView, CardPage, FinishedCards};
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use crate::board::project;
-use crate::board::task::read::{CARD, card_of, cards, count, optional, parsed};
+use crate::board::project::row as projects;
+use crate::board::task::row::{CARD, card_of, cards};
+use crate::engine::column::{count, optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 
@@ -36,13 +37,13 @@ impl Db {
     /// The open cards of a project and the newest finished ones, with sums over all that are finished.
     ///
     /// # Errors
-    /// When there is no such project.
+    /// When the project does not exist.
     pub async fn board(&self, id: &ProjectId) -> Result<BoardView> {
         let mut connection = self.readers.acquire().await?;
-        // One snapshot for cards and number: an event between two reads would otherwise be missing in one of them.
+        // One snapshot for cards and sequence number, because an event between two reads would be missing in one of them.
         let mut snapshot = connection.begin().await?;
         let seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut *snapshot).await?;
-        let project = project::read(&mut snapshot, id).await?;
+        let project = projects::read(&mut snapshot, id).await?;
         let mut loaded = cards(&mut snapshot, OPEN_CARDS, id.as_str()).await?;
         let mut finished = finished_sums(&mut snapshot, id).await?;
         for (status, column) in [(Status::Done, &mut finished.done), (Status::Cancelled, &mut finished.cancelled)] {
@@ -71,7 +72,7 @@ impl Db {
     }
 }
 
-/// Which cards of a project a list shows.
+/// Filters the cards of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFilter {
     pub project: ProjectId,
@@ -83,7 +84,7 @@ pub struct CardFilter {
     pub assigned_to: Option<String>,
     /// Cards with higher ids than this one.
     pub after: Option<TaskId>,
-    /// More than fit into one answer to an agent.
+    /// Maximum number of cards. The default is more than fits into one answer to an agent.
     pub limit: u32,
 }
 
@@ -98,7 +99,7 @@ impl CardFilter {
         Self { statuses: Status::ALL.iter().copied().filter(|status| status.is_open()).collect(), ..Self::of_project(project) }
     }
 
-    /// The ids that it lets through, as SQL. The words of statuses are our own.
+    /// Builds the SQL condition. Statuses are safe to insert, because they are a closed vocabulary.
     pub(crate) fn condition(&self) -> String {
         let statuses: Vec<String> = self.statuses.iter().map(|status| format!("'{status}'")).collect();
         let mut condition = format!("WHERE t.id IN (SELECT id FROM tasks WHERE project_id = $1 AND status IN ({})", statuses.join(", "));
@@ -113,7 +114,7 @@ impl CardFilter {
 }
 
 impl Db {
-    /// The cards that a filter lets through, in the order of their ids, at most as many as its limit.
+    /// Lists the cards that match a filter by id, up to its limit.
     ///
     /// # Errors
     /// When the store fails.
@@ -131,7 +132,7 @@ impl Db {
         rows.iter().map(card_of).collect()
     }
 
-    /// How many cards of a project stand in each column.
+    /// Counts the cards of a project by status.
     ///
     /// # Errors
     /// When the store fails.
@@ -164,7 +165,7 @@ async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, s
         .bind(status.as_str())
         .bind(updated_at)
         .bind(id)
-        // One more than is shown tells whether another page follows.
+        // Reads one more than it returns, to find out whether another page follows.
         .bind(i64::from(limit) + 1)
         .fetch_all(connection)
         .await?;
@@ -178,7 +179,7 @@ async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, s
 /// The time and id of the last card of a page.
 fn parse_cursor(cursor: &str) -> Result<(&str, &str), Refusal> {
     let parts = cursor.split_once('_').filter(|(at, id)| at.parse::<Timestamp>().is_ok() && id.parse::<TaskId>().is_ok());
-    parts.ok_or_else(|| Refusal::invalid("before", "it is not the cursor of a page", "Leave it out, or use `next` of the page before."))
+    parts.ok_or_else(|| Refusal::invalid("before", "it is not the cursor of a page", "Omit it, or use `next` of the previous page."))
 }
 
 async fn finished_sums(connection: &mut SqliteConnection, project: &ProjectId) -> Result<FinishedCards> {

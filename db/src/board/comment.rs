@@ -1,21 +1,20 @@
 //! Comments: the thread of a task.
 
+pub(crate) mod write;
+
 use domain::board::comment::{AuthorRole, Comment};
-use domain::event::Event;
-use domain::id::{CommentId, ProjectId, RunId, TaskId};
+use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::text;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::board::task::read;
-use crate::board::task::read::{optional, parsed};
+use crate::board::task::row as tasks;
 use crate::caller::Caller;
+use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
-use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::participant;
+use crate::team::participant::row as participant;
 
 impl Db {
     /// Adds a comment to a task's thread. `claimed` is the role that the caller states.
@@ -26,11 +25,11 @@ impl Db {
         let (task, content) = (task.clone(), content.to_owned());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let own = role(caller);
+                let own = write::role(caller);
                 if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
                     return Err(Refusal::WrongIdentity { own: own.to_string(), claimed: claimed.to_string() }.into());
                 }
-                let card = read::card(&mut tx.connection, &task).await?;
+                let card = tasks::card(&mut tx.connection, &task).await?;
                 if let Caller::Run(run) = caller {
                     if run.project_id != card.project_id {
                         return Err(Refusal::not_found("task", &task).into());
@@ -42,7 +41,7 @@ impl Db {
                 } else {
                     participant::load(&mut tx.connection, caller, &card.project_id).await?;
                 }
-                insert(tx, caller, &card.project_id, &task, &content).await
+                write::insert(tx, caller, &card.project_id, &task, &content).await
             })
         })
         .await
@@ -54,7 +53,7 @@ impl Db {
     /// When the task does not exist.
     pub async fn comments(&self, task: &TaskId) -> Result<Vec<Comment>> {
         let mut connection = self.readers.acquire().await?;
-        read::card(&mut connection, task).await?;
+        tasks::card(&mut connection, task).await?;
         sqlx::query("SELECT * FROM comments WHERE task_id = $1 ORDER BY length(id), id")
             .bind(task.as_str())
             .fetch_all(&mut *connection)
@@ -89,46 +88,6 @@ impl Db {
         .map(comment_of)
         .collect()
     }
-}
-
-fn role(caller: &Caller) -> AuthorRole {
-    match caller {
-        Caller::Human => AuthorRole::Human,
-        Caller::Runner => AuthorRole::Runner,
-        Caller::Run(run) => match run.phase {
-            AgentKind::Planner => AuthorRole::Planner,
-            AgentKind::Coder => AuthorRole::Coder,
-            AgentKind::Reviewer => AuthorRole::Reviewer,
-            AgentKind::Orchestrator => AuthorRole::Orchestrator,
-        },
-        Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
-    }
-}
-
-/// Adds a comment as part of a larger use case.
-pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
-    let comment = Comment {
-        id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
-        task_id: task.clone(),
-        author_role: role(caller),
-        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
-        run_id: caller.run().cloned(),
-        content: text::validate_body("content", content)?,
-        created_at: tx.now,
-    };
-    sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")
-        .bind(comment.id.as_str())
-        .bind(comment.task_id.as_str())
-        .bind(comment.author_role.as_str())
-        .bind(&comment.author_name)
-        .bind(comment.run_id.as_ref().map(RunId::as_str))
-        .bind(&comment.content)
-        .bind(comment.created_at.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    let event = Event::CommentAdded { comment: comment.id.clone(), author_role: comment.author_role };
-    tx.record_for_task(caller, project, task, event);
-    Ok(comment)
 }
 
 fn comment_of(row: &SqliteRow) -> Result<Comment> {

@@ -9,10 +9,14 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
-use crate::board::task::{MoveRequest, apply, read, release};
-use crate::board::{comment, project};
+use crate::board::comment::write as comment;
+use crate::board::project::row as projects;
+use crate::board::task::row as tasks;
+use crate::board::task::write::change::MoveRequest;
+use crate::board::task::write::release;
 use crate::caller::Caller;
-use crate::consequences;
+use crate::consequences::task_changed::tasks_changed;
+use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -30,10 +34,10 @@ impl Db {
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanApproved {});
                 for card in waiting {
-                    let task = read::task(&mut tx.connection, &card.id).await?;
+                    let task = tasks::task(&mut tx.connection, &card.id).await?;
                     release(tx, &caller, &task).await?;
                 }
-                project::read(&mut tx.connection, &id).await
+                projects::read(&mut tx.connection, &id).await
             })
         })
         .await
@@ -43,12 +47,12 @@ impl Db {
     ///
     /// # Errors
     /// When no task is held by a plan, or the feedback is invalid.
-    pub async fn revise_plan(&self, caller: &Caller, id: &ProjectId, words: &str) -> Result<Project> {
-        let (caller, id, words) = (caller.clone(), id.clone(), words.to_owned());
+    pub async fn revise_plan(&self, caller: &Caller, id: &ProjectId, feedback: &str) -> Result<Project> {
+        let (caller, id, feedback) = (caller.clone(), id.clone(), feedback.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_human("revising plans")?;
-                let words = text::validate_body("content", &words)?;
+                let feedback = text::validate_body("content", &feedback)?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanRevised {});
                 let mut planners: Vec<_> = waiting.iter().filter_map(|card| card.parent_task_id.clone()).collect();
@@ -56,22 +60,22 @@ impl Db {
                 planners.dedup();
                 let obsolete = MoveRequest { to: Status::Cancelled, reason: Some("obsolete".to_owned()), merge: false };
                 for card in &waiting {
-                    let task = read::task(&mut tx.connection, &card.id).await?;
-                    apply(tx, &caller, &task, &obsolete, &EvidenceResult::Nothing).await?;
+                    let task = tasks::task(&mut tx.connection, &card.id).await?;
+                    move_task(tx, &caller, &task, &obsolete, &EvidenceResult::Nothing).await?;
                 }
-                let again = MoveRequest { to: Status::InProgress, reason: Some(words.clone()), merge: false };
+                let resume = MoveRequest { to: Status::InProgress, reason: Some(feedback.clone()), merge: false };
                 let mut changed = planners.clone();
                 for planner in planners {
-                    let task = read::task(&mut tx.connection, &planner).await?;
+                    let task = tasks::task(&mut tx.connection, &planner).await?;
                     if task.card.status == Status::Done {
-                        apply(tx, &caller, &task, &again, &EvidenceResult::Nothing).await?;
+                        move_task(tx, &caller, &task, &resume, &EvidenceResult::Nothing).await?;
                     } else {
-                        comment::insert(tx, &caller, &id, &planner, &words).await?;
+                        comment::insert(tx, &caller, &id, &planner, &feedback).await?;
                     }
                 }
                 changed.extend(waiting.into_iter().map(|card| card.id));
-                consequences::tasks_changed(tx, &caller, &id, &changed).await?;
-                project::read(&mut tx.connection, &id).await
+                tasks_changed(tx, &caller, &id, &changed).await?;
+                projects::read(&mut tx.connection, &id).await
             })
         })
         .await
@@ -79,8 +83,8 @@ impl Db {
 }
 
 async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
-    project::read(&mut tx.connection, id).await?;
+    projects::read(&mut tx.connection, id).await?;
     let held = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
-    let cards = read::outlines(&mut tx.connection, held, id.as_str()).await?;
+    let cards = tasks::outlines(&mut tx.connection, held, id.as_str()).await?;
     if cards.is_empty() { Err(Refusal::NoPendingPlan.into()) } else { Ok(cards) }
 }

@@ -1,5 +1,7 @@
 //! Projects: created with their planning task, edited and landed.
 
+pub(crate) mod row;
+
 use domain::board::project::{PlanApproval, Project, project_branch};
 use domain::board::status::Status;
 use domain::event::Event;
@@ -9,22 +11,19 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::RepositoryInfo;
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
 
-use crate::board::task::read::parsed;
-use crate::board::task::{NewTaskRow, insert};
+use crate::board::task::write::{NewTaskRow, insert};
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 impl Db {
     /// Creates a project on a repository that was inspected, and its planning task if a plan is wanted.
     ///
     /// # Errors
     /// When a text is invalid, or a plan is wanted without a goal.
-    pub async fn create_project(&self, caller: &Caller, new: NewProject, probe: RepositoryInfo) -> Result<Project> {
+    pub async fn create_project(&self, caller: &Caller, new: NewProject, repository: RepositoryInfo) -> Result<Project> {
         let caller = caller.clone();
         self.write(move |tx| {
             Box::pin(async move {
@@ -43,9 +42,9 @@ impl Db {
                 .bind(id.as_str())
                 .bind(&title)
                 .bind(&description)
-                .bind(&probe.repo_path)
-                .bind(&probe.git_dir)
-                .bind(&probe.base_branch)
+                .bind(&repository.repo_path)
+                .bind(&repository.git_dir)
+                .bind(&repository.base_branch)
                 .bind(project_branch(&id))
                 .bind(new.plan_approval.unwrap_or(PlanApproval::Auto).as_str())
                 .bind(tx.now.to_string())
@@ -53,7 +52,7 @@ impl Db {
                 .await?;
                 tx.record_for_project(&caller, &id, Event::ProjectCreated {});
                 if plan {
-                    let row = NewTaskRow {
+                    let task = NewTaskRow {
                         project: id.clone(),
                         parent: None,
                         title,
@@ -65,9 +64,9 @@ impl Db {
                         model: None,
                         round: None,
                     };
-                    insert(tx, &caller, row).await?;
+                    insert(tx, &caller, task).await?;
                 }
-                read(&mut tx.connection, &id).await
+                row::read(&mut tx.connection, &id).await
             })
         })
         .await
@@ -78,14 +77,14 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn projects(&self) -> Result<Vec<Project>> {
-        sqlx::query("SELECT * FROM projects ORDER BY length(id) DESC, id DESC").fetch_all(&self.readers).await?.iter().map(project_of).collect()
+        sqlx::query("SELECT * FROM projects ORDER BY length(id) DESC, id DESC").fetch_all(&self.readers).await?.iter().map(row::project_of).collect()
     }
 
     /// # Errors
     /// When the project does not exist.
     pub async fn project(&self, id: &ProjectId) -> Result<Project> {
         let mut connection = self.readers.acquire().await?;
-        read(&mut connection, id).await
+        row::read(&mut connection, id).await
     }
 
     /// Edits a project. Agents that start later read the new goal.
@@ -97,7 +96,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_human("editing projects")?;
-                let before = read(&mut tx.connection, &id).await?;
+                let before = row::read(&mut tx.connection, &id).await?;
                 let title =
                     patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());
                 let description = match &patch.description {
@@ -118,7 +117,7 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 tx.record_for_project(&caller, &id, Event::ProjectEdited {});
-                read(&mut tx.connection, &id).await
+                row::read(&mut tx.connection, &id).await
             })
         })
         .await
@@ -140,32 +139,9 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 tx.record_for_project(&caller, &id, Event::ProjectLanded { sha });
-                read(&mut tx.connection, &id).await
+                row::read(&mut tx.connection, &id).await
             })
         })
         .await
     }
-}
-
-pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {
-    let row = sqlx::query("SELECT * FROM projects WHERE id = $1").bind(id.as_str()).fetch_optional(connection).await?;
-    project_of(&row.ok_or_else(|| Error::Refused(Refusal::not_found("project", id)))?)
-}
-
-pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
-    Ok(Project {
-        id: parsed(row, "id")?,
-        title: row.try_get("title")?,
-        description: row.try_get("description")?,
-        status: parsed(row, "status")?,
-        repo_path: row.try_get("repo_path")?,
-        git_dir: row.try_get("git_dir")?,
-        base_branch: row.try_get("base_branch")?,
-        integration_branch: row.try_get("integration_branch")?,
-        integration_head: row.try_get("integration_head")?,
-        landed_sha: row.try_get("landed_sha")?,
-        plan_approval: parsed(row, "plan_approval")?,
-        created_at: parsed(row, "created_at")?,
-        updated_at: parsed(row, "updated_at")?,
-    })
 }

@@ -1,5 +1,7 @@
 //! Questions to the human: asked by a run and answered once.
 
+pub(crate) mod write;
+
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::question::Question;
 use domain::board::status::Status;
@@ -12,13 +14,13 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::task::read;
-use crate::board::task::read::{optional, parsed};
-use crate::board::{attention, comment};
+use crate::board::attention::write as attention;
+use crate::board::comment::write as comment;
+use crate::board::task::row as tasks;
 use crate::caller::Caller;
-use crate::consequences;
+use crate::consequences::task_changed::task_changed;
+use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
-use crate::engine::tx::Tx;
 use crate::error::Result;
 
 impl Db {
@@ -26,7 +28,7 @@ impl Db {
     ///
     /// # Errors
     /// When the caller may not ask, a text is invalid, or the task already has an open question.
-    pub async fn ask(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
+    pub async fn ask_question(&self, caller: &Caller, question: &str, options: Vec<String>, default: Option<String>) -> Result<Question> {
         let question = question.to_owned();
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
@@ -37,7 +39,7 @@ impl Db {
                     let hint = "Approve the work, or send it back with a comment.".to_owned();
                     return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the human".to_owned(), hint }.into());
                 }
-                let card = read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 if card.status != Status::InProgress {
                     let (problem, hint) = ("its work is already submitted".to_owned(), "Add a comment instead and end your turn.".to_owned());
                     return Err(Refusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
@@ -89,7 +91,7 @@ impl Db {
             Box::pin(async move {
                 caller.require_human("answering")?;
                 let answer = text::validate_body("content", &answer)?;
-                let card = read::card(&mut tx.connection, &task).await?;
+                let card = tasks::card(&mut tx.connection, &task).await?;
                 let Some(question) = open(&mut tx.connection, &task).await? else { return Err(Refusal::NoQuestion { task }.into()) };
                 sqlx::query("UPDATE questions SET answer = $2, answered_at = $3 WHERE id = $1")
                     .bind(question.id.as_str())
@@ -100,8 +102,8 @@ impl Db {
                 tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
                 comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
                 attention::clear(tx, &caller, &card.project_id, &task).await?;
-                consequences::task_changed(tx, &caller, &card.project_id, &task).await?;
-                read::task(&mut tx.connection, &task).await
+                task_changed(tx, &caller, &card.project_id, &task).await?;
+                tasks::task(&mut tx.connection, &task).await
             })
         })
         .await
@@ -131,16 +133,6 @@ impl Db {
 fn thread_entry(answer: &str, question: &str) -> String {
     let whole = format!("{answer}\n\n(answer to: {question})");
     if whole.len() <= text::BODY_BYTES { whole } else { format!("{answer}\n\n(answer to: {})", text::excerpt(question, 300)) }
-}
-
-/// Closes the open question of a task that moved on without an answer.
-pub(crate) async fn withdraw(tx: &mut Tx, task: &TaskId) -> Result<()> {
-    sqlx::query("UPDATE questions SET answered_at = $2 WHERE task_id = $1 AND answered_at IS NULL")
-        .bind(task.as_str())
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    Ok(())
 }
 
 async fn open(connection: &mut SqliteConnection, task: &TaskId) -> Result<Option<Question>> {

@@ -1,18 +1,14 @@
-//! The event log: read by sequence number, with a notification that carries no data.
+//! The rows of the event log. Must not know what an event means.
 
-use domain::board::card::Card;
-use domain::board::project::Project;
-use domain::event::{Envelope, Event, Seq};
+use domain::event::{Envelope, Seq};
 use domain::id::{ProjectId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
-use tokio::sync::watch;
 
-use crate::engine::open::Db;
 use crate::error::Result;
 
-/// What an event's payload column holds.
+/// The content of an event's payload column.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Payload<E, C, P> {
     pub(crate) event: E,
@@ -22,36 +18,7 @@ pub(crate) struct Payload<E, C, P> {
     pub(crate) project: Option<P>,
 }
 
-impl Db {
-    /// Notifies of each commit. Read the log after subscribing, not before.
-    pub fn subscribe(&self) -> watch::Receiver<Seq> {
-        self.committed.clone()
-    }
-
-    /// The last committed event's number.
-    pub fn latest(&self) -> Seq {
-        *self.committed.borrow()
-    }
-
-    /// At most `limit` events after `seq`, of one project (with those that belong to no project) or of all.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn events_after(&self, seq: Seq, project: Option<&ProjectId>, limit: u32) -> Result<Vec<Envelope>> {
-        let mut connection = self.readers.acquire().await?;
-        page(&mut connection, seq, project, limit).await
-    }
-
-    /// Whether every event after `seq` is still in the log. If not, the reader must load the board again.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn has_events_after(&self, seq: Seq) -> Result<bool> {
-        let oldest: Option<Seq> = sqlx::query_scalar("SELECT MIN(seq) FROM events").fetch_one(&self.readers).await?;
-        Ok(oldest.is_none_or(|oldest| oldest <= seq.saturating_add(1)))
-    }
-}
-
+/// Reads at most `limit` events after `seq`, of one project (with those that belong to no project) or of all.
 pub(crate) async fn page(connection: &mut SqliteConnection, seq: Seq, project: Option<&ProjectId>, limit: u32) -> Result<Vec<Envelope>> {
     let rows = sqlx::query(
         "SELECT seq, at, project_id, task_id, run_id, actor, payload FROM events
@@ -67,7 +34,7 @@ pub(crate) async fn page(connection: &mut SqliteConnection, seq: Seq, project: O
 
 fn envelope(row: &SqliteRow) -> Result<Envelope> {
     let optional = |column: &str| row.try_get::<Option<String>, _>(column);
-    let payload: Payload<Event, Card, Project> = serde_json::from_str(row.try_get("payload")?)?;
+    let payload: Payload<_, _, _> = serde_json::from_str(row.try_get("payload")?)?;
     Ok(Envelope {
         seq: row.try_get("seq")?,
         at: row.try_get::<&str, _>("at")?.parse()?,
@@ -81,6 +48,7 @@ fn envelope(row: &SqliteRow) -> Result<Envelope> {
     })
 }
 
+/// Appends an event.
 pub(crate) async fn insert(connection: &mut SqliteConnection, envelope: &Envelope) -> Result<()> {
     let payload = Payload { event: &envelope.event, card: envelope.card.as_ref(), project: envelope.project.as_ref() };
     sqlx::query("INSERT INTO events (seq, at, project_id, task_id, run_id, actor, kind, payload) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")

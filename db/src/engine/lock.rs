@@ -1,4 +1,4 @@
-//! One process owns the database file. The second one is told who has it.
+//! Locks the database file for one process. A second process reports the owner.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// How often the lock is asked for, and the pause between. A process that was killed while it started another program leaves it in the
-/// hands of that other until its own program begins: measured up to 64 ms.
+/// Number of attempts to take the lock. If a process is killed while it starts a program, its child keeps the lock until it executes that
+/// program, which took up to 64 ms when measured.
 const ATTEMPTS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Held as long as the process lives; the operating system releases it, however the process ends.
+/// The lock of the database file. The operating system releases it however the process ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -23,7 +23,7 @@ impl Lock {
     pub(crate) async fn take(database: &Path) -> Result<Self> {
         for _ in 1..ATTEMPTS {
             match Self::attempt(database) {
-                Err(Error::Locked { .. }) => tokio::time::sleep(PAUSE).await,
+                Err(Error::Locked { .. }) => tokio::time::sleep(RETRY_INTERVAL).await,
                 outcome => return outcome,
             }
         }

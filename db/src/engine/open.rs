@@ -10,13 +10,14 @@ use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
+use crate::engine::caller_cache::CallerCache;
 use crate::engine::dialect;
+use crate::engine::hooks::Hooks;
 use crate::engine::lock::Lock;
+use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
 use crate::engine::writer::{UseCase, Writer};
 use crate::error::{Error, Result};
-use crate::team::presence::Presence;
-use crate::team::token::CallerCache;
 use crate::{new_uuid, now};
 
 /// Tables that every database of this program has.
@@ -34,17 +35,14 @@ pub struct Db {
     pub(crate) writer: Writer,
     pub(crate) committed: watch::Receiver<Seq>,
     pub(crate) presence: Presence,
-    pub(crate) known: CallerCache,
+    pub(crate) caller_cache: CallerCache,
     epoch: Arc<str>,
     path: Arc<Path>,
 }
 
 impl Db {
-    /// Opens the configured database file for this process alone, creates it if it is missing, and runs the migrations that it lacks.
-    ///
-    /// # Errors
-    /// When another process has locked the file, another program or an unsuitable version of vibe-relay wrote it, or it cannot be used.
-    pub async fn open(config: &Config) -> Result<Self> {
+    /// Opens the database file with the functions that know the nouns.
+    pub(crate) async fn open_with(config: &Config, hooks: Hooks) -> Result<Self> {
         let path = config.db_path.as_path();
         reject_foreign_database(path).await?;
         if let Some(folder) = path.parent() {
@@ -65,16 +63,9 @@ impl Db {
             .connect_with(options.read_only(true).create_if_missing(false))
             .await?;
         let (sender, committed) = watch::channel(seq);
-        let (presence, known) = (Presence::new(now()), CallerCache::default());
-        Ok(Self {
-            readers,
-            writer: Writer::start(Tx::new(connection, seq, config.max_orchestrator_rounds, presence.clone(), known.clone(), now()), sender, lock),
-            committed,
-            presence,
-            known,
-            epoch: epoch.into(),
-            path: path.into(),
-        })
+        let (presence, caller_cache) = (Presence::new(now()), CallerCache::default());
+        let tx = Tx::new(connection, seq, config.max_orchestrator_rounds, hooks, presence.clone(), caller_cache.clone(), now());
+        Ok(Self { readers, writer: Writer::start(tx, sender, lock), committed, presence, caller_cache, epoch: epoch.into(), path: path.into() })
     }
 
     /// Identifies this log: sequence numbers of another epoch are not comparable.
@@ -82,7 +73,7 @@ impl Db {
         &self.epoch
     }
 
-    /// Where the database file is.
+    /// The path of the database file.
     pub fn path(&self) -> &Path {
         &self.path
     }

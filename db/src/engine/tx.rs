@@ -1,4 +1,4 @@
-//! One use-case: what it may do to the store, and the events that it must leave behind.
+//! A running use-case: its connection and time, and the events that it must record. Must not know any noun: the hooks do.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::SqliteConnection;
 
-use crate::board::{project, task};
 use crate::caller::Caller;
+use crate::engine::caller_cache::CallerCache;
+use crate::engine::event_log;
+use crate::engine::hooks::Hooks;
+use crate::engine::presence::Presence;
 use crate::error::{Error, Result};
-use crate::team::presence::Presence;
-use crate::team::token::CallerCache;
 
-/// Why a change is not recorded as an event. There are no other reasons.
+/// The only reasons to change rows without recording an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoEventReason {
-    /// The request was carried out before, or asked for the present state.
+    /// The request was carried out before, or asked for the current state.
     NothingChanged,
     /// Samples of an agent's context and tokens: shown on request, too frequent for the log.
     UsageSamples,
@@ -39,13 +40,14 @@ pub(crate) struct Tx {
     /// The time of the use-case: the same for all its rows and events.
     pub(crate) now: Timestamp,
     pub(crate) seq: Seq,
-    /// The most rounds of orchestration of a plan, as configured.
+    /// The configured maximum of orchestration rounds.
     pub(crate) max_rounds: u32,
-    /// The agents that are connected now, which no row says.
+    /// The connected agents, which are only in memory.
     pub(crate) presence: Presence,
     pub(crate) caller_cache: CallerCache,
-    /// Whether a token was revoked: the cached callers are dropped after the commit.
+    /// Whether a token was revoked. The caller cache is cleared after the commit.
     pub(crate) tokens_revoked: bool,
+    hooks: Hooks,
     pending: Vec<PendingEvent>,
     no_event: Option<NoEventReason>,
 }
@@ -57,13 +59,21 @@ struct PendingEvent {
     task_id: Option<TaskId>,
     run_id: Option<RunId>,
     event: Event,
-    /// Whether the event is about the project or the task itself, and shows it as it is afterwards.
-    attach_card: bool,
+    /// Whether the event is about the project or the task itself, so that it may carry its snapshot.
+    attach_snapshot: bool,
 }
 
 impl Tx {
-    pub(crate) fn new(connection: SqliteConnection, seq: Seq, max_rounds: u32, presence: Presence, known: CallerCache, now: Timestamp) -> Self {
-        Self { connection, now, seq, max_rounds, presence, caller_cache: known, tokens_revoked: false, pending: Vec::new(), no_event: None }
+    pub(crate) fn new(
+        connection: SqliteConnection,
+        seq: Seq,
+        max_rounds: u32,
+        hooks: Hooks,
+        presence: Presence,
+        caller_cache: CallerCache,
+        now: Timestamp,
+    ) -> Self {
+        Self { connection, now, seq, max_rounds, presence, caller_cache, tokens_revoked: false, hooks, pending: Vec::new(), no_event: None }
     }
 
     /// Clears the state of the last use-case.
@@ -73,9 +83,9 @@ impl Tx {
         self.no_event = None;
     }
 
-    /// Says that this use-case needs no event, and why.
-    pub(crate) fn skip_event(&mut self, why: NoEventReason) {
-        self.no_event = Some(why);
+    /// Allows this use-case to record no event.
+    pub(crate) fn skip_event(&mut self, reason: NoEventReason) {
+        self.no_event = Some(reason);
     }
 
     pub(crate) fn record_for_project(&mut self, caller: &Caller, project: &ProjectId, event: Event) {
@@ -86,11 +96,11 @@ impl Tx {
         self.push(caller, Some(project), Some(task), event);
     }
 
-    /// Records an event among agents that changed neither the project nor a card.
+    /// Records an event that changed neither the project nor a card.
     pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
         self.push(caller, Some(project), task, event);
         if let Some(last) = self.pending.last_mut() {
-            last.attach_card = false;
+            last.attach_snapshot = false;
         }
     }
 
@@ -113,25 +123,16 @@ impl Tx {
             task_id: task.cloned(),
             run_id: caller.run().cloned(),
             event,
-            attach_card: true,
+            attach_snapshot: true,
         });
     }
 
-    /// Lets an agent's write pass only while its run is the current one of its task.
+    /// Refuses a caller that may no longer write: a run that is not the current one of its task.
     pub(crate) async fn require_current_run(&mut self, caller: &Caller) -> Result<()> {
-        let Some(run) = caller.run() else { return Ok(()) };
-        let current: Option<i64> =
-            sqlx::query_scalar("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
-                .bind(run.as_str())
-                .fetch_optional(&mut self.connection)
-                .await?;
-        match current {
-            Some(_) => Ok(()),
-            None => Err(Refusal::StaleRun { run: run.clone() }.into()),
-        }
+        (self.hooks.admit_writer)(&mut self.connection, caller).await
     }
 
-    /// The stored answer, when this very call was carried out before.
+    /// Returns the stored answer if this call was carried out before.
     pub(crate) async fn stored_answer<T: DeserializeOwned>(&mut self, caller: &Caller) -> Result<Option<T>> {
         let Some((owner, call)) = caller.idempotency_key() else { return Ok(None) };
         let answer: Option<String> = sqlx::query_scalar("SELECT answer FROM calls WHERE caller = $1 AND call_id = $2")
@@ -139,7 +140,8 @@ impl Tx {
             .bind(call)
             .fetch_optional(&mut self.connection)
             .await?;
-        let other_version = |_| Refusal::invalid("call_id", "its stored answer is of another version", "Look what was done, then call anew.");
+        let other_version =
+            |_| Refusal::invalid("call_id", "its stored answer is of another version", "Check what was done, then call again with a new id.");
         Ok(answer.map(|answer| serde_json::from_str(&answer).map_err(other_version)).transpose()?)
     }
 
@@ -159,13 +161,13 @@ impl Tx {
         Ok(())
     }
 
-    /// Removes the answers stored under a key, because another caller uses the key from now on.
+    /// Deletes the answers stored under a key, because another caller will use the key.
     pub(crate) async fn delete_answers(&mut self, key: &str) -> Result<()> {
         sqlx::query("DELETE FROM calls WHERE caller = $1").bind(key).execute(&mut self.connection).await?;
         Ok(())
     }
 
-    /// The next number of a kind of id, from 1.
+    /// Returns the next number of a kind of id, starting at 1.
     pub(crate) async fn next_number(&mut self, kind: &str) -> Result<u64> {
         let number: i64 = sqlx::query_scalar(
             "INSERT INTO counters (kind, value) VALUES ($1, 1) ON CONFLICT (kind) DO UPDATE SET value = counters.value + 1 RETURNING value",
@@ -176,7 +178,7 @@ impl Tx {
         Ok(u64::try_from(number).unwrap_or_default())
     }
 
-    /// Writes the events. The last one about each task or project carries what it looks like now.
+    /// Writes the events. The last event about each task or project carries its snapshot.
     pub(crate) async fn finish(&mut self) -> Result<Vec<Envelope>> {
         if self.pending.is_empty() && self.no_event.is_none() {
             return Err(Error::NoEvent);
@@ -185,17 +187,13 @@ impl Tx {
         let mut envelopes = Vec::with_capacity(pending.len());
         let (mut tasks_seen, mut projects_seen) = (BTreeSet::new(), BTreeSet::new());
         for (place, pending) in pending.into_iter().enumerate().rev() {
-            let card = match &pending.task_id {
-                Some(id) if pending.attach_card && tasks_seen.insert(id.clone()) => Some(task::read::card(&mut self.connection, id).await?),
-                _ => None,
-            };
-            let project = match &pending.project_id {
-                Some(id) if pending.attach_card && pending.task_id.is_none() && projects_seen.insert(id.clone()) => {
-                    Some(project::read(&mut self.connection, id).await?)
-                }
-                _ => None,
-            };
-            envelopes.push(Envelope {
+            let is_last = pending.attach_snapshot
+                && match (&pending.task_id, &pending.project_id) {
+                    (Some(task), _) => tasks_seen.insert(task.clone()),
+                    (None, Some(project)) => projects_seen.insert(project.clone()),
+                    (None, None) => false,
+                };
+            let mut envelope = Envelope {
                 seq: self.seq + 1 + Seq::try_from(place).unwrap_or_default(),
                 at: self.now,
                 project_id: pending.project_id,
@@ -203,13 +201,17 @@ impl Tx {
                 run_id: pending.run_id,
                 actor: pending.actor,
                 event: pending.event,
-                card,
-                project,
-            });
+                card: None,
+                project: None,
+            };
+            if is_last {
+                (self.hooks.attach_snapshot)(&mut self.connection, &mut envelope).await?;
+            }
+            envelopes.push(envelope);
         }
         envelopes.reverse();
         for envelope in &envelopes {
-            crate::engine::event_log::insert(&mut self.connection, envelope).await?;
+            event_log::insert(&mut self.connection, envelope).await?;
         }
         self.seq += Seq::try_from(envelopes.len()).unwrap_or_default();
         Ok(envelopes)

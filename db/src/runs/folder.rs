@@ -1,4 +1,4 @@
-//! The folders of ended runs: which of them may be removed, and which were. Must not touch the disk; the runner removes them.
+//! The folders of ended runs: which ones may be removed, and which ones were. Must not access the disk; the runner removes them.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use domain::id::RunId;
 use domain::time::Timestamp;
 use sqlx::Row;
 
-use crate::board::task::read::parsed;
+use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
@@ -20,8 +20,8 @@ pub struct RunFolder {
 }
 
 impl Db {
-    /// The folders that may be removed, of the run that ended first to the one that ended last. The newest `keep` of each task are not among
-    /// them, and no folder of a live run is.
+    /// Lists the folders that may be removed, by the end of their run. Excludes the newest `keep` folders of each task and folders of live
+    /// runs.
     ///
     /// # Errors
     /// When the store fails.
@@ -45,7 +45,7 @@ impl Db {
         rows.iter().map(folder).collect()
     }
 
-    /// Records that the folder of an ended run is gone.
+    /// Records that the folder of an ended run was removed.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,4 @@
-//! What became of an approved branch: merged, or sent back with the reason.
+//! The result of merging an approved branch: merged, or sent back with the reason. Must not read the repository.
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::status::Status;
@@ -7,17 +7,20 @@ use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 
-use crate::board::attention;
-use crate::board::task::{MoveRequest, apply, read, wrong_status};
+use crate::board::attention::write as attention;
+use crate::board::task::row as tasks;
+use crate::board::task::row::wrong_status;
+use crate::board::task::write::change::MoveRequest;
 use crate::caller::Caller;
-use crate::consequences;
+use crate::consequences::task_changed::task_changed;
+use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::runs::branch;
+use crate::runs::branch::write as branch;
 
 impl Db {
-    /// The approved commit is in the project branch, which now points to `head`: the task is done.
+    /// Records that the approved commit was merged into the project branch, which now points to `head`. The task is done.
     ///
     /// # Errors
     /// When the task is no longer approved at `sha`.
@@ -30,15 +33,15 @@ impl Db {
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
-                apply(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
-                consequences::task_changed(tx, &Caller::Runner, &project, &id).await?;
-                read::task(&mut tx.connection, &id).await
+                move_task(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
+                task_changed(tx, &Caller::Runner, &project, &id).await?;
+                tasks::task(&mut tx.connection, &id).await
             })
         })
         .await
     }
 
-    /// The approved commit cannot be merged: the card goes back to its coder with the reason.
+    /// Records that the approved commit cannot be merged. The task goes back to its coder with the reason.
     ///
     /// # Errors
     /// When the task is no longer approved at `sha`.
@@ -48,9 +51,9 @@ impl Db {
             Box::pin(async move {
                 let task = require_approved(tx, &id, &sha).await?;
                 let back = MoveRequest { to: Status::InProgress, reason: Some(reason), merge: false };
-                apply(tx, &Caller::Runner, &task, &back, &EvidenceResult::Nothing).await?;
-                consequences::task_changed(tx, &Caller::Runner, &task.card.project_id, &id).await?;
-                read::task(&mut tx.connection, &id).await
+                move_task(tx, &Caller::Runner, &task, &back, &EvidenceResult::Nothing).await?;
+                task_changed(tx, &Caller::Runner, &task.card.project_id, &id).await?;
+                tasks::task(&mut tx.connection, &id).await
             })
         })
         .await
@@ -75,7 +78,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                let project = read::card(&mut tx.connection, &id).await?.project_id;
+                let project = tasks::card(&mut tx.connection, &id).await?.project_id;
                 tx.record_for_task(&Caller::Runner, &project, &id, Event::ApprovalVoided { sha });
                 Ok(())
             })
@@ -83,21 +86,21 @@ impl Db {
         .await
     }
 
-    /// Puts a task before the person.
+    /// Requests attention on a task.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn request_attention(&self, id: &TaskId, kind: AttentionKind, detail: &str) -> Result<()> {
         let (id, attention) = (id.clone(), Attention::new(kind, detail));
         self.write(move |tx| {
             Box::pin(async move {
-                let card = read::card(&mut tx.connection, &id).await?;
+                let card = tasks::card(&mut tx.connection, &id).await?;
                 if card.attention.as_ref() == Some(&attention) {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
                 attention::request(tx, &Caller::Runner, &card.project_id, &id, attention).await?;
-                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &id).await
+                task_changed(tx, &Caller::Runner, &card.project_id, &id).await
             })
         })
         .await
@@ -105,9 +108,9 @@ impl Db {
 }
 
 async fn require_approved(tx: &mut Tx, id: &TaskId, sha: &str) -> Result<Task> {
-    let task = read::task(&mut tx.connection, id).await?;
+    let task = tasks::task(&mut tx.connection, id).await?;
     if task.card.is_approved() && task.card.approved_sha.as_deref() == Some(sha) {
         return Ok(task);
     }
-    Err(wrong_status(&task.card, "it is not approved at this commit any more", "Look at it again.").into())
+    Err(wrong_status(&task.card, "it is no longer approved at this commit", "Read it again.").into())
 }

@@ -1,4 +1,4 @@
-//! Parking: reasons that keep every agent from being started, stored so that a restart does not forget them.
+//! Parking: stored suspensions of agent starts, which survive a restart.
 
 use domain::event::Event;
 use domain::runs::backoff::backoff;
@@ -6,14 +6,14 @@ use domain::runs::parking::{ParkReason, Parking};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::board::task::read::{count, parsed};
 use crate::caller::Caller;
+use crate::engine::column::{count, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 
 impl Db {
-    /// Parks every agent until `until`, or moves the time when they are parked for this reason already.
+    /// Parks every agent until `until`, or changes the time of an existing parking with this reason.
     ///
     /// # Errors
     /// When the store fails.
@@ -41,8 +41,8 @@ impl Db {
         .await
     }
 
-    /// Parks every agent for a reason that is gone when trying shows it: for 10 seconds at first, longer with every try in vain, at most
-    /// 5 minutes. As long as a pause lasts, whatever else fails in the same way began before it, and changes nothing.
+    /// Parks every agent for a reason that only a probe can show to be over: for 10 seconds at first, longer after every failed probe, at
+    /// most 5 minutes. While it lasts, further failures change nothing, because their runs began before it.
     ///
     /// # Errors
     /// When the store fails.
@@ -50,15 +50,15 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let known = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
-                let mut tries = 1;
+                let mut failed_probes = 1;
                 if let Some(row) = known {
                     if !parking_of(&row)?.has_expired(tx.now) {
                         tx.skip_event(NoEventReason::NothingChanged);
                         return Ok(());
                     }
-                    tries = count(&row, "failed_probes")?.saturating_add(1);
+                    failed_probes = count(&row, "failed_probes")?.saturating_add(1);
                 }
-                let parking = Parking { reason, until: tx.now.after(backoff(tries, 0)), detail };
+                let parking = Parking { reason, until: tx.now.after(backoff(failed_probes, 0)), detail };
                 sqlx::query(
                     "INSERT INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)
                      ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail, failed_probes = excluded.failed_probes",
@@ -66,7 +66,7 @@ impl Db {
                 .bind(reason.as_str())
                 .bind(parking.until.to_string())
                 .bind(&parking.detail)
-                .bind(i64::from(tries))
+                .bind(i64::from(failed_probes))
                 .execute(&mut tx.connection)
                 .await?;
                 tx.record(&Caller::Runner, Event::AgentsParked { parking });
@@ -76,15 +76,15 @@ impl Db {
         .await
     }
 
-    /// Lets agents start again as far as this reason goes.
+    /// Ends the parking with this reason.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn resume(&self, reason: ParkReason) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                let gone = sqlx::query("DELETE FROM parkings WHERE reason = $1").bind(reason.as_str()).execute(&mut tx.connection).await?;
-                if gone.rows_affected() == 0 {
+                let deleted = sqlx::query("DELETE FROM parkings WHERE reason = $1").bind(reason.as_str()).execute(&mut tx.connection).await?;
+                if deleted.rows_affected() == 0 {
                     tx.skip_event(NoEventReason::NothingChanged);
                 } else {
                     tx.record(&Caller::Runner, Event::AgentsResumed { reason });
@@ -95,7 +95,7 @@ impl Db {
         .await
     }
 
-    /// Why agents are parked now.
+    /// Lists the current parkings.
     ///
     /// # Errors
     /// When the store fails.

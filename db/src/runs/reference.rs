@@ -1,4 +1,4 @@
-//! References that we made in repositories. What is not in here is not ours to touch.
+//! References that this program created in repositories. It may change no others.
 
 use domain::id::TaskId;
 
@@ -7,7 +7,7 @@ use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 
 impl Db {
-    /// Writes down that the reference `name` of the repository is ours, before it is made.
+    /// Records the reference `name` of a repository as owned, before it is created.
     ///
     /// # Errors
     /// When the store fails.
@@ -29,7 +29,7 @@ impl Db {
         .await
     }
 
-    /// Whether we made the reference.
+    /// Whether this program created the reference.
     ///
     /// # Errors
     /// When the store fails.
@@ -42,7 +42,7 @@ impl Db {
         Ok(found.is_some())
     }
 
-    /// References of ours on whose task no agent is at work, as repository and name: only a server writes these.
+    /// Lists the owned references whose task has no live run, as repository and name. Only the server writes these.
     ///
     /// # Errors
     /// When the store fails.

@@ -1,4 +1,4 @@
-//! What the runner plans from: everything that is open, read in one snapshot.
+//! The runner's input: everything that is open, read in one snapshot. Must not decide what to do.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
 
-use crate::board::project;
-use crate::board::task::read::{SCHEDULED, count, optional, parsed, task_of};
+use crate::board::project::row as projects;
+use crate::board::task::row::{SCHEDULED, task_of};
 use crate::caller::Caller;
+use crate::engine::column::{count, optional, parsed};
 use crate::engine::open::Db;
+use crate::engine::presence::Presence;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::now;
-use crate::runs::run;
-use crate::team::handshake;
-use crate::team::presence::Presence;
+use crate::runs::run::row as runs;
+use crate::team::handshake::row as handshakes;
 
-/// Tasks that are open, run, have a checkout, or are finished and need the person. Of the last, those without a branch decision are left out
-/// afterwards.
+/// Tasks that are open, have a live run or a checkout, or need attention. Finished tasks without a branch decision are filtered out later.
 macro_rules! active_tasks {
     () => {
         "SELECT id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review')
@@ -53,7 +53,7 @@ pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.
         WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL) AS assigned
   JOIN agents a ON a.project_id = assigned.project_id AND a.name = assigned.assigned_to WHERE a.run_id IS NULL";
 
-/// Desired state (tasks) and what is on record about actual state (runs).
+/// Desired state (tasks) and recorded actual state (runs).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
@@ -64,13 +64,13 @@ pub struct Snapshot {
     pub referenced: BTreeMap<TaskId, ReferencedTask>,
     pub live: Vec<Run>,
     pub parkings: Vec<Parking>,
-    /// Open handshakes for which only such are waited who do not listen, and when the last of these is given up.
+    /// Pending handshakes whose remaining targets are all unreachable, and when the last of them counts as unresponsive.
     pub unanswered: Vec<(i64, Timestamp)>,
-    /// Since when signs of life are heard.
+    /// Since when this process has tracked heartbeats.
     pub tracking_since: Timestamp,
 }
 
-/// A task with what only the runner asks about.
+/// A task with the facts that only the runner needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskSnapshot {
     pub task: Task,
@@ -88,7 +88,7 @@ pub struct ReferencedTask {
     pub satisfies_dependents: bool,
 }
 
-/// What was heard of the agent from outside that has a task.
+/// The presence of the external agent that a task is assigned to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssigneePresence {
     pub connected: bool,
@@ -102,32 +102,32 @@ impl Db {
         let parkings = self.parkings().await?;
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
-        let outside = external_agents(&mut snapshot, &self.presence).await?;
-        let unanswered = handshake::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
+        let external = external_agents(&mut snapshot, &self.presence).await?;
+        let unanswered = handshakes::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
         let projects = sqlx::query(ACTIVE_PROJECTS).fetch_all(&mut *snapshot).await?;
-        let projects = projects.iter().map(|row| project::project_of(row).map(|project| (project.id.clone(), project)));
+        let projects = projects.iter().map(|row| projects::project_of(row).map(|project| (project.id.clone(), project)));
         let projects = projects.collect::<Result<BTreeMap<_, _>>>()?;
         let rows = sqlx::query(AssertSqlSafe(format!("{SCHEDULED} {ACTIVE}"))).fetch_all(&mut *snapshot).await?;
-        let tasks = rows.iter().map(|row| task_snapshot(row, &outside)).filter(|known| known.as_ref().map_or(true, |known| is_active(&known.task)));
+        let tasks = rows.iter().map(|row| task_snapshot(row, &external)).filter(|known| known.as_ref().map_or(true, |known| is_active(&known.task)));
         let mut tasks = tasks.collect::<Result<Vec<_>>>()?;
         tasks.sort_unstable_by_key(|known| known.task.card.id.number());
         let referenced = referenced(&mut snapshot, &tasks).await?;
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
-        let live = rows.iter().map(run::run_of).collect::<Result<_>>()?;
+        let live = rows.iter().map(runs::run_of).collect::<Result<_>>()?;
         snapshot.rollback().await?;
         Ok(Snapshot { projects, tasks, referenced, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
     }
 
-    /// Stores why tasks are not worked on, where it changed.
+    /// Stores the changed wait reasons of tasks.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn set_wait_reasons(&self, whys: Vec<(TaskId, Option<WaitReason>)>) -> Result<()> {
+    pub async fn set_wait_reasons(&self, reasons: Vec<(TaskId, Option<WaitReason>)>) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::NothingChanged);
-                for (id, why) in whys {
-                    let text = why.as_ref().map(serde_json::to_string).transpose()?;
+                for (id, reason) in reasons {
+                    let text = reason.as_ref().map(serde_json::to_string).transpose()?;
                     // `updated_at` stays: nothing happened to the task itself.
                     let project: Option<String> = sqlx::query_scalar(
                         "UPDATE tasks SET wait_reason = $2 WHERE id = $1 AND wait_reason IS DISTINCT FROM $2 RETURNING project_id",
@@ -137,7 +137,7 @@ impl Db {
                     .fetch_optional(&mut tx.connection)
                     .await?;
                     if let Some(project) = project {
-                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { wait_reason: why });
+                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { wait_reason: reason });
                     }
                 }
                 Ok(())
@@ -153,11 +153,11 @@ fn is_active(task: &Task) -> bool {
     card.status.is_open() || card.run.is_some() || task.worktree_path.is_some() || decides_branch
 }
 
-fn task_snapshot(row: &SqliteRow, outside: &BTreeMap<(ProjectId, String), AssigneePresence>) -> Result<TaskSnapshot> {
+fn task_snapshot(row: &SqliteRow, external: &BTreeMap<(ProjectId, String), AssigneePresence>) -> Result<TaskSnapshot> {
     let task = task_of(row)?;
     let assignee = task.card.contributors.assigned_to.clone().map(|name| (task.card.project_id.clone(), name));
     Ok(TaskSnapshot {
-        assignee: assignee.and_then(|assignee| outside.get(&assignee).copied()),
+        assignee: assignee.and_then(|assignee| external.get(&assignee).copied()),
         task,
         failures: count(row, "failures")?,
         last_failure: optional(row, "last_failure")?,
@@ -180,14 +180,14 @@ async fn referenced(connection: &mut SqliteConnection, active: &[TaskSnapshot]) 
     Ok(referenced)
 }
 
-/// The assignees of open tasks that come from outside, by project and name. One that left is connected to nothing that concerns its tasks.
+/// Reads the presence of the external assignees of open tasks. An assignee that left counts as not connected.
 async fn external_agents(connection: &mut SqliteConnection, presence: &Presence) -> Result<BTreeMap<(ProjectId, String), AssigneePresence>> {
     let rows = sqlx::query(ASSIGNEES).fetch_all(connection).await?;
     let assignee = |row| {
         let (project, name): (ProjectId, String) = (parsed(row, "project_id")?, row.try_get("name")?);
-        let signs = presence.of(&project, &name);
-        let connected = signs.connections > 0 && row.try_get::<Option<&str>, _>("left_at")?.is_none();
-        let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?).max(signs.last);
+        let known = presence.of(&project, &name);
+        let connected = known.connections > 0 && row.try_get::<Option<&str>, _>("left_at")?.is_none();
+        let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?).max(known.last);
         Ok(((project, name), AssigneePresence { connected, last_seen }))
     };
     rows.iter().map(assignee).collect()

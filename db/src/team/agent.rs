@@ -1,79 +1,63 @@
 //! Agents of a project: managed agents join with their run, external agents with a token from the human or with an invite token.
 
+pub(crate) mod row;
+pub(crate) mod write;
+
 mod join;
 mod name_claim;
-mod roster;
 
 pub use join::RegistrationResult;
-pub(crate) use join::{join_run, leave_runs_of};
-pub(crate) use roster::{Roster, RosterEntry};
 
 use domain::event::Event;
-use domain::id::{ProjectId, TaskId};
+use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::team::agent::{Agent, Health};
-use domain::team::role::Role;
+use domain::team::agent::Agent;
 use domain::text;
 use domain::time::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::AssertSqlSafe;
 
-use crate::board::task;
-use crate::board::task::read::{count, optional, parsed};
 use crate::caller::Caller;
+use crate::consequences::agent_left::agent_left;
 use crate::engine::open::Db;
-use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::presence::ConnectionGuard;
+use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::now;
-use crate::team::presence::ConnectionGuard;
-use crate::team::{handshake, minion, participant, token};
-
-/// Agents with their current task and their undelivered messages.
-pub(crate) const SELECT: &str = "SELECT a.*,
-    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
-    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
-         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
-    COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
-      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
-         AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
-         ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
-  FROM agents a";
-
-pub(crate) const PRESENT: &str = "WHERE a.project_id = $1 AND a.left_at IS NULL ORDER BY a.name";
-const DEPARTED: &str = "WHERE a.project_id = $1 AND a.left_at IS NOT NULL ORDER BY a.name";
+use crate::team::participant::row as participant;
+use crate::team::token;
 
 impl Db {
-    /// Everybody who takes part in a project, by name.
+    /// Lists the active agents of a project by name.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(PRESENT, project).await
+        self.agents_where(row::PRESENT, project).await
     }
 
-    /// Everybody who took part in a project and left, by name.
+    /// Lists the agents of a project that left, by name.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn departed_agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(DEPARTED, project).await
+        self.agents_where(row::DEPARTED, project).await
     }
 
     async fn agents_where(&self, condition: &str, project: &ProjectId) -> Result<Vec<Agent>> {
-        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} {condition}"))).bind(project.as_str()).fetch_all(&self.readers).await?;
-        rows.iter().map(|row| Ok(self.with_presence(agent_of(row)?))).collect()
+        let rows = sqlx::query(AssertSqlSafe(format!("{} {condition}", row::SELECT))).bind(project.as_str()).fetch_all(&self.readers).await?;
+        rows.iter().map(|row| Ok(self.with_presence(row::agent_of(row)?))).collect()
     }
 
     /// # Errors
     /// When the project never had an agent of this name.
     pub async fn agent(&self, project: &ProjectId, name: &str) -> Result<Agent> {
-        let found = read(&mut *self.readers.acquire().await?, project, name).await?;
+        let found = row::read(&mut *self.readers.acquire().await?, project, name).await?;
         found.map(|agent| self.with_presence(agent)).ok_or_else(|| Refusal::not_found("agent", name).into())
     }
 
     /// Adds the heartbeats and connections that are only in memory.
     fn with_presence(&self, mut agent: Agent) -> Agent {
-        self.presence.apply_to(&mut agent, now());
+        row::apply_presence(&mut agent, &self.presence, now());
         agent
     }
 
@@ -121,21 +105,21 @@ impl Db {
         let (own, of) = (name.clone(), project.clone());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = participant::load(&mut tx.connection, caller, &project).await?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
                 let status = match status.trim() {
                     "" => None,
-                    said => Some(text::validate_title("status", said)?),
+                    given => Some(text::validate_title("status", given)?),
                 };
                 let changed = sqlx::query("UPDATE agents SET status = $3 WHERE project_id = $1 AND name = $2")
                     .bind(project.as_str())
-                    .bind(&voice.name)
+                    .bind(&participant.name)
                     .bind(&status)
                     .execute(&mut tx.connection)
                     .await?;
                 if changed.rows_affected() == 0 {
                     return Err(Refusal::NotRegistered.into());
                 }
-                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: voice.name, status });
+                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: participant.name, status });
                 Ok(())
             })
         })
@@ -152,71 +136,17 @@ impl Db {
         let (project, name) = (project.clone(), name.to_owned());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
-                let voice = participant::load(&mut tx.connection, caller, &project).await?;
-                let names = active_names(&mut tx.connection, &project).await?;
-                let name = domain::team::agent::resolve(&name, &voice.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
-                if name != voice.name {
-                    voice.require_lead(&format!("removing {name}"))?;
+                let participant = participant::load(&mut tx.connection, caller, &project).await?;
+                let names = row::active_names(&mut tx.connection, &project).await?;
+                let name = domain::team::agent::resolve(&name, &participant.name, &names.iter().map(String::as_str).collect::<Vec<_>>())?.to_owned();
+                if name != participant.name {
+                    participant.require_lead(&format!("removing {name}"))?;
                     // An agent that others removed must not come back with its old token.
                     token::revoke_agent_token(tx, &project, &name).await?;
                 }
-                mark_left(tx, caller, &project, &name).await
+                agent_left(tx, caller, &project, &name).await
             })
         })
         .await
     }
-}
-
-/// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
-pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
-    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
-        .bind(project.as_str())
-        .bind(name)
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    tx.record_without_card(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
-    minion::fail_minions_of_agent(tx, project, name).await?;
-    handshake::drop_departed_target(tx, project, name).await?;
-    task::assignee_left(tx, project, name).await
-}
-
-pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
-    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
-    row.as_ref().map(agent_of).transpose()
-}
-
-/// Lists the names of all active agents in order.
-pub(crate) async fn active_names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
-        .bind(project.as_str())
-        .fetch_all(connection)
-        .await?)
-}
-
-fn agent_of(row: &SqliteRow) -> Result<Agent> {
-    let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
-    let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
-    Ok(Agent {
-        project_id: parsed(row, "project_id")?,
-        name: row.try_get("name")?,
-        team: row.try_get("team")?,
-        roles,
-        description: row.try_get("description")?,
-        status: row.try_get("status")?,
-        trusted: row.try_get("trusted")?,
-        run_id: optional(row, "run_id")?,
-        task_id: optional::<TaskId>(row, "task_id")?,
-        health: Health::Unknown,
-        connected: false,
-        unread: count(row, "unread")?,
-        registered_at: parsed(row, "registered_at")?,
-        last_seen,
-        last_inbox_check: optional(row, "last_inbox_check")?,
-        left_at: optional(row, "left_at")?,
-    })
 }

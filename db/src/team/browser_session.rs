@@ -9,8 +9,8 @@ use domain::refusal::Refusal;
 use domain::team::browser_session::{BrowserSession, SESSION_LIFETIME};
 use sqlx::Row;
 
-use crate::board::task::read::parsed;
 use crate::caller::Caller;
+use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;

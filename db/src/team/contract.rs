@@ -11,14 +11,14 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-use crate::board::task::read::{count, parsed};
 use crate::caller::Caller;
+use crate::engine::column::{count, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::message::{OutgoingMessage, post};
-use crate::team::participant;
-use crate::team::participant::Participant;
+use crate::team::participant::row as participant;
+use crate::team::participant::row::Participant;
 
 /// Contracts with the agent that declared the current version.
 const SELECT: &str = "SELECT c.*, v.declared_by FROM contracts c JOIN contract_versions v ON v.contract_id = c.id AND v.version = c.version";

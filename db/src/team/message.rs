@@ -1,17 +1,11 @@
 //! Messages between participants. Each copy is a row of its own.
 
-mod delivery;
+pub(crate) mod delivery;
 mod echo;
-mod history;
+pub(crate) mod history;
 mod inbox;
 pub(crate) mod removable;
-mod undelivered;
-
-pub(crate) use delivery::close_run_inbox;
-pub use history::HistoryQuery;
-#[cfg(test)]
-pub(crate) use history::sql as history_sql;
-pub(crate) use undelivered::notify_senders as tell_undelivered;
+pub(crate) mod undelivered;
 
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
@@ -22,15 +16,16 @@ use domain::text;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
-use crate::board::task::in_project;
-use crate::board::task::read::optional;
+use crate::board::task::row::in_project;
 use crate::caller::Caller;
+use crate::engine::column::optional;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::agent::Roster;
-use crate::team::participant;
-use crate::team::participant::Participant;
+use crate::team::agent::row::roster::Roster;
+use crate::team::message::delivery::AcknowledgedMessage;
+use crate::team::participant::row as participant;
+use crate::team::participant::row::Participant;
 
 /// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +33,6 @@ pub struct Sent {
     pub message: Message,
     /// Messages of the sender's last delivery, which now count as read, oldest first.
     pub confirmed: Vec<AcknowledgedMessage>,
-}
-
-/// A message that counts as read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AcknowledgedMessage {
-    pub id: i64,
-    pub from_agent: String,
 }
 
 /// A validated message.

@@ -2,6 +2,8 @@
 //!
 //! The store counts logged minions. An agent asks for its quota before it starts one.
 
+pub(crate) mod write;
+
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
@@ -10,13 +12,13 @@ use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::task::read::{count, optional, parsed};
 use crate::caller::Caller;
+use crate::engine::column::{count, optional, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::agent::active_names;
-use crate::team::participant;
+use crate::team::agent::row::active_names;
+use crate::team::participant::row as participant;
 
 /// Maximum number of minions listed. Older ones remain in the event log.
 const LISTED: u32 = 200;
@@ -44,7 +46,7 @@ impl Db {
                     }
                 };
                 let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(participant.name), set_at: Some(tx.now) };
-                write(tx, &project, &policy).await?;
+                write_policy(tx, &project, &policy).await?;
                 tx.record_without_card(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
                 Ok(policy)
             })
@@ -137,41 +139,6 @@ impl Db {
     }
 }
 
-/// Marks the running minions of a run as failed, because they end with it.
-pub(crate) async fn fail_minions_of_run(tx: &mut Tx, run: &RunId) -> Result<()> {
-    let rows = sqlx::query(
-        "UPDATE minions SET status = 'failed', completed_at = $2, result = 'Its run ended first.' WHERE run_id = $1 AND status = 'spawned'
-         RETURNING id, project_id",
-    )
-    .bind(run.as_str())
-    .bind(tx.now.to_string())
-    .fetch_all(&mut tx.connection)
-    .await?;
-    record_failed(tx, &rows)
-}
-
-/// Marks the running minions of an agent as failed, because it left.
-pub(crate) async fn fail_minions_of_agent(tx: &mut Tx, project: &ProjectId, pilot: &str) -> Result<()> {
-    let rows = sqlx::query(
-        "UPDATE minions SET status = 'failed', completed_at = $3, result = 'Its agent left first.'
-         WHERE project_id = $1 AND pilot = $2 AND status = 'spawned' RETURNING id, project_id",
-    )
-    .bind(project.as_str())
-    .bind(pilot)
-    .bind(tx.now.to_string())
-    .fetch_all(&mut tx.connection)
-    .await?;
-    record_failed(tx, &rows)
-}
-
-fn record_failed(tx: &mut Tx, rows: &[SqliteRow]) -> Result<()> {
-    for row in rows {
-        let event = Event::MinionLogged { minion: row.try_get("id")?, status: MinionStatus::Failed };
-        tx.record_without_card(&Caller::Runner, &parsed(row, "project_id")?, None, event);
-    }
-    Ok(())
-}
-
 async fn allowance(connection: &mut SqliteConnection, project: &ProjectId, agent: &str) -> Result<MinionQuota> {
     let row = sqlx::query("SELECT * FROM spawn_policies WHERE project_id = $1 AND scope IN ($2, $3) ORDER BY scope = $3 LIMIT 1")
         .bind(project.as_str())
@@ -261,22 +228,6 @@ async fn end(tx: &mut Tx, minion: Minion, status: MinionStatus, result: Option<&
     row.as_ref().map_or(Ok(minion), minion_of)
 }
 
-async fn write(tx: &mut Tx, project: &ProjectId, policy: &SpawnPolicy) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO spawn_policies (project_id, scope, enabled, max_minions, set_by, set_at) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (project_id, scope) DO UPDATE SET enabled = $3, max_minions = $4, set_by = $5, set_at = $6",
-    )
-    .bind(project.as_str())
-    .bind(&policy.scope)
-    .bind(policy.enabled)
-    .bind(policy.max_minions)
-    .bind(&policy.set_by)
-    .bind(tx.now.to_string())
-    .execute(&mut tx.connection)
-    .await?;
-    Ok(())
-}
-
 fn policy_of(row: &SqliteRow) -> Result<SpawnPolicy> {
     Ok(SpawnPolicy {
         scope: row.try_get("scope")?,
@@ -297,4 +248,20 @@ fn minion_of(row: &SqliteRow) -> Result<Minion> {
         spawned_at: parsed(row, "spawned_at")?,
         completed_at: optional(row, "completed_at")?,
     })
+}
+
+async fn write_policy(tx: &mut Tx, project: &ProjectId, policy: &SpawnPolicy) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO spawn_policies (project_id, scope, enabled, max_minions, set_by, set_at) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (project_id, scope) DO UPDATE SET enabled = $3, max_minions = $4, set_by = $5, set_at = $6",
+    )
+    .bind(project.as_str())
+    .bind(&policy.scope)
+    .bind(policy.enabled)
+    .bind(policy.max_minions)
+    .bind(&policy.set_by)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
 }

@@ -1,17 +1,13 @@
 //! Tokens that identify callers. Only their hashes are stored, so a stolen database contains no usable token.
 
-mod caller_cache;
-
-pub(crate) use caller_cache::CallerCache;
-
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use tokio::sync::watch;
 
-use crate::board::task::read::parsed;
 use crate::caller::{AgentCaller, Caller, InviteCaller, RunCaller, invite_call_scope};
+use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -24,7 +20,7 @@ impl Db {
     /// When the store fails.
     pub async fn caller(&self, token: &str) -> Result<Option<Caller>> {
         let hash = hash(token);
-        let life = match self.known.find(&hash) {
+        let life = match self.caller_cache.find(&hash) {
             Ok(caller) => return Ok(Some(caller)),
             Err(life) => life,
         };
@@ -48,13 +44,13 @@ impl Db {
                 call_id: None,
             }),
         };
-        self.known.remember(life, hash, caller.clone());
+        self.caller_cache.remember(life, hash, caller.clone());
         Ok(Some(caller))
     }
 
     /// Changes after every revocation. Until then [`Self::caller`] may return a cached answer. Subscribe first, then call it.
     pub fn token_revocations(&self) -> watch::Receiver<u64> {
-        self.known.subscribe()
+        self.caller_cache.subscribe()
     }
 
     /// Refuses a run that has ended and an agent that has left. Reads need this check because no use case guards them.

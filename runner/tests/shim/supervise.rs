@@ -270,7 +270,7 @@ async fn agent_without_outcome_is_reminded_once_then_flagged() {
 async fn question_answered_at_once_is_not_a_failure() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
-    bench.db.ask(&agent, "A or B?", Vec::new(), None).await.unwrap();
+    bench.db.ask_question(&agent, "A or B?", Vec::new(), None).await.unwrap();
     bench.db.answer(&Caller::Human, &task, "A").await.unwrap();
     bench.end_turn();
     let run = bench.end_of_the_run().await;

@@ -1,4 +1,5 @@
-//! Proves from the paths in each file's code that the files of a crate have no dependency cycle. Must not know what the files do.
+//! Proves from the paths in each file's code that the files of a crate have no dependency cycle, and that the files of db depend on lower
+//! layers only. Must not know what the files do.
 //!
 //! A file depends on the files that it names with `crate::`, `self::`, `super::` or the name of a child module. Declaring a child with
 //! `mod` is not a dependency, and tests are ignored.
@@ -27,9 +28,12 @@ fn join(parent: &str, child: &str) -> String {
     if parent.is_empty() { child.to_owned() } else { format!("{parent}::{child}") }
 }
 
-/// Expands a path with nested braces into one path for each leaf: `a::{b, c::d}` becomes `a::b` and `a::c::d`.
+/// Expands a path with nested braces into one path for each leaf, without aliases: `a::{b as x, c::d}` becomes `a::b` and `a::c::d`.
 fn expand(path: &str) -> Vec<String> {
-    let Some((prefix, rest)) = path.split_once('{') else { return vec![path.trim().to_owned()] };
+    let Some((prefix, rest)) = path.split_once('{') else {
+        let path = path.split_once(" as ").map_or(path, |(path, _)| path);
+        return vec![path.trim().to_owned()];
+    };
     let inner = rest.rsplit_once('}').map_or(rest, |(inner, _)| inner);
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (place, letter) in inner.char_indices() {
@@ -105,14 +109,106 @@ fn cycles(graph: &Graph) -> Vec<String> {
     groups.into_iter().map(|group| group.join(" ↔ ")).collect()
 }
 
+/// Fails if the files below `folder` have a dependency cycle. `least` is a lower bound of files and dependencies, to notice unread sources.
+fn assert_no_cycle(folder: &str, least: (usize, usize)) {
+    let graph = graph(folder, &product());
+    let edges: usize = graph.values().map(BTreeSet::len).sum();
+    assert!(graph.len() > least.0 && edges > least.1, "the sources were not read: {} files, {edges} dependencies", graph.len());
+    let cycles = cycles(&graph);
+    println!("{folder}: {} files, {edges} dependencies, {} cycles", graph.len(), cycles.len());
+    none("these files depend on each other", cycles);
+}
+
 #[test]
 fn files_of_domain_have_no_dependency_cycle() {
-    let graph = graph("domain/src/", &product());
-    let edges: usize = graph.values().map(BTreeSet::len).sum();
-    assert!(graph.len() > 30 && edges > 100, "the sources were not read: {} files, {edges} dependencies", graph.len());
-    let cycles = cycles(&graph);
-    println!("domain: {} files, {edges} dependencies, {} cycles", graph.len(), cycles.len());
-    none("these files depend on each other", cycles);
+    assert_no_cycle("domain/src/", (30, 100));
+}
+
+#[test]
+fn files_of_db_have_no_dependency_cycle() {
+    assert_no_cycle("db/src/", (60, 300));
+}
+
+/// The layers of db, from the lowest. A file depends on its own layer and on lower ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Layer {
+    Engine,
+    Row,
+    Write,
+    Consequence,
+    UseCase,
+}
+
+/// Nouns of db that are writes as a whole, because other nouns use them and they have no consequences.
+const WHOLE_WRITES: [[&str; 2]; 3] = [["team", "message"], ["team", "token"], ["team", "browser_session"]];
+
+/// Returns the layer that the path of a module of db names.
+fn layer(module: &str) -> Layer {
+    let segments: Vec<&str> = module.split("::").collect();
+    match segments[0] {
+        "engine" | "caller" | "error" => Layer::Engine,
+        "consequences" => Layer::Consequence,
+        _ if WHOLE_WRITES.iter().any(|noun| segments.starts_with(noun)) => Layer::Write,
+        _ if segments.contains(&"row") => Layer::Row,
+        _ if segments.contains(&"write") => Layer::Write,
+        _ => Layer::UseCase,
+    }
+}
+
+/// Returns the dependencies on a higher layer, and those between use cases of different nouns.
+fn layer_violations(graph: &Graph) -> Vec<String> {
+    let noun = |module: &str| module.split("::").take(2).map(str::to_owned).collect::<Vec<_>>();
+    let is_wrong = |from: &str, to: &str| match (layer(from), layer(to)) {
+        (Layer::UseCase, Layer::UseCase) => noun(from) != noun(to),
+        (from, to) => to > from,
+    };
+    let edges = graph.iter().filter(|(from, _)| !from.is_empty()).flat_map(|(from, targets)| targets.iter().map(move |to| (from, to)));
+    edges.filter(|(from, to)| is_wrong(from, to)).map(|(from, to)| format!("{from} ({:?}) → {to} ({:?})", layer(from), layer(to))).collect()
+}
+
+#[test]
+fn files_of_db_depend_on_lower_layers_only() {
+    let graph = graph("db/src/", &product());
+    let mut sizes = BTreeMap::new();
+    for module in graph.keys().filter(|module| !module.is_empty()) {
+        *sizes.entry(layer(module)).or_insert(0) += 1;
+    }
+    assert!(sizes.len() == 5 && sizes.values().all(|size| *size > 4), "a layer is missing: {sizes:?}");
+    none("a file of db depends on a higher layer, or on a use case of another noun", layer_violations(&graph));
+}
+
+#[test]
+fn engine_of_db_names_no_noun() {
+    let engine: Vec<Source> = product().into_iter().filter(|file| file.path.starts_with("db/src/engine/")).collect();
+    assert!(engine.len() > 10, "the engine was not read");
+    let nouns = ["domain::board", "domain::runs", "domain::team"];
+    none("the engine knows no noun", nouns.iter().flat_map(|noun| engine.iter().flat_map(|file| file.lines_with(noun))).collect());
+}
+
+#[test]
+fn rows_of_db_write_nothing() {
+    let rows = |file: &Source| module("db/src/", file).is_some_and(|module| !module.is_empty() && layer(&module) == Layer::Row);
+    let rows: Vec<Source> = product().into_iter().filter(rows).collect();
+    let writes = ["INSERT INTO", "UPDATE ", "DELETE FROM", ".record_for_", ".record_without_card("];
+    none("a row file only reads", writes.iter().flat_map(|word| rows.iter().flat_map(|file| file.lines_with(word))).collect());
+}
+
+#[test]
+fn wrong_layers_are_found() {
+    let violations = |from: &str, to: &str| layer_violations(&Graph::from([(from.to_owned(), BTreeSet::from([to.to_owned()]))])).len();
+    for (from, to) in [
+        ("engine::tx", "board::task::row"),
+        ("caller", "team::token"),
+        ("board::task::row::mover", "team::hat::write"),
+        ("team::message::delivery", "consequences::task_changed"),
+        ("consequences::agent_left", "team::agent"),
+        ("board::plan", "board::task::moves"),
+        ("retention", "runs::run"),
+    ] {
+        assert_eq!((violations(from, to), violations(to, from)), (1, usize::from(layer(from) == layer(to))), "{from} → {to}");
+    }
+    assert_eq!(violations("board::task::gate::review", "board::task::gate"), 0);
+    assert_eq!(violations("board::plan", "consequences::task_moved"), 0);
 }
 
 #[test]
@@ -125,9 +221,13 @@ fn cycles_are_found_through_every_form_of_path() {
     };
     assert_eq!(crate_of("use crate::id::TaskId;\n// crate::board::task\n"), [""; 0]);
     assert_eq!(crate_of("#[cfg(test)]\nmod tests {\n    use crate::board::task::Task;\n}\n"), [""; 0]);
-    for path in
-        ["use crate::board::task::Task;", "use super::task::Task;", "fn f(_: crate::board::task::Task) {}", "use super::{\n    task::Task,\n};"]
-    {
+    for path in [
+        "use crate::board::task::Task;",
+        "use crate::board::task as tasks;",
+        "use super::task::Task;",
+        "fn f(_: crate::board::task::Task) {}",
+        "use super::{\n    task::Task,\n};",
+    ] {
         assert_eq!(crate_of(path), ["board::card ↔ board::task"], "{path}");
     }
 }

@@ -76,7 +76,7 @@ fn copy_has_the_fingerprint_of_its_original() {
 fn notice_begins_with_a_tag_in_capitals() {
     assert_eq!(notice("[REVIEW] TASK-001: A page"), Some(("REVIEW", "TASK-001: A page")));
     assert_eq!(notice("[HANDSHAKE #1] ALL AGENTS SYNCED"), Some(("HANDSHAKE #1", "ALL AGENTS SYNCED")));
-    assert_eq!(notice("[GIVEN UP] TASK-001: A page\n\nToo hard"), Some(("GIVEN UP", "TASK-001: A page\n\nToo hard")));
+    assert_eq!(notice("[CANCELLED] TASK-001: A page\n\nToo hard"), Some(("CANCELLED", "TASK-001: A page\n\nToo hard")));
     for written in ["Which port?", "[1] is a footnote", "[ok] fine", "[REVIEW]", "[REVIEW", "[ALL OF THIS IS A LONG REMARK] yes", "x [REVIEW] y"] {
         assert_eq!(notice(written), None, "{written}");
     }

@@ -1,44 +1,40 @@
-//! The end of a run, recorded once: who pays for it, when it is tried again, and when the person must look.
+//! Records the end of a run once.
 
-use domain::board::attention::{Attention, AttentionKind};
-use domain::board::card::Card;
 use domain::event::Event;
 use domain::id::RunId;
-use domain::runs::backoff::backoff;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::{Run, Usage};
 
-use crate::board::{attention, task};
+use crate::board::task::row as tasks;
 use crate::caller::Caller;
-use crate::consequences;
+use crate::consequences::run_ended::{Outcome, run_ended};
 use crate::engine::open::Db;
-use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::runs::run::progress::write_usage;
-use crate::runs::run::read;
-use crate::team::{message, minion};
+use crate::runs::run::row::read;
+use crate::runs::run::write::write_usage;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
     pub class: EndClass,
     pub failure: Option<FailureClass>,
-    /// What went wrong, for the person.
+    /// The error, as shown to the human.
     pub error: Option<String>,
     pub exit_code: Option<i64>,
     pub usage: Option<Usage>,
-    /// Whether the agent's last turn came to its end: then it has read what stands in its conversation.
+    /// Whether the agent's last turn ended. It has then read its whole conversation.
     pub turn_ended: bool,
-    /// Failed attempts in a row after which the card needs the person.
+    /// Failed attempts in a row after which the task needs attention.
     pub max_attempts: u32,
 }
 
 impl Db {
-    /// Records the end of a run; a second record changes nothing. One that a person stopped ended as stopped, whatever was found out about
-    /// it before they did. A failure is stored with the time of the next attempt.
+    /// Records the end of a run. A second record changes nothing. A run that a person stopped ends as stopped, whatever its process
+    /// reported. A failure is stored with the time of the next attempt.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn end_run(&self, id: &RunId, mut end: RunEnd) -> Result<Run> {
         let id = id.clone();
         self.write(move |tx| {
@@ -65,54 +61,19 @@ impl Db {
                 .bind(&end.error)
                 .execute(&mut tx.connection)
                 .await?;
-                let card = task::read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 let event = Event::RunEnded { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
-                minion::fail_minions_of_run(tx, &id).await?;
-                let name = Run::agent_name(run.phase, &run.task_id);
-                let well = end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer);
-                message::close_run_inbox(tx, &card.project_id, &name, well).await?;
-                if !card.status.is_open() {
-                    message::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
-                }
-                // What became of a card that is finished does not hang on how its last process ended.
-                if end.class == EndClass::Failed && card.status.is_open() {
-                    record_failure(tx, &card, &run, &end).await?;
-                }
-                consequences::task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await?;
+                let outcome = Outcome {
+                    read_inbox: end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer),
+                    failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
+                    error: end.error.as_deref(),
+                    max_attempts: end.max_attempts,
+                };
+                run_ended(tx, &card, &run, &outcome).await?;
                 read(&mut tx.connection, &id).await
             })
         })
         .await
     }
-}
-
-async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, end: &RunEnd) -> Result<()> {
-    let failure = end.failure.unwrap_or(FailureClass::Crashed);
-    let failures: i64 = sqlx::query_scalar("UPDATE tasks SET failures = failures + 1, last_failure = $2 WHERE id = $1 RETURNING failures")
-        .bind(card.id.as_str())
-        .bind(failure.as_str())
-        .fetch_one(&mut tx.connection)
-        .await?;
-    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
-    if failures < end.max_attempts {
-        let retry_at = tx.now.after(backoff(failures, run.id.number()));
-        sqlx::query("UPDATE tasks SET retry_at = $2 WHERE id = $1")
-            .bind(card.id.as_str())
-            .bind(retry_at.to_string())
-            .execute(&mut tx.connection)
-            .await?;
-        return Ok(());
-    }
-    let kind = match failure {
-        FailureClass::NoOutcome => AttentionKind::NoOutcome,
-        FailureClass::Checkout => AttentionKind::Repository,
-        FailureClass::Budget => AttentionKind::Budget,
-        _ => AttentionKind::Failed,
-    };
-    let detail = match &end.error {
-        Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is mended.", failure.sentence()),
-        None => format!("{failures} attempts failed; the last: {}. Press Retry when it is mended.", failure.sentence()),
-    };
-    attention::request(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
 }

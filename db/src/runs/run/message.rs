@@ -1,4 +1,4 @@
-//! Messages of the person to a running agent: queued, then delivered once over its standard input.
+//! Messages of the human to a running agent: queued, then delivered once over its stdin.
 
 use domain::event::Event;
 use domain::id::RunId;
@@ -6,15 +6,15 @@ use domain::refusal::Refusal;
 use domain::text;
 use sqlx::Row;
 
-use crate::board::comment;
-use crate::board::task::read;
+use crate::board::comment::write as comment;
+use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::runs::run;
+use crate::runs::run::row as runs;
 
-/// A message that its agent has not been given yet.
+/// A message that was not delivered yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunMessage {
     pub id: i64,
@@ -22,21 +22,21 @@ pub struct RunMessage {
 }
 
 impl Db {
-    /// Queues words for a running agent. They join the thread too, so that later runs know them.
+    /// Queues a message for a running agent, and adds it to the task's thread for later runs.
     ///
     /// # Errors
-    /// When the words are not acceptable or the run is over.
+    /// When the text is invalid or the run has ended.
     pub async fn message_run(&self, caller: &Caller, id: &RunId, content: &str) -> Result<()> {
         let (caller, id, content) = (caller.clone(), id.clone(), content.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_human("messaging agents")?;
                 let content = text::validate_body("content", &content)?;
-                let run = run::read(&mut tx.connection, &id).await?;
+                let run = runs::read(&mut tx.connection, &id).await?;
                 if !run.is_live() || run.stop_requested_at.is_some() {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());
                 }
-                let card = read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 sqlx::query("INSERT INTO run_messages (run_id, content, created_at) VALUES ($1, $2, $3)")
                     .bind(id.as_str())
                     .bind(&content)
@@ -51,7 +51,7 @@ impl Db {
         .await
     }
 
-    /// What a run has not been told yet, oldest first.
+    /// Lists the undelivered messages of a run, oldest first.
     ///
     /// # Errors
     /// When the store fails.
@@ -63,7 +63,7 @@ impl Db {
         rows.iter().map(|row| Ok(RunMessage { id: row.try_get("id")?, content: row.try_get("content")? })).collect()
     }
 
-    /// Marks a message as given to its agent.
+    /// Marks a message as delivered.
     ///
     /// # Errors
     /// When the store fails.
@@ -81,8 +81,8 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                let run = run::read(&mut tx.connection, &id).await?;
-                let card = read::card(&mut tx.connection, &run.task_id).await?;
+                let run = runs::read(&mut tx.connection, &id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunMessageDelivered {});
                 Ok(())
             })

@@ -1,4 +1,4 @@
-//! What becomes known of a run while it lasts: session, checkout, process, consumption.
+//! Facts about a run while it lasts: its session, checkout, reminder and usage.
 
 use domain::event::Event;
 use domain::id::{RunId, TaskId};
@@ -6,19 +6,22 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Usage;
 
-use crate::board::comment;
-use crate::board::task;
+use crate::board::comment::write as comment;
+use crate::board::task::row as tasks;
+use crate::board::task::write::stop;
 use crate::caller::Caller;
+use crate::consequences::task_changed::task_changed;
 use crate::engine::open::Db;
-use crate::engine::tx::{NoEventReason, Tx};
+use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::runs::run::read;
+use crate::runs::run::row::read;
+use crate::runs::run::write::write_usage;
 
 impl Db {
-    /// Stores the session that a run is about to use, before it is used. The author's sessions are the task's own.
+    /// Stores the session that a run is about to use. A session of the task's own agent kind is also stored with the task.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn run_session(&self, id: &RunId, session: &str) -> Result<()> {
         let (id, session) = (id.clone(), session.to_owned());
         self.write(move |tx| {
@@ -28,7 +31,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                let card = task::read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 sqlx::query("UPDATE agent_runs SET session_id = $2 WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&session)
@@ -48,10 +51,10 @@ impl Db {
         .await
     }
 
-    /// Stores what a run consumed so far. The cost is told to everybody, the samples only to those who look.
+    /// Stores the usage of a run so far. Only a changed cost is recorded as an event.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn run_usage(&self, id: &RunId, usage: Usage) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
@@ -62,7 +65,7 @@ impl Db {
                     tx.skip_event(NoEventReason::UsageSamples);
                     return Ok(());
                 }
-                let card = task::read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunUsage { cost_micro_usd: usage.cost_micro_usd });
                 Ok(())
             })
@@ -70,10 +73,10 @@ impl Db {
         .await
     }
 
-    /// Marks that a run was reminded of its card. True the first time: there is one reminder a run.
+    /// Records that a run was reminded of its task. Returns true the first time, because each run gets one reminder.
     ///
     /// # Errors
-    /// When there is no such run.
+    /// When the run does not exist.
     pub async fn mark_reminded(&self, id: &RunId) -> Result<bool> {
         let id = id.clone();
         self.write(move |tx| {
@@ -88,7 +91,7 @@ impl Db {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(false);
                 }
-                let card = task::read::card(&mut tx.connection, &run.task_id).await?;
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunReminded {});
                 Ok(true)
             })
@@ -96,10 +99,10 @@ impl Db {
         .await
     }
 
-    /// Stops a run for the person: its token is fenced at once, the card keeps its column and is held.
+    /// Stops a run: fences it at once and holds the task in its column.
     ///
     /// # Errors
-    /// When the run is over.
+    /// When the run has ended.
     pub async fn stop_run(&self, caller: &Caller, id: &RunId) -> Result<()> {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
@@ -109,21 +112,22 @@ impl Db {
                 if !run.is_live() {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());
                 }
-                task::stop(tx, &caller, &run.task_id).await
+                let project = stop(tx, &caller, &run.task_id).await?;
+                task_changed(tx, &caller, &project, &run.task_id).await
             })
         })
         .await
     }
 
-    /// Stores where a task's checkout is, before it is made.
+    /// Stores the path of a task's checkout before it is created.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn record_checkout(&self, id: &TaskId, branch: &str, worktree: &str) -> Result<()> {
         let (id, branch, worktree) = (id.clone(), branch.to_owned(), worktree.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                let task = task::read::task(&mut tx.connection, &id).await?;
+                let task = tasks::task(&mut tx.connection, &id).await?;
                 if task.branch.as_ref() == Some(&branch) && task.worktree_path.as_ref() == Some(&worktree) {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
@@ -142,15 +146,15 @@ impl Db {
         .await
     }
 
-    /// Stores that a task's checkout is gone, and what keeps the work that was not merged.
+    /// Records that a task's checkout was removed, and which reference keeps its unmerged work.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn checkout_removed(&self, id: &TaskId, rescue: Option<String>) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                let task = task::read::task(&mut tx.connection, &id).await?;
+                let task = tasks::task(&mut tx.connection, &id).await?;
                 if task.worktree_path.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
@@ -160,8 +164,8 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 if let Some(reference) = &rescue {
-                    let words = format!("What was not merged is kept as `{reference}`; `git branch NAME {reference}` brings it back.");
-                    comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &words).await?;
+                    let note = format!("The unmerged work is kept in `{reference}`; restore it with `git branch NAME {reference}`.");
+                    comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &note).await?;
                 }
                 tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutRemoved { rescue });
                 Ok(())
@@ -170,21 +174,21 @@ impl Db {
         .await
     }
 
-    /// Forgets every session of `task` in `phase`, because the agent's program does not know them any more: the next run begins a new one.
+    /// Clears every session of `task` in `phase`, because the agent program lost them. The next run starts a new one.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn clear_sessions(&self, task: &TaskId, phase: AgentKind) -> Result<()> {
         let task = task.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                let card = task::read::card(&mut tx.connection, &task).await?;
-                let forgotten = sqlx::query("UPDATE agent_runs SET session_id = NULL WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL")
+                let card = tasks::card(&mut tx.connection, &task).await?;
+                let cleared = sqlx::query("UPDATE agent_runs SET session_id = NULL WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL")
                     .bind(task.as_str())
                     .bind(phase.as_str())
                     .execute(&mut tx.connection)
                     .await?;
-                if forgotten.rows_affected() == 0 {
+                if cleared.rows_affected() == 0 {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
@@ -197,29 +201,4 @@ impl Db {
         })
         .await
     }
-}
-
-pub(crate) async fn write_usage(tx: &mut Tx, id: &RunId, usage: Usage) -> Result<()> {
-    sqlx::query(
-        "UPDATE agent_runs SET cost_micro_usd = $2, input_tokens = $3, output_tokens = $4, context_tokens = COALESCE($5, context_tokens),
-                context_limit = COALESCE($6, context_limit), turns = $7 WHERE id = $1",
-    )
-    .bind(id.as_str())
-    .bind(usage.cost_micro_usd)
-    .bind(usage.input_tokens)
-    .bind(usage.output_tokens)
-    .bind(usage.context_tokens)
-    .bind(usage.context_limit)
-    .bind(usage.turns)
-    .execute(&mut tx.connection)
-    .await?;
-    // Kept on the task, so that a board sums nothing over runs.
-    sqlx::query(
-        "UPDATE tasks SET cost_micro_usd = (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT) FROM agent_runs r WHERE r.task_id = tasks.id)
-         WHERE id = (SELECT task_id FROM agent_runs WHERE id = $1)",
-    )
-    .bind(id.as_str())
-    .execute(&mut tx.connection)
-    .await?;
-    Ok(())
 }

@@ -1,11 +1,8 @@
 //! Joining a project: with a token that the human created, with an invite token, or as a run.
 
-use domain::board::card::Card;
 use domain::event::Event;
-use domain::id::{ProjectId, RunId, TaskId};
+use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::runs::agent_kind::AgentKind;
-use domain::runs::run::Run;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
 use domain::text;
@@ -13,13 +10,14 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::name_claim::{NameClaim, authorize_claim, no_heartbeat_since, reject_case_variants, release_name};
-use super::{mark_left, read};
-use crate::board::{project, task};
+use crate::board::project::row as projects;
 use crate::caller::{AgentCaller, Caller};
+use crate::consequences::agent_joined::agent_joined;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::message;
+use crate::team::agent::row::{apply_presence, read};
+use crate::team::agent::write::AgentRow;
 use crate::team::token;
 use crate::team::token::TokenOwner;
 
@@ -29,18 +27,6 @@ pub struct RegistrationResult {
     pub agent: Agent,
     /// The agent's own token. Present only when the caller used an invite token.
     pub token: Option<String>,
-}
-
-/// A validated row of the `agents` table.
-struct AgentRow<'a> {
-    name: &'a str,
-    team: Option<&'a str>,
-    roles: &'a [Role],
-    description: Option<&'a str>,
-    verified: bool,
-    run: Option<&'a RunId>,
-    /// Whether this way of joining counts as a heartbeat.
-    seen: bool,
 }
 
 impl Db {
@@ -54,15 +40,15 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_human("creating tokens")?;
-                project::read(&mut tx.connection, &project).await?;
+                projects::read(&mut tx.connection, &project).await?;
                 let name = full_name(&who.name, who.team.as_deref())?;
                 reject_case_variants(tx, &project, &name).await?;
                 let description = text::validate_optional_body("description", who.description.as_deref())?;
                 let roles = sorted_unique(&who.roles);
                 let team = name.split_once('/').map(|(team, _)| team);
                 // Creating a token is not a heartbeat of its agent.
-                let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), verified: true, run: None, seen: false };
-                write(tx, &caller, &project, row).await?;
+                let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted: true, run: None, seen: false };
+                agent_joined(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
                 token::insert(tx, &hash, TokenOwner::Agent(&project, &name)).await?;
                 tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
@@ -83,7 +69,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_human("creating tokens")?;
-                project::read(&mut tx.connection, &project).await?;
+                projects::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
                 token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
                 tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
@@ -158,7 +144,7 @@ async fn repeated_registration(
         tx.skip_event(NoEventReason::NothingChanged);
         return Ok(Some(name));
     }
-    tx.presence.apply_to(&mut known, tx.now);
+    apply_presence(&mut known, &tx.presence, tx.now);
     if !no_heartbeat_since(&known, at) {
         return Ok(None);
     }
@@ -173,7 +159,7 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     let name = own_name(caller, who)?;
     let mut known = read(&mut tx.connection, project, &name).await?;
     if let Some(known) = &mut known {
-        tx.presence.apply_to(known, tx.now);
+        apply_presence(known, &tx.presence, tx.now);
     }
     let taken = if let Caller::Invite(_) = caller {
         let taken = authorize_claim(tx, project, &name, known.as_ref(), shown).await?;
@@ -191,13 +177,15 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     let team = name.split_once('/').map(|(team, _)| team);
     // Until the agent's first heartbeat, the response with its token may have been lost.
     let seen = !matches!(taken, Some(NameClaim::New | NameClaim::Reclaimed));
-    let (verified, run) = match caller {
+    let (trusted, run) = match caller {
         Caller::Run(own) => (true, Some(&own.run_id)),
         Caller::Agent(_) => (known.is_some_and(|agent| agent.trusted), None),
         Caller::Human | Caller::Runner | Caller::Invite(_) => (false, None),
     };
-    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), verified, run, seen };
-    write(tx, caller, project, row).await?;
+    let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, seen };
+    // An agent that joins with an invite token is recorded under the name that it claims.
+    let by = if let Caller::Invite(_) = caller { &agent_caller(project, &name) } else { caller };
+    agent_joined(tx, by, project, row).await?;
     Ok(name)
 }
 
@@ -241,68 +229,7 @@ fn sorted_unique(roles: &[Role]) -> Vec<Role> {
     roles
 }
 
-/// Writes the row of an agent. A returning agent keeps its unread messages, missed broadcasts and tasks.
-async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
-         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), trusted = $6, run_id = $7,
-           last_seen = COALESCE($9, last_seen), left_at = NULL",
-    )
-    .bind(project.as_str())
-    .bind(row.name)
-    .bind(row.team)
-    .bind(serde_json::to_string(row.roles)?)
-    .bind(row.description)
-    .bind(row.verified)
-    .bind(row.run.map(RunId::as_str))
-    .bind(tx.now.to_string())
-    .bind(row.seen.then(|| tx.now.to_string()))
-    .execute(&mut tx.connection)
-    .await?;
-    task::assignee_returned(tx, project, row.name).await?;
-    let event = Event::AgentRegistered { agent: row.name.to_owned(), roles: row.roles.to_vec() };
-    // An agent that joins with an invite token is recorded under the name that it claims.
-    let by = if let Caller::Invite(_) = caller { &agent_caller(project, row.name) } else { caller };
-    tx.record_without_card(by, project, None, event);
-    Ok(())
-}
-
 /// Returns the caller for a name that was registered with an invite token.
 fn agent_caller(project: &ProjectId, name: &str) -> Caller {
     Caller::Agent(AgentCaller { project_id: project.clone(), name: name.to_owned(), call_id: None })
-}
-
-/// Registers a run's agent when the run is reserved.
-pub(crate) async fn join_run(tx: &mut Tx, card: &Card, run: &Run) -> Result<()> {
-    let name = Run::agent_name(run.phase, &card.id);
-    let roles = [Role::from(run.phase)];
-    let row = AgentRow { name: &name, team: None, roles: &roles, description: Some(&card.title), verified: true, run: Some(&run.id), seen: true };
-    write(tx, &Caller::Runner, &card.project_id, row).await
-}
-
-/// Removes the managed agents of a finished task and notifies the senders of their undelivered messages. An agent whose run is still live
-/// may yet receive them, so its senders are notified when the run ends.
-pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
-    let mut over = Vec::new();
-    for phase in AgentKind::ALL {
-        let name = Run::agent_name(*phase, task);
-        let ended: Option<bool> = sqlx::query_scalar(
-            "SELECT r.completed_at IS NOT NULL FROM agents a LEFT JOIN agent_runs r ON r.id = a.run_id
-             WHERE a.project_id = $1 AND a.name = $2 AND a.left_at IS NULL",
-        )
-        .bind(project.as_str())
-        .bind(&name)
-        .fetch_optional(&mut tx.connection)
-        .await?;
-        if let Some(ended) = ended {
-            mark_left(tx, &Caller::Runner, project, &name).await?;
-            over.extend(ended.then_some(name));
-        }
-    }
-    // Wait until all of them are gone, because they may have written to each other.
-    for name in over {
-        message::tell_undelivered(tx, project, task, &name).await?;
-    }
-    Ok(())
 }

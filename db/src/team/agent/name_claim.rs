@@ -7,11 +7,11 @@ use domain::refusal::Refusal;
 use domain::team::agent::{Agent, Health, have_same_short_name};
 use domain::time::Timestamp;
 
-use super::{active_names, mark_left};
-use crate::board::task;
 use crate::caller::{Caller, agent_call_scope};
+use crate::consequences::agent_left::{agent_left, name_reclaimed};
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::team::agent::row::active_names;
 use crate::team::token;
 
 /// Time after which a registration without any call no longer reserves its name.
@@ -32,28 +32,28 @@ pub(super) enum NameClaim {
 /// mistaken for an active agent, cannot be claimed.
 pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str, known: Option<&Agent>, shown: Option<&str>) -> Result<NameClaim> {
     let taken = || Refusal::NameTaken { name: name.to_owned() };
-    let mut way = NameClaim::New;
+    let mut claim = NameClaim::New;
     if let Some(known) = known {
         // An agent without any call may have lost the response that contained its token.
-        let never_came = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= FIRST_CALL_TIMEOUT;
-        let silent = known.left_at.is_some() || known.health == Health::Dead || never_came;
+        let never_called = known.last_seen.is_none() && !known.connected && tx.now.since(known.registered_at) >= FIRST_CALL_TIMEOUT;
+        let is_abandoned = known.left_at.is_some() || known.health == Health::Dead || never_called;
         let owns = match shown {
             Some(shown) => token::is_token_of(tx, project, name, shown).await?,
             None => false,
         };
-        if known.trusted || !(silent || owns) {
+        if known.trusted || !(is_abandoned || owns) {
             return Err(taken().into());
         }
         if owns {
             return Ok(NameClaim::Own);
         }
-        way = NameClaim::Reclaimed;
+        claim = NameClaim::Reclaimed;
     }
     reject_case_variants(tx, project, name).await?;
     if active_names(&mut tx.connection, project).await?.iter().any(|other| other != name && have_same_short_name(other, name)) {
         return Err(taken().into());
     }
-    Ok(way)
+    Ok(claim)
 }
 
 /// Returns whether the agent that registered at `since` never sent a heartbeat, so the response with its token may have been lost.
@@ -76,9 +76,9 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
 /// earlier agent.
 pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     let (project, name) = (&before.project_id, before.name.as_str());
-    task::unassign_all(tx, project, name).await?;
+    name_reclaimed(tx, project, name).await?;
     if before.left_at.is_none() {
-        mark_left(tx, &Caller::Runner, project, name).await?;
+        agent_left(tx, &Caller::Runner, project, name).await?;
     }
     sqlx::query(
         "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL;

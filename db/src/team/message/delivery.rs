@@ -9,13 +9,30 @@ use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
 use domain::team::message::InboxMessage;
+use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, Row};
 
-use super::AcknowledgedMessage;
-use super::inbox::WAITING;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+
+/// A message that counts as read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcknowledgedMessage {
+    pub id: i64,
+    pub from_agent: String,
+}
+
+/// Messages that `$2` has not acknowledged: direct ones, and broadcasts since it joined. The number is
+/// [`IN_CONVERSATION`].
+pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer_seq AS given_in FROM messages m
+    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS DISTINCT FROM 9223372036854775807
+  UNION ALL
+  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer_seq AS given_in
+    FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
+    WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
+      AND b.answer_seq IS DISTINCT FROM 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
+        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
 
 /// Advances the cursor below which `$2` has read every broadcast, so that a check costs only the new ones.
 const ADVANCE_CURSOR: &str = "UPDATE agents SET broadcast_cursor = COALESCE(

@@ -4,11 +4,11 @@ use domain::id::RunId;
 use domain::runs::run::Run;
 
 use super::delivery::IN_CONVERSATION;
-use crate::board::task::read::card;
+use crate::board::task::row::card;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::runs::run;
+use crate::runs::run::row as runs;
 
 impl Db {
     /// Records that the messages of a line are in the run's conversation. They are read when the run succeeds or its agent acknowledges them.
@@ -20,7 +20,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
-                let run = run::read(&mut tx.connection, &id).await?;
+                let run = runs::read(&mut tx.connection, &id).await?;
                 let project = card(&mut tx.connection, &run.task_id).await?.project_id;
                 sqlx::query(
                     "UPDATE messages SET answer_seq = $4, stdin_line_id = NULL WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL AND stdin_line_id = $3;

@@ -5,7 +5,7 @@ use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Message};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::board::task::read::{optional, parsed};
+use crate::engine::column::{optional, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 

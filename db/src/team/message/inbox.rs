@@ -9,26 +9,15 @@ use domain::runs::run::Run;
 use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
-use super::delivery::{Channel, acknowledge_delivery, deliver};
+use super::delivery::{Channel, WAITING, acknowledge_delivery, deliver};
 use super::history::message_of;
-use crate::board::task::read::card;
+use crate::board::task::row::card;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::runs::run;
-use crate::team::participant;
-
-/// Messages that `$2` has not acknowledged: direct ones, and broadcasts since it joined. The number is
-/// [`IN_CONVERSATION`](super::delivery::IN_CONVERSATION).
-pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS given, m.answer_seq AS given_in FROM messages m
-    WHERE m.project_id = $1 AND m.to_agent = $2 AND m.read_at IS NULL AND m.answer_seq IS DISTINCT FROM 9223372036854775807
-  UNION ALL
-  SELECT m.*, b.delivered_at IS NOT NULL AS given, b.answer_seq AS given_in
-    FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
-    WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
-      AND b.answer_seq IS DISTINCT FROM 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
-        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
+use crate::runs::run::row as runs;
+use crate::team::participant::row as participant;
 
 /// Advances the human's broadcast cursor, as delivery does for an agent's.
 const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
@@ -106,7 +95,7 @@ impl Db {
     /// When the run does not exist.
     pub async fn run_inbox(&self, id: &RunId) -> Result<Inbox> {
         let mut connection = self.readers.acquire().await?;
-        let run = run::read(&mut connection, id).await?;
+        let run = runs::read(&mut connection, id).await?;
         let project = card(&mut connection, &run.task_id).await?.project_id;
         waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
     }
@@ -121,7 +110,7 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
-                let run = run::read(&mut tx.connection, &id).await?;
+                let run = runs::read(&mut tx.connection, &id).await?;
                 let project = card(&mut tx.connection, &run.task_id).await?.project_id;
                 deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Channel::Stdin(&line)).await
             })

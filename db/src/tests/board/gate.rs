@@ -62,7 +62,7 @@ async fn human_is_notified_of_reviews_without_external_lead() {
     assert_eq!(store.db.unread(&store.project, "ben").await.unwrap().count, 1);
     store.db.reject_task(&Caller::Human, &task, "Not yet").await.unwrap();
     stage(&store, &ben, &task, Stage::Failed).await.unwrap();
-    assert_eq!(messages_to(&store, "human").await[1..], ["ben: [GIVEN UP] TASK-001: One"]);
+    assert_eq!(messages_to(&store, "human").await[1..], ["ben: [CANCELLED] TASK-001: One"]);
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn only_leads_reassign_failed_tasks() {
     assert_eq!((Stage::of(&failed.card), failed.card.cancel_reason), (Stage::Failed, Some(CancelReason::Failed)));
     assert_eq!(failed.result.as_deref(), Some("The service is gone"));
     let history = store.db.history(&store.project, &Default::default()).await.unwrap();
-    assert_eq!(history.last().unwrap().content, "[GIVEN UP] TASK-001: One\n\nThe service is gone");
+    assert_eq!(history.last().unwrap().content, "[CANCELLED] TASK-001: One\n\nThe service is gone");
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::Assigned).await), "lead-only");
     assert_eq!(code(stage(&store, &crew.ben, &task, Stage::InProgress).await), "illegal-stage");
     let again = stage(&store, &crew.lena, &task, Stage::Assigned).await.unwrap().card;
@@ -208,12 +208,12 @@ async fn assignee_work_is_not_approved_by_merging_an_earlier_branch() {
         store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await.unwrap();
         store.db.submit_for_review(&crew.ben, &task, submission("In my own checkout")).await.unwrap();
         let queued = store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await;
-        assert!(refusal(queued).hint().contains("take it back from its assignee"));
+        assert!(refusal(queued).hint().contains("unassign it"));
         let approver = if by_person { &Caller::Human } else { &crew.lena };
         let card = store.db.approve_task(approver, &task, None, head("head")).await.unwrap().card;
         assert_eq!((card.status, card.is_merged(), card.approved_sha), (Status::Done, false, None));
-        let said = store.db.comments(&task).await.unwrap().pop().unwrap().content;
-        assert_eq!(said, format!("Closed without a merge: ben did not work on `vr/{task}/work`. What is on it that was not merged is kept."));
+        let note = store.db.comments(&task).await.unwrap().pop().unwrap().content;
+        assert_eq!(note, format!("Closed without a merge: ben did not work on `vr/{task}/work`. Its unmerged commits are kept."));
         assert!(store.db.task(&task).await.unwrap().worktree_path.is_some(), "the runner needs it to rescue the work");
     }
     store.check_fold().await;

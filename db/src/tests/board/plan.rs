@@ -101,7 +101,7 @@ async fn finished_planner_cannot_add_tasks_or_ask() {
     store.move_to(&planning.caller, &planner, Status::Done).await.unwrap();
     let before = store.dump().await;
     assert_eq!(code(store.db.create_subtasks(&planning.caller, &planner, parts(&["Two"])).await), "not-now", "it would start without approval");
-    assert_eq!(code(store.db.ask(&planning.caller, "Why?", Vec::new(), None).await), "not-now");
+    assert_eq!(code(store.db.ask_question(&planning.caller, "Why?", Vec::new(), None).await), "not-now");
     assert_eq!(store.dump().await, before);
 }
 

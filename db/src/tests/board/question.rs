@@ -17,7 +17,7 @@ async fn answered_question_becomes_a_comment_answer_first() {
     let seq = store.db.latest();
     assert!(!store.db.has_asked(&coder.run).await.unwrap());
     let options = vec!["red".to_owned(), "blue".to_owned()];
-    let asked = store.db.ask(&coder.caller, "Which colour?\nFor the sky.", options.clone(), Some("blue".to_owned())).await.unwrap();
+    let asked = store.db.ask_question(&coder.caller, "Which colour?\nFor the sky.", options.clone(), Some("blue".to_owned())).await.unwrap();
     assert_eq!((asked.options.as_slice(), asked.default.as_deref()), (options.as_slice(), Some("blue")));
     assert_eq!(store.db.open_question(&task).await.unwrap(), Some(asked));
     let attention = store.card(&task).await.attention.unwrap();
@@ -44,7 +44,7 @@ async fn long_question_is_shortened_in_the_answer() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    store.db.ask(&coder.caller, &format!("Why? {}", "x".repeat(65_000)), Vec::new(), None).await.unwrap();
+    store.db.ask_question(&coder.caller, &format!("Why? {}", "x".repeat(65_000)), Vec::new(), None).await.unwrap();
     store.db.answer(&Caller::Human, &task, &"y".repeat(60_000)).await.unwrap();
     let content = store.db.comments(&task).await.unwrap().remove(0).content;
     assert!(content.starts_with("yyy") && content.ends_with("x…)") && content.contains("\n\n(answer to: Why? x"), "{}", content.len());
@@ -57,7 +57,7 @@ async fn permitted_agents_ask_one_question_at_a_time() {
     let reviewed = store.in_review("One").await;
     let reviewer = store.agent(&reviewed, AgentKind::Reviewer).await;
     let before = store.dump().await;
-    let ask = async |caller: &Caller, options: usize| store.db.ask(caller, "Why?", vec!["a".to_owned(); options], None).await;
+    let ask = async |caller: &Caller, options: usize| store.db.ask_question(caller, "Why?", vec!["a".to_owned(); options], None).await;
     assert_eq!(code(ask(&Caller::Human, 0).await), "invalid");
     assert_eq!(code(ask(&reviewer.caller, 0).await), "not-your-role");
     assert_eq!(code(ask(&planning.caller, 9).await), "invalid");
@@ -72,12 +72,12 @@ async fn moved_card_closes_its_question() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    store.db.ask(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
+    store.db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
     store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap();
     assert_eq!(store.db.open_question(&task).await.unwrap(), None);
     assert_eq!(code(store.db.answer(&Caller::Human, &task, "Green").await), "no-question");
     store.end(&coder.run, EndClass::Stopped, None).await;
     store.db.start_task(&Caller::Human, &task).await.unwrap();
     let again = store.agent(&task, AgentKind::Coder).await;
-    store.db.ask(&again.caller, "Which colour now?", Vec::new(), None).await.unwrap();
+    store.db.ask_question(&again.caller, "Which colour now?", Vec::new(), None).await.unwrap();
 }

@@ -51,7 +51,7 @@ async fn task_of_an_external_agent_is_held_for_the_human() {
     for title in ["", " ", "a\0b", &"x".repeat(1 << 20)] {
         assert_eq!(code(store.db.create_task(&rob, &store.project, new_task(title)).await), "invalid");
     }
-    let Caller::Agent(mut elsewhere) = rob.clone() else { panic!("an agent from outside") };
+    let Caller::Agent(mut elsewhere) = rob.clone() else { panic!("not an external agent") };
     elsewhere.project_id = "PROJ-404".parse().unwrap();
     assert_eq!(code(store.db.create_task(&Caller::Agent(elsewhere), &store.project, new_task("Spy")).await), "not-found");
     store.db.deregister(&rob, &store.project, "rob").await.unwrap();
@@ -70,8 +70,8 @@ async fn only_active_external_agents_can_be_assigned() {
         refusal(store.db.create_task(&crew.lena, &store.project, new).await)
     };
     let own = make("coder-TASK-001").await;
-    assert_eq!(own.to_string(), "assigned_to: coder-TASK-001 is no agent from outside");
-    assert!(own.hint().contains("leave assigned_to out"), "{}", own.hint());
+    assert_eq!(own.to_string(), "assigned_to: coder-TASK-001 is not an external agent");
+    assert!(own.hint().contains("omit assigned_to"), "{}", own.hint());
     assert_eq!((make("human").await.code(), make("all").await.code()), ("invalid", "invalid"));
     let unknown = make("benn").await;
     assert_eq!(unknown.code(), "unknown-agent");
@@ -128,7 +128,7 @@ async fn only_leads_assign_waiting_tasks() {
     let moved = TaskUpdate { assigned_to: Some("ben".to_owned()), ..TaskUpdate::default() };
     assert_eq!(code(update(&store, &rob, &task, moved.clone()).await), "unverified");
     update(&store, &crew.lena, &task, moved).await.unwrap();
-    assert_eq!(messages_to(&store, "rob").await, ["lena: [ASSIGNED] TASK-001: Mend it", "lena: [TAKEN BACK] TASK-001: Mend it"]);
+    assert_eq!(messages_to(&store, "rob").await, ["lena: [ASSIGNED] TASK-001: Mend it", "lena: [UNASSIGNED] TASK-001: Mend it"]);
     assert_eq!(messages_to(&store, "ben").await, ["lena: [ASSIGNED] TASK-001: Mend it"]);
     assert_eq!(code(stage(&store, &rob, &task, Stage::InProgress).await), "not-assignee");
     store.check_fold().await;
@@ -171,7 +171,7 @@ async fn assignment_fences_the_run_and_unassignment_holds() {
     let back = store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap().card;
     assert_eq!((back.held_by, back.contributors.role_hat), (Some(HeldBy::Human), None));
     assert_eq!(contributors(&back), "- / coder-TASK-001+ben / - / -", "it was in progress, so ben counts as a builder");
-    assert_eq!(messages_to(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [TAKEN BACK] TASK-001: One"]);
+    assert_eq!(messages_to(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [UNASSIGNED] TASK-001: One"]);
     store.db.start_task(&Caller::Human, &task).await.unwrap();
     store.reserve(&task, AgentKind::Coder, "base").await.unwrap();
     assert_eq!(code(store.db.assign_task(&crew.ben, &task, Some("ben".to_owned()), None).await), "lead-only");

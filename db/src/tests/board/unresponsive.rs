@@ -22,7 +22,7 @@ async fn leaving_agent_flags_its_open_tasks() {
     let (one, two) = (assigned(&store, "One", "ben").await, assigned(&store, "Two", "ben").await);
     let seq = store.db.latest();
     store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
-    let detail = "ben, to whom it is assigned, left. Assign it to another agent, or take it back from ben and press Start.";
+    let detail = "The assignee ben left. Assign another agent, or unassign the task and press Start.";
     for task in [&one, &two] {
         assert_eq!(asks(&store, task).await, Some((AttentionKind::ReviewLimit, detail.to_owned())));
     }

@@ -24,7 +24,7 @@ async fn agent_writes_run_once_per_call() {
     let comment = store.db.add_comment(&coder.call("1"), &task, "said", None).await.unwrap();
     let single = store.db.create_task(&planning.call("1"), &store.project, new_task("Single")).await.unwrap();
     let many = store.db.create_subtasks(&planning.call("2"), &planner, parts(&["A", "B"])).await.unwrap();
-    let asked = store.db.ask(&planning.call("3"), "Which?", Vec::new(), None).await.unwrap();
+    let asked = store.db.ask_question(&planning.call("3"), "Which?", Vec::new(), None).await.unwrap();
     let moved = store.move_with(&coder.call("2"), &task, Status::InReview, None, evidence()).await.unwrap();
 
     let before = store.dump().await;
@@ -32,7 +32,7 @@ async fn agent_writes_run_once_per_call() {
     assert_eq!(store.db.add_comment(&coder.call("1"), &task, "said again", None).await.unwrap(), comment);
     assert_eq!(store.db.create_task(&planning.call("1"), &store.project, new_task("Single")).await.unwrap(), single);
     assert_eq!(store.db.create_subtasks(&planning.call("2"), &planner, parts(&["A", "B"])).await.unwrap(), many);
-    assert_eq!(store.db.ask(&planning.call("3"), "Which?", Vec::new(), None).await.unwrap(), asked);
+    assert_eq!(store.db.ask_question(&planning.call("3"), "Which?", Vec::new(), None).await.unwrap(), asked);
     assert_eq!(store.move_with(&coder.call("2"), &task, Status::InReview, None, EvidenceResult::Nothing).await.unwrap(), moved);
     assert_eq!(store.dump().await, before);
 
@@ -79,7 +79,7 @@ async fn call_ids_are_scoped_to_run_and_request() {
     store.db.add_comment(&first.call("1"), &one, "one", None).await.unwrap();
     store.db.add_comment(&second.call("1"), &two, "two", None).await.unwrap();
     assert_eq!(store.db.comments(&two).await.unwrap()[0].content, "two");
-    assert_eq!(code(store.db.ask(&first.call("1"), "Which?", Vec::new(), None).await), "invalid");
+    assert_eq!(code(store.db.ask_question(&first.call("1"), "Which?", Vec::new(), None).await), "invalid");
     store.db.add_comment(&first.caller, &one, "without an id", None).await.unwrap();
     store.db.add_comment(&first.caller, &one, "without an id", None).await.unwrap();
     assert_eq!(store.card(&one).await.comments, 3);

@@ -72,7 +72,7 @@ pub(crate) async fn story() -> Store {
     db.mark_reminded(&coder.run).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
-    db.ask(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
+    db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
     db.answer(human, page, "Green").await.unwrap();
     db.stop_run(human, &coder.run).await.unwrap();
     store.end(&coder.run, EndClass::Stopped, None).await;

@@ -107,7 +107,7 @@ impl World {
             18 => db.stop_task(&caller, &task).await.map(|_| ()),
             19 => db.start_task(&caller, &task).await.map(|_| ()),
             20 => db.edit_task(&caller, &task, TaskPatch { depends_on: Some(vec![other]), ..TaskPatch::default() }).await.map(|_| ()),
-            21 => db.ask(&caller, "Which?", Vec::new(), None).await.map(|_| ()),
+            21 => db.ask_question(&caller, "Which?", Vec::new(), None).await.map(|_| ()),
             22 => db.answer(&caller, &task, "This").await.map(|_| ()),
             23 => db.approve_plan(&caller, &project).await.map(|_| ()),
             24 => db.revise_plan(&caller, &project, "Other").await.map(|_| ()),

@@ -3,13 +3,17 @@
 use domain::id::TaskId;
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::board::task::read::{CARD, SCHEDULED};
-use crate::board::{card, dependency, goal};
+use crate::board::card;
+use crate::board::dependency::write as dependency;
+use crate::board::goal::row as goal;
+use crate::board::task::row::{CARD, SCHEDULED};
+use crate::consequences::task_changed;
 use crate::runs::snapshot;
-use crate::team::message::history_sql;
-use crate::team::{agent, handshake};
+use crate::team::agent::row as agent;
+use crate::team::handshake::row as handshake;
+use crate::team::message::history::sql as history_sql;
 use crate::tests::store::Store;
-use crate::{CardFilter, HistoryQuery, consequences};
+use crate::{CardFilter, HistoryQuery};
 
 async fn plan(store: &Store, statement: &str) -> String {
     let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"))).fetch_all(&store.db.readers).await.unwrap();
@@ -44,16 +48,16 @@ async fn agents_and_their_tasks_use_indexes() {
     }
 }
 
-/// What is read or written all day looks nothing up by going through all tasks, agents, runs or events, finished ones included.
+/// Frequent statements never scan all tasks, agents, runs or events, finished ones included.
 #[tokio::test]
 async fn no_daily_statement_scans_what_grows() {
     let store = Store::board().await;
     let filter = CardFilter { assigned_to: Some("ben".to_owned()), ..CardFilter::open(store.project.clone()) };
     let of_goal = CardFilter { goal: Some("GOAL-001".parse().unwrap()), ..CardFilter::of_project(store.project.clone()) };
     let statements = [
-        consequences::DEPENDENTS.to_owned(),
-        format!("SELECT t.id FROM tasks t {}", consequences::COMPLETION),
-        format!("SELECT t.id FROM tasks t {}", consequences::CHILDREN),
+        task_changed::DEPENDENTS.to_owned(),
+        format!("SELECT t.id FROM tasks t {}", task_changed::COMPLETION),
+        format!("SELECT t.id FROM tasks t {}", task_changed::CHILDREN),
         dependency::REACHABLE.to_owned(),
         goal::PROGRESS.to_owned(),
         goal::PROGRESS_OF_PROJECT.to_owned(),
@@ -91,9 +95,9 @@ async fn counts_completion_and_rounds_use_the_index_made_for_them() {
         let plan = plan(&store, statement).await;
         assert!(plan.contains(&format!("USING COVERING INDEX {index}")) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
-    let completion = plan(&store, &format!("SELECT t.id FROM tasks t {}", consequences::COMPLETION)).await;
+    let completion = plan(&store, &format!("SELECT t.id FROM tasks t {}", task_changed::COMPLETION)).await;
     assert!(completion.contains("tasks_runnable") && completion.contains("tasks_with_attention"), "{completion}");
-    let children = plan(&store, &format!("SELECT t.id FROM tasks t {}", consequences::CHILDREN)).await;
+    let children = plan(&store, &format!("SELECT t.id FROM tasks t {}", task_changed::CHILDREN)).await;
     assert!(children.contains("tasks_by_parent ") && children.contains("tasks_by_parent_and_age"), "{children}");
     let page = plan(&store, &format!("{CARD} {}", card::FINISHED_PAGE)).await;
     assert!(page.contains("tasks_finished ") && !page.contains("TEMP B-TREE FOR ORDER BY\nSEARCH"), "{page}");

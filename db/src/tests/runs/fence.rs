@@ -16,7 +16,7 @@ async fn writes_nothing(store: &Store, agent: &Agent, task: &TaskId, what: &str)
     let before = store.dump().await;
     for caller in [&agent.caller, &agent.call("new")] {
         assert_eq!(code(store.db.add_comment(caller, task, "x", None).await), "stale-run", "{what}");
-        assert_eq!(code(store.db.ask(caller, "x", Vec::new(), None).await), "stale-run", "{what}");
+        assert_eq!(code(store.db.ask_question(caller, "x", Vec::new(), None).await), "stale-run", "{what}");
         assert_eq!(code(store.db.create_task(caller, &store.project, new_task("x")).await), "stale-run", "{what}");
         assert_eq!(code(store.db.create_subtasks(caller, task, parts(&["x"])).await), "stale-run", "{what}");
         for to in Status::ALL {

@@ -44,7 +44,7 @@ async fn a_session_is_open_until_it_is_revoked() {
 
     assert!(!revocations.has_changed().unwrap());
     store.db.revoke_browser_session(1).await.unwrap();
-    assert!(revocations.has_changed().unwrap(), "open connections look up anew");
+    assert!(revocations.has_changed().unwrap(), "open connections look up their caller again");
     revocations.mark_unchanged();
     assert!(!store.db.use_browser_session(&one).await.unwrap());
     assert!(store.db.use_browser_session(&two).await.unwrap());

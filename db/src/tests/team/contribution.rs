@@ -138,7 +138,7 @@ async fn reviewer_that_built_the_task_is_refused() {
     let work = store.db.write(move |tx| {
         Box::pin(async move {
             tx.skip_event(crate::engine::tx::NoEventReason::NothingChanged);
-            crate::team::contribution::record(tx, &lent, "reviewer-TASK-001", crate::team::contribution::Contribution::Built).await
+            crate::team::contribution::write::record(tx, &lent, "reviewer-TASK-001", crate::team::contribution::write::Contribution::Built).await
         })
     });
     work.await.unwrap();

@@ -33,7 +33,7 @@ struct AskHuman {
 }
 
 async fn ask_human(call: Call, arguments: AskHuman) -> Result<Answer, Failure> {
-    let asked = call.db.ask(&call.caller, &arguments.question, arguments.options, arguments.default).await?;
+    let asked = call.db.ask_question(&call.caller, &arguments.question, arguments.options, arguments.default).await?;
     let text = format!("The human was asked ({}). End your turn now: you will be resumed with the answer.", asked.id);
     Ok(Answer::new(text, json!({"question_id": asked.id, "task_id": asked.task_id})))
 }

@@ -1,4 +1,4 @@
-//! Contributions to a task: building, approving and verifying it. Someone who contributed one part may not do the next.
+//! Contributions to a task: building, approving and verifying it. A contributor of one kind is refused the next. Must not know the moves.
 
 use domain::board::card::Card;
 use domain::id::TaskId;

@@ -1,4 +1,4 @@
-//! In-memory presence: open connections and the last heartbeat of each agent.
+//! In-memory presence: open connections and the last heartbeat of each agent. Must not know what an agent is beyond its name.
 //!
 //! Heartbeats are too frequent for the event log. The store saves the latest one at intervals, so a restart keeps most of them.
 
@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::id::ProjectId;
-use domain::team::agent::{Agent, Health};
 use domain::time::Timestamp;
 
 use crate::now;
@@ -66,15 +65,6 @@ impl Presence {
             agent.stored = Some(now);
         }
         due
-    }
-
-    /// Adds in-memory presence to a stored agent.
-    pub(crate) fn apply_to(&self, agent: &mut Agent, now: Timestamp) {
-        let known = self.of(&agent.project_id, &agent.name);
-        agent.last_seen = agent.last_seen.max(known.last);
-        agent.connected = known.connections > 0 && agent.left_at.is_none();
-        // An open connection counts as a heartbeat.
-        agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
     }
 
     /// Clears the heartbeats of a name, because another agent has taken it.

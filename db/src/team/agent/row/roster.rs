@@ -1,4 +1,4 @@
-//! The roster of a project: names, leads and liveness, read once per use case.
+//! The roster of a project: names, leads and liveness, read once per use case. Must not change anything.
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
@@ -7,23 +7,23 @@ use domain::team::role::Role;
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::task::read::optional;
+use crate::engine::column::optional;
+use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::presence::Presence;
 
 /// All active agents of a project at one moment.
 #[derive(Debug)]
 pub(crate) struct Roster {
     pub(crate) project: ProjectId,
     entries: Vec<RosterEntry>,
-    listening_since: Timestamp,
+    tracking_since: Timestamp,
 }
 
 #[derive(Debug)]
 pub(crate) struct RosterEntry {
     pub(crate) name: String,
-    pub(crate) verified: bool,
+    pub(crate) trusted: bool,
     pub(crate) is_lead: bool,
     last_seen: Option<Timestamp>,
     /// Whether the agent can receive messages: over a connection, or as a managed agent in its next run.
@@ -47,15 +47,15 @@ impl Roster {
         .await?;
         let entries = rows.iter().map(|row| {
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
-            let (name, verified): (String, bool) = (row.try_get("name")?, row.try_get("trusted")?);
+            let (name, trusted): (String, bool) = (row.try_get("name")?, row.try_get("trusted")?);
             let stored = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
-            let signs = presence.of(project, &name);
-            let last_seen = stored.max(signs.last);
-            let listens = row.try_get::<Option<&str>, _>("run_id")?.is_some() || signs.connections > 0;
-            let dead = !listens && Health::of(last_seen, now) == Health::Dead;
-            Ok(RosterEntry { name, verified, is_lead: verified && roles.contains(&Role::Lead), last_seen, is_reachable: listens, is_dead: dead })
+            let known = presence.of(project, &name);
+            let last_seen = stored.max(known.last);
+            let is_reachable = row.try_get::<Option<&str>, _>("run_id")?.is_some() || known.connections > 0;
+            let is_dead = !is_reachable && Health::of(last_seen, now) == Health::Dead;
+            Ok(RosterEntry { name, trusted, is_lead: trusted && roles.contains(&Role::Lead), last_seen, is_reachable, is_dead })
         });
-        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, listening_since: presence.tracking_since() })
+        Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, tracking_since: presence.tracking_since() })
     }
 
     pub(crate) fn entry(&self, name: &str) -> Option<&RosterEntry> {
@@ -75,7 +75,7 @@ impl Roster {
     /// When an agent that was asked something at `asked` counts as unresponsive. `None` if it is reachable or not in the roster.
     pub(crate) fn unresponsive_at(&self, name: &str, asked: Timestamp) -> Option<Timestamp> {
         let entry = self.entry(name).filter(|entry| !entry.is_reachable)?;
-        Some(Health::unresponsive_at(entry.last_seen, asked, self.listening_since))
+        Some(Health::unresponsive_at(entry.last_seen, asked, self.tracking_since))
     }
 
     /// Agents that are not leads and could answer, by name.

@@ -1,4 +1,4 @@
-//! Resolves a caller to a participant of a project. Every collaboration use case starts here.
+//! Resolves a caller to a participant of a project. Every collaboration use case starts here. Must not change anything.
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
@@ -6,11 +6,11 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::role::Role;
 use sqlx::{Row, SqliteConnection};
 
-use crate::board::project;
+use crate::board::project::row as projects;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::agent::{Roster, RosterEntry};
+use crate::team::agent::row::roster::{Roster, RosterEntry};
 
 /// A caller as an active participant of one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +45,8 @@ pub(crate) async fn from_roster(tx: &mut Tx, caller: &Caller, roster: &Roster) -
     if agent.project_id != roster.project {
         return Err(Refusal::not_found("project", &roster.project).into());
     }
-    let RosterEntry { name, verified, is_lead, .. } = roster.entry(&agent.name).ok_or_else(|| Refusal::AgentLeft { agent: agent.name.clone() })?;
-    Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *verified, is_lead: *is_lead })
+    let RosterEntry { name, trusted, is_lead, .. } = roster.entry(&agent.name).ok_or_else(|| Refusal::AgentLeft { agent: agent.name.clone() })?;
+    Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *trusted, is_lead: *is_lead })
 }
 
 /// Resolves the caller in `project`. The human is a lead in every project.
@@ -59,7 +59,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
     let with_rights = |trusted, is_lead| Participant { name: name.clone(), project: project.clone(), trusted, is_lead };
     Ok(match caller {
         Caller::Human | Caller::Runner => {
-            project::read(connection, project).await?;
+            projects::read(connection, project).await?;
             with_rights(true, true)
         }
         Caller::Run(run) => with_rights(true, matches!(run.phase, AgentKind::Planner | AgentKind::Orchestrator)),

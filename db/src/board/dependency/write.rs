@@ -1,4 +1,4 @@
-//! Dependencies: what a task waits for.
+//! Replaces the dependencies of a task, and refuses cycles. Must not know what a dependency delays.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use sqlx::Row;
 
-use crate::board::task::in_project;
+use crate::board::task::row::in_project;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// The dependencies of `$1` and of everything that it waits for.
+/// The direct and indirect dependencies of `$1`.
 pub(crate) const REACHABLE: &str = "WITH RECURSIVE reachable(id) AS (
     SELECT depends_on FROM dependencies WHERE task_id = $1
     UNION SELECT d.depends_on FROM dependencies d JOIN reachable ON d.task_id = reachable.id)

@@ -1,4 +1,4 @@
-//! Attention: says that a task needs the person, and takes it back. It knows nothing of what follows.
+//! Requests and clears attention on a task. Must not know the consequences.
 
 use domain::board::attention::Attention;
 use domain::event::Event;
@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// Says that `task` needs the person.
+/// Requests attention on `task`.
 pub(crate) async fn request(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, attention: Attention) -> Result<()> {
     sqlx::query("UPDATE tasks SET attention = $2, updated_at = $3 WHERE id = $1")
         .bind(task.as_str())
@@ -20,7 +20,7 @@ pub(crate) async fn request(tx: &mut Tx, caller: &Caller, project: &ProjectId, t
     Ok(())
 }
 
-/// Says that `task` no longer needs the person.
+/// Clears attention on `task`.
 pub(crate) async fn clear(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
     let changed = sqlx::query("UPDATE tasks SET attention = NULL, updated_at = $2 WHERE id = $1 AND attention IS NOT NULL")
         .bind(task.as_str())

@@ -1,4 +1,6 @@
-//! Reading tasks: rows become cards and tasks in this one place.
+//! Reads tasks: rows become cards and tasks only here. Must not change anything.
+
+pub(crate) mod mover;
 
 use domain::board::attention::Attention;
 use domain::board::card::{Card, Contributors, CurrentRun};
@@ -6,14 +8,15 @@ use domain::board::task::Task;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
-use serde::de::DeserializeOwned;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
+use crate::engine::column::{count, json, lines, optional, parsed};
 use crate::engine::open::Db;
+use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
 
-/// What a card has of its own row.
+/// Columns of a card in its own row.
 macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
@@ -22,7 +25,7 @@ macro_rules! own_columns {
     };
 }
 
-/// What a card has of other tables. The names of agents contain no line break.
+/// Columns of a card from other tables. Names of agents contain no line break.
 macro_rules! joined_columns {
     () => {
         ", t.cost_micro_usd, (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
@@ -33,7 +36,7 @@ macro_rules! joined_columns {
     };
 }
 
-/// What of a task is long and shown only with the task.
+/// Long columns that only a task shows.
 macro_rules! task_columns {
     () => {
         ", t.description, t.model, t.worktree_path, t.branch, t.session_id, t.merged_sha, t.review_rounds, t.created_by, t.result,
@@ -49,12 +52,12 @@ macro_rules! with_live_run {
     };
 }
 
-/// Whole cards, as people and agents see them.
+/// Complete cards, as people and agents see them.
 pub(crate) const CARD: &str = concat!("SELECT ", own_columns!(), joined_columns!(), with_live_run!());
 
 const TASK: &str = concat!("SELECT ", own_columns!(), task_columns!(), joined_columns!(), with_live_run!());
 
-/// What the runner schedules from: tasks without counts, costs, builders, and dependencies of tasks that no longer wait for any.
+/// Tasks for the schedule: without counts, costs and builders, and with dependencies only while they wait.
 pub(crate) const SCHEDULED: &str = concat!(
     "SELECT ",
     own_columns!(),
@@ -65,7 +68,7 @@ pub(crate) const SCHEDULED: &str = concat!(
     with_live_run!()
 );
 
-/// What a card has of its own row, and nothing that is looked up in another table.
+/// Cards without the columns from other tables.
 const OUTLINE: &str = concat!(
     "SELECT ",
     own_columns!(),
@@ -74,14 +77,14 @@ const OUTLINE: &str = concat!(
 
 impl Db {
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn task(&self, id: &TaskId) -> Result<Task> {
         let mut connection = self.readers.acquire().await?;
         task(&mut connection, id).await
     }
 
     /// # Errors
-    /// When there is no such task.
+    /// When the task does not exist.
     pub async fn card(&self, id: &TaskId) -> Result<Card> {
         let mut connection = self.readers.acquire().await?;
         card(&mut connection, id).await
@@ -104,19 +107,19 @@ pub(crate) async fn task(connection: &mut SqliteConnection, id: &TaskId) -> Resu
     task_of(&row(connection, TASK, id).await?)
 }
 
-/// Whole cards. `condition` is constant SQL that compares a column with `$1`.
+/// Reads complete cards. `condition` is constant SQL that compares a column with `$1`.
 pub(crate) async fn cards(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
     let found = sqlx::query(AssertSqlSafe(format!("{CARD} {condition}"))).bind(value).fetch_all(connection).await?;
     found.iter().map(card_of).collect()
 }
 
-/// Cards as far as others may follow from them: where they stand, belong to and need, without their dependencies.
+/// Reads cards without dependencies, counts and builders, which is enough to decide on consequences.
 pub(crate) async fn outlines(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
     let found = sqlx::query(AssertSqlSafe(format!("{OUTLINE} {condition}"))).bind(value).fetch_all(connection).await?;
     found.iter().map(card_of).collect()
 }
 
-/// One card as [`outlines`] reads them.
+/// Reads one card like [`outlines`].
 pub(crate) async fn outline(connection: &mut SqliteConnection, id: &TaskId) -> Result<Card> {
     card_of(&row(connection, OUTLINE, id).await?)
 }
@@ -126,37 +129,33 @@ pub(crate) async fn project_of_task(connection: &mut SqliteConnection, id: &Task
     Ok(found.ok_or_else(|| Refusal::not_found("task", id))?.parse()?)
 }
 
-/// A column that holds an id or a word of a closed vocabulary, or nothing.
-pub(crate) fn optional<T>(row: &SqliteRow, column: &str) -> Result<Option<T>>
-where
-    T: std::str::FromStr,
-    Error: From<T::Err>,
-{
-    Ok(row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose()?)
+/// Refuses a task of another project.
+pub(crate) async fn in_project(tx: &mut Tx, project: &ProjectId, task: &TaskId) -> Result<()> {
+    if project_of_task(&mut tx.connection, task).await? == *project {
+        return Ok(());
+    }
+    Err(Refusal::not_found("task", task).into())
 }
 
-/// A column that holds an id, a time or a word of a closed vocabulary.
-pub(crate) fn parsed<T>(row: &SqliteRow, column: &str) -> Result<T>
-where
-    T: std::str::FromStr,
-    Error: From<T::Err>,
-{
-    Ok(row.try_get::<&str, _>(column)?.parse()?)
+/// Lists the open tasks that are assigned to an agent.
+pub(crate) async fn open_tasks_of(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<Card>> {
+    let ids: Vec<String> = sqlx::query_scalar(
+        "SELECT id FROM tasks WHERE project_id = $1 AND assigned_to = $2 AND status IN ('backlog', 'in_progress', 'in_review') ORDER BY length(id), id",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .fetch_all(&mut tx.connection)
+    .await?;
+    let mut cards = Vec::with_capacity(ids.len());
+    for id in &ids {
+        cards.push(card(&mut tx.connection, &id.parse::<TaskId>()?).await?);
+    }
+    Ok(cards)
 }
 
-/// A column that holds JSON, or nothing.
-pub(crate) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>> {
-    row.try_get::<Option<&str>, _>(column)?.map(|text| Ok(serde_json::from_str(text)?)).transpose()
-}
-
-/// A column that holds a list, one item a line.
-fn lines<'row>(row: &'row SqliteRow, column: &str) -> Result<impl Iterator<Item = &'row str>> {
-    Ok(row.try_get::<Option<&str>, _>(column)?.into_iter().flat_map(str::lines))
-}
-
-/// A column that counts something.
-pub(crate) fn count(row: &SqliteRow, column: &str) -> Result<u32> {
-    Ok(u32::try_from(row.try_get::<i64, _>(column)?).unwrap_or_default())
+/// Creates the refusal of an action that the status of a task does not allow.
+pub(crate) fn wrong_status(card: &Card, problem: &str, hint: &str) -> Refusal {
+    Refusal::WrongStatus { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
 }
 
 pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {

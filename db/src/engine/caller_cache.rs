@@ -25,12 +25,12 @@ impl CallerCache {
     }
 
     /// Returns the caller of a token hash, or the generation to pass to [`Self::remember`] after a lookup.
-    pub(super) fn find(&self, hash: &str) -> Result<Caller, u64> {
+    pub(crate) fn find(&self, hash: &str) -> Result<Caller, u64> {
         self.callers().get(hash).cloned().ok_or_else(|| *self.generation.borrow())
     }
 
     /// Caches the result of a lookup, unless the cache was cleared after the lookup began.
-    pub(super) fn remember(&self, generation: u64, hash: String, caller: Caller) {
+    pub(crate) fn remember(&self, generation: u64, hash: String, caller: Caller) {
         let mut callers = self.callers();
         if *self.generation.borrow() != generation {
             return;
@@ -47,7 +47,7 @@ impl CallerCache {
         self.generation.send_modify(|generation| *generation += 1);
     }
 
-    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.generation.subscribe()
     }
 }

@@ -1,0 +1,52 @@
+//! Adds comments to the thread of a task. Must not decide who may comment.
+
+use domain::board::comment::{AuthorRole, Comment};
+use domain::event::Event;
+use domain::id::{CommentId, ProjectId, RunId, TaskId};
+use domain::runs::agent_kind::AgentKind;
+use domain::text;
+
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// Adds a comment as part of a larger use case.
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
+    let comment = Comment {
+        id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
+        task_id: task.clone(),
+        author_role: role(caller),
+        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
+        run_id: caller.run().cloned(),
+        content: text::validate_body("content", content)?,
+        created_at: tx.now,
+    };
+    sqlx::query("INSERT INTO comments (id, task_id, author_role, author_name, run_id, content, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)")
+        .bind(comment.id.as_str())
+        .bind(comment.task_id.as_str())
+        .bind(comment.author_role.as_str())
+        .bind(&comment.author_name)
+        .bind(comment.run_id.as_ref().map(RunId::as_str))
+        .bind(&comment.content)
+        .bind(comment.created_at.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    let event = Event::CommentAdded { comment: comment.id.clone(), author_role: comment.author_role };
+    tx.record_for_task(caller, project, task, event);
+    Ok(comment)
+}
+
+/// Returns the author role of a caller.
+pub(crate) fn role(caller: &Caller) -> AuthorRole {
+    match caller {
+        Caller::Human => AuthorRole::Human,
+        Caller::Runner => AuthorRole::Runner,
+        Caller::Run(run) => match run.phase {
+            AgentKind::Planner => AuthorRole::Planner,
+            AgentKind::Coder => AuthorRole::Coder,
+            AgentKind::Reviewer => AuthorRole::Reviewer,
+            AgentKind::Orchestrator => AuthorRole::Orchestrator,
+        },
+        Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
+    }
+}

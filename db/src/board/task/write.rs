@@ -1,0 +1,104 @@
+//! Writes tasks: inserts, releases and holds them. Must not decide who may do so, and must not know the consequences.
+
+pub(crate) mod assign;
+pub(crate) mod change;
+pub(crate) mod moves;
+pub(crate) mod notice;
+pub(crate) mod requirement;
+
+use domain::board::status::{HeldBy, Status};
+use domain::board::task::Task;
+use domain::event::Event;
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::runs::agent_kind::AgentKind;
+
+use crate::board::task::row as tasks;
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::runs::run::write::fence_run;
+
+/// A validated task to insert.
+pub(crate) struct NewTaskRow {
+    pub(crate) project: ProjectId,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) phase: AgentKind,
+    pub(crate) status: Status,
+    pub(crate) held_by: Option<HeldBy>,
+    pub(crate) priority: i64,
+    pub(crate) model: Option<String>,
+    pub(crate) round: Option<(TaskId, u32)>,
+}
+
+/// Inserts a task.
+pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Result<TaskId> {
+    let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
+    let now = tx.now.to_string();
+    sqlx::query(
+        "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
+                            created_at, updated_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)",
+    )
+    .bind(id.as_str())
+    .bind(row.project.as_str())
+    .bind(row.parent.as_ref().map(TaskId::as_str))
+    .bind(row.title)
+    .bind(row.description)
+    .bind(row.phase.as_str())
+    .bind(row.status.as_str())
+    .bind(row.held_by.map(HeldBy::as_str))
+    .bind(row.priority)
+    .bind(row.model)
+    .bind(row.round.as_ref().map(|(of, _)| of.as_str()))
+    .bind(row.round.as_ref().map(|(_, round)| i64::from(*round)))
+    .bind(now)
+    .bind(caller.name())
+    .execute(&mut tx.connection)
+    .await?;
+    tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
+    Ok(id)
+}
+
+/// Removes the hold of a task and resets its failures.
+pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
+    let card = &task.card;
+    // Starting the task would not answer a question, restore a dependency or bring an unresponsive assignee back.
+    sqlx::query(
+        "UPDATE tasks SET held_by = NULL, wait_reason = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
+                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled', 'silent') THEN attention ELSE NULL END
+         WHERE id = $1",
+    )
+    .bind(card.id.as_str())
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
+    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});
+    Ok(())
+}
+
+/// Fences the live run of a task and holds the task if it is open. Returns its project.
+pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<ProjectId> {
+    let task = tasks::task(&mut tx.connection, id).await?;
+    if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
+        return Err(Refusal::NoLiveRun(id.to_string()).into());
+    }
+    fence_run(tx, caller, &task.card).await?;
+    if task.card.status.is_open() {
+        hold(tx, caller, &task, HeldBy::Stop).await?;
+    }
+    Ok(task.card.project_id)
+}
+
+async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<()> {
+    sqlx::query("UPDATE tasks SET held_by = $2, wait_reason = NULL, updated_at = $3 WHERE id = $1")
+        .bind(task.card.id.as_str())
+        .bind(by.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_task(caller, &task.card.project_id, &task.card.id, Event::TaskHeld { by });
+    Ok(())
+}

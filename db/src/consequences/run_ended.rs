@@ -1,0 +1,71 @@
+//! A run ends: its minions fail, its inbox is settled, and a failure is retried or needs attention.
+
+use domain::board::attention::{Attention, AttentionKind};
+use domain::board::card::Card;
+use domain::runs::backoff::backoff;
+use domain::runs::failure::FailureClass;
+use domain::runs::run::Run;
+
+use crate::board::attention::write as attention;
+use crate::caller::Caller;
+use crate::consequences::task_changed::task_changed;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::message::{delivery, undelivered};
+use crate::team::minion::write as minion;
+
+/// The result of an ended run.
+pub(crate) struct Outcome<'a> {
+    /// Whether the agent read its whole conversation.
+    pub(crate) read_inbox: bool,
+    /// The failure that counts as an attempt, if the run failed.
+    pub(crate) failure: Option<FailureClass>,
+    pub(crate) error: Option<&'a str>,
+    /// Failed attempts in a row after which the task needs attention.
+    pub(crate) max_attempts: u32,
+}
+
+/// Applies the consequences of an ended run.
+pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Outcome<'_>) -> Result<()> {
+    minion::fail_minions_of_run(tx, &run.id).await?;
+    let name = Run::agent_name(run.phase, &run.task_id);
+    delivery::close_run_inbox(tx, &card.project_id, &name, outcome.read_inbox).await?;
+    if !card.status.is_open() {
+        undelivered::notify_senders(tx, &card.project_id, &card.id, &name).await?;
+    }
+    // The outcome of a finished task does not depend on how its last process exited.
+    if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
+        record_failure(tx, card, run, failure, outcome).await?;
+    }
+    task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
+}
+
+/// Counts a failed attempt and schedules the next one. After the last attempt the task needs attention.
+async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureClass, outcome: &Outcome<'_>) -> Result<()> {
+    let failures: i64 = sqlx::query_scalar("UPDATE tasks SET failures = failures + 1, last_failure = $2 WHERE id = $1 RETURNING failures")
+        .bind(card.id.as_str())
+        .bind(failure.as_str())
+        .fetch_one(&mut tx.connection)
+        .await?;
+    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
+    if failures < outcome.max_attempts {
+        let retry_at = tx.now.after(backoff(failures, run.id.number()));
+        sqlx::query("UPDATE tasks SET retry_at = $2 WHERE id = $1")
+            .bind(card.id.as_str())
+            .bind(retry_at.to_string())
+            .execute(&mut tx.connection)
+            .await?;
+        return Ok(());
+    }
+    let kind = match failure {
+        FailureClass::NoOutcome => AttentionKind::NoOutcome,
+        FailureClass::Checkout => AttentionKind::Repository,
+        FailureClass::Budget => AttentionKind::Budget,
+        _ => AttentionKind::Failed,
+    };
+    let detail = match outcome.error {
+        Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is fixed.", failure.sentence()),
+        None => format!("{failures} attempts failed; the last: {}. Press Retry when it is fixed.", failure.sentence()),
+    };
+    attention::request(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
+}

@@ -1,0 +1,78 @@
+//! Reads agents with their current task, unread messages and presence. Must not change anything.
+
+pub(crate) mod roster;
+
+use domain::id::{ProjectId, TaskId};
+use domain::team::agent::{Agent, Health};
+use domain::team::role::Role;
+use domain::time::Timestamp;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use crate::engine::column::{count, optional, parsed};
+use crate::engine::presence::Presence;
+use crate::error::Result;
+
+/// Agents with their current task and their undelivered messages.
+pub(crate) const SELECT: &str = "SELECT a.*,
+    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
+    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
+         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+    COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
+      (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
+         AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
+         ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
+  FROM agents a";
+
+pub(crate) const PRESENT: &str = "WHERE a.project_id = $1 AND a.left_at IS NULL ORDER BY a.name";
+
+pub(crate) const DEPARTED: &str = "WHERE a.project_id = $1 AND a.left_at IS NOT NULL ORDER BY a.name";
+
+pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
+    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
+        .bind(project.as_str())
+        .bind(name)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(agent_of).transpose()
+}
+
+/// Lists the names of all active agents in order.
+pub(crate) async fn active_names(connection: &mut SqliteConnection, project: &ProjectId) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND left_at IS NULL ORDER BY name")
+        .bind(project.as_str())
+        .fetch_all(connection)
+        .await?)
+}
+
+/// Adds the heartbeats and connections that are only in memory.
+pub(crate) fn apply_presence(agent: &mut Agent, presence: &Presence, now: Timestamp) {
+    let known = presence.of(&agent.project_id, &agent.name);
+    agent.last_seen = agent.last_seen.max(known.last);
+    agent.connected = known.connections > 0 && agent.left_at.is_none();
+    // An open connection counts as a heartbeat.
+    agent.health = if agent.connected { Health::Healthy } else { Health::of(agent.last_seen, now) };
+}
+
+pub(crate) fn agent_of(row: &SqliteRow) -> Result<Agent> {
+    let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
+    let last_seen = optional(row, "last_seen")?.max(optional(row, "heartbeat_at")?);
+    Ok(Agent {
+        project_id: parsed(row, "project_id")?,
+        name: row.try_get("name")?,
+        team: row.try_get("team")?,
+        roles,
+        description: row.try_get("description")?,
+        status: row.try_get("status")?,
+        trusted: row.try_get("trusted")?,
+        run_id: optional(row, "run_id")?,
+        task_id: optional::<TaskId>(row, "task_id")?,
+        health: Health::Unknown,
+        connected: false,
+        unread: count(row, "unread")?,
+        registered_at: parsed(row, "registered_at")?,
+        last_seen,
+        last_inbox_check: optional(row, "last_inbox_check")?,
+        left_at: optional(row, "left_at")?,
+    })
+}

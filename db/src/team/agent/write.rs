@@ -1,0 +1,52 @@
+//! Writes agents. Must not know the consequences of joining and leaving.
+
+use domain::id::{ProjectId, RunId};
+use domain::team::role::Role;
+
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// A validated row of the `agents` table.
+pub(crate) struct AgentRow<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) team: Option<&'a str>,
+    pub(crate) roles: &'a [Role],
+    pub(crate) description: Option<&'a str>,
+    pub(crate) trusted: bool,
+    pub(crate) run: Option<&'a RunId>,
+    /// Whether this way of joining counts as a heartbeat.
+    pub(crate) seen: bool,
+}
+
+/// Writes the row of an agent. A returning agent keeps its unread messages, missed broadcasts and tasks.
+pub(crate) async fn upsert(tx: &mut Tx, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
+         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), trusted = $6, run_id = $7,
+           last_seen = COALESCE($9, last_seen), left_at = NULL",
+    )
+    .bind(project.as_str())
+    .bind(row.name)
+    .bind(row.team)
+    .bind(serde_json::to_string(row.roles)?)
+    .bind(row.description)
+    .bind(row.trusted)
+    .bind(row.run.map(RunId::as_str))
+    .bind(tx.now.to_string())
+    .bind(row.seen.then(|| tx.now.to_string()))
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
+
+/// Marks an agent as gone. The caller records the event.
+pub(crate) async fn mark_left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
+        .bind(project.as_str())
+        .bind(name)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
+}
