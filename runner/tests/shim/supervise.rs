@@ -261,7 +261,7 @@ async fn agent_without_outcome_is_reminded_once_then_flagged() {
     assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Failed), Some(FailureClass::NoOutcome), None));
     assert_eq!(run.cost_micro_usd, 1_000_000);
     let attention = bench.card(&task).await.attention.unwrap();
-    assert_eq!(attention.detail, "1 attempts failed; the last: the agent ended without moving its card. Press Retry when it is mended.");
+    assert_eq!(attention.detail, "1 attempts failed; the last: the agent ended without moving its card. Press Retry when it is fixed.");
     server.stop().await;
 }
 

@@ -202,7 +202,7 @@ async fn empty_plan_needs_a_reason_and_attention() {
     let done = store.move_with(&agent.caller, &planner, Status::Done, Some("It is all there"), EvidenceResult::Nothing).await.unwrap().card;
     let attention = done.attention.unwrap();
     assert_eq!((done.status, attention.kind), (Status::Done, AttentionKind::EmptyPlan));
-    assert_eq!(attention.detail, "The planner made no tasks: It is all there");
+    assert_eq!(attention.detail, "The planner created no tasks: It is all there");
     assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "It is all there");
     store.finish(&agent).await;
     let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
