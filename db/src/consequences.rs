@@ -1,4 +1,4 @@
-//! What follows from what, in the same transaction. Use cases of different nouns meet only here.
+//! Applies the consequences of each cause in the same transaction. Use cases of different nouns meet only here.
 //!
 //! | cause | consequences |
 //! |---|---|

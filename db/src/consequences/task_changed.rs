@@ -88,7 +88,7 @@ struct Dependent {
 async fn flag_blocked_dependents(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId) -> Result<()> {
     for dependent in dependents(tx, task).await? {
         let wanted = dependent.cancelled.map(|target| {
-            let detail = format!("Its dependency {target} was cancelled. Remove the dependency, cancel this task too, or reopen {target}.");
+            let detail = format!("{target}, a dependency, was cancelled. Remove the dependency, cancel this task too, or reopen {target}.");
             Attention::new(AttentionKind::DependencyCancelled, detail)
         });
         // Other attention on the task takes precedence.

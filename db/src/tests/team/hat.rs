@@ -16,7 +16,7 @@ async fn lead_assigns_hats_from_the_assignees_roles() {
     let task = assigned(&store, "One", "ben").await;
     assert_eq!(code(store.db.assign_role_hat(&crew.ben, &task, Role::Builder).await), "lead-only");
     let refused = refusal(store.db.assign_role_hat(&crew.lena, &task, Role::Shipper).await);
-    assert_eq!(refused.to_string(), "role_hat: ben is no shipper: its roles are builder");
+    assert_eq!(refused.to_string(), "role_hat: shipper is not a role of ben: its roles are builder");
     assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.contributors.role_hat, Some(Role::Builder));
     // An agent without roles may take any hat.
     let other = assigned(&store, "Two", "cleo").await;
