@@ -12,3 +12,4 @@ mod one_place;
 mod papers;
 mod shape;
 mod source;
+mod words;
