@@ -169,7 +169,9 @@ async fn backlog(folder: &Path) -> Outcome<Table> {
     let file = folder.join("card.db");
     drop(Store::open(&file, false).await?);
     let before = Marks::of(&file).await?;
-    Store::open(&file, false).await?.create_held().await?;
+    let store = Store::open(&file, false).await?;
+    store.settle(store.create_held().await?).await?;
+    drop(store);
     let mut columns = Vec::new();
     for cards in HELD_CARDS {
         let file = |purpose: &str| folder.join(format!("{purpose}-{cards}.db"));

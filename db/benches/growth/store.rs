@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use db::{Caller, Db, Error, MoveRequest, NewRun, RunEnd};
 use domain::board::project::ProjectStatus;
-use domain::board::status::Status;
+use domain::board::status::{HeldBy, Status};
 use domain::board::task::NewTask;
+use domain::board::wait_reason::WaitReason;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -156,6 +157,12 @@ impl Store {
     /// Creates a card that is held until a person presses Start.
     pub(crate) async fn create_held(&self) -> Outcome<TaskId> {
         self.create(&json!({"title": "An imported card", "description": DESCRIPTION})).await
+    }
+
+    /// Sets the wait reason of a held card, as the first tick of the scheduler after its creation does.
+    pub(crate) async fn settle(&self, task: TaskId) -> Outcome {
+        let held = WaitReason::Held { by: HeldBy::Human };
+        Ok(self.db.set_wait_reasons(vec![(task, Some(held))]).await?)
     }
 
     /// Creates open cards that depend on a finished one. Every fifth card is not held but depends on the card before it.

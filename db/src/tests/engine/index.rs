@@ -72,7 +72,7 @@ async fn no_daily_statement_scans_what_grows() {
     ];
     // An index of open tasks, live runs or pending handshakes is small whatever is finished: going through it is meant.
     let small =
-        ["tasks_open", "tasks_runnable", "tasks_by_assignee", "tasks_with_attention", "tasks_with_checkout", "one_live_run", "handshakes_pending"];
+        ["tasks_open", "tasks_schedulable", "tasks_runnable", "tasks_by_assignee", "tasks_with_attention", "tasks_with_checkout", "one_live_run", "handshakes_pending"];
     let grows =
         ["tasks", "t", "agents", "a", "agent_runs", "r", "events", "comments", "c", "dependencies", "d", "contributions", "h", "messages", "m"];
     for statement in statements {
