@@ -58,7 +58,7 @@ pub(crate) const ACTIVE_PROJECTS: &str =
 /// The tasks that schedulable ones name as their parent or, while they wait, as a dependency. Active tasks among them are removed afterwards.
 pub(crate) const REFERENCED: &str = concat!(
     "SELECT id, phase, status, cancel_reason FROM tasks WHERE id IN (
-    SELECT parent_task_id FROM tasks WHERE parent_task_id IS NOT NULL AND ",
+    SELECT parent_task_id FROM tasks WHERE ",
     schedulable!(),
     "
     UNION SELECT depends_on FROM dependencies WHERE task_id IN (SELECT id FROM tasks WHERE status = 'backlog' AND ",
