@@ -145,7 +145,7 @@ pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Resul
     }
 }
 
-/// What identifies the caller of a request. Neither is accepted in the place of the other.
+/// The credential that identifies the caller of a request. Neither kind is accepted in the place of the other.
 #[derive(Clone)]
 pub(crate) enum Credential {
     /// A token.

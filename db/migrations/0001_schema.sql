@@ -96,6 +96,9 @@ CREATE INDEX tasks_by_parent_and_age ON tasks (parent_task_id, length(id), id) W
 CREATE INDEX tasks_by_goal ON tasks (goal_id, status, cancel_reason, verified_by) WHERE goal_id IS NOT NULL;
 -- These hold open tasks only, and stay small however much is finished.
 CREATE INDEX tasks_open ON tasks (project_id) WHERE status IN ('backlog', 'in_progress', 'in_review');
+-- What the scheduler reads. A held task whose card says so is settled until it changes.
+CREATE INDEX tasks_schedulable ON tasks (project_id) WHERE status IN ('backlog', 'in_progress', 'in_review')
+  AND (held_by IS NULL OR wait_reason IS DISTINCT FROM '{"is":"held","by":"' || held_by || '"}');
 CREATE INDEX tasks_runnable ON tasks (project_id, status) WHERE status IN ('backlog', 'in_progress', 'in_review') AND (held_by IS NULL OR held_by = 'plan');
 CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to)
   WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL;

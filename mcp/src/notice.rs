@@ -119,22 +119,22 @@ impl Notices {
     }
 
     fn before(&self, reader: &Recipient, call: Option<&str>) -> Position {
-        let told = self.told();
-        let Some(told) = told.get(reader) else { return Position::default() };
-        let repeated = call.is_some() && told.call.as_deref() == call;
-        if repeated { told.before.clone() } else { told.now.clone() }
+        let seen = self.cursors();
+        let Some(seen) = seen.get(reader) else { return Position::default() };
+        let repeated = call.is_some() && seen.call.as_deref() == call;
+        if repeated { seen.before.clone() } else { seen.now.clone() }
     }
 
     fn remember(&self, reader: Recipient, now: NoticeCursor) {
-        let mut told = self.told();
-        told.insert(reader, now);
-        if told.len() > MAX_TRACKED {
-            let oldest = told.iter().min_by_key(|(_, told)| told.now.seq).map(|(reader, _)| reader.clone());
-            told.retain(|reader, _| Some(reader) != oldest.as_ref());
+        let mut seen = self.cursors();
+        seen.insert(reader, now);
+        if seen.len() > MAX_TRACKED {
+            let oldest = seen.iter().min_by_key(|(_, seen)| seen.now.seq).map(|(reader, _)| reader.clone());
+            seen.retain(|reader, _| Some(reader) != oldest.as_ref());
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, HashMap<Recipient, NoticeCursor>> {
+    fn cursors(&self) -> MutexGuard<'_, HashMap<Recipient, NoticeCursor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -147,14 +147,14 @@ async fn thread_notices(db: &Db, caller: &RunCaller, seen: &mut Position) -> db:
     }
     let comments = db.comments(&caller.task_id).await?;
     let messages: Vec<String> = db.undelivered(&caller.run_id).await?.into_iter().map(|message| message.content).collect();
-    let told = seen.comment.replace(comments.last().map_or(0, |comment| comment.id.number()));
-    Ok(Some(news(&run, &comments, &messages, told)))
+    let seen = seen.comment.replace(comments.last().map_or(0, |comment| comment.id.number()));
+    Ok(Some(news(&run, &comments, &messages, seen)))
 }
 
-/// Returns the notices for `run`, which has seen the comments up to number `told`, or those written before it started.
-fn news(run: &Run, comments: &[Comment], messages: &[String], told: Option<u64>) -> Vec<Notice> {
-    let is_new = |comment: &&Comment| match told {
-        Some(told) => comment.id.number() > told,
+/// Returns the notices for `run`, which has seen the comments up to number `seen`, or those written before it started.
+fn news(run: &Run, comments: &[Comment], messages: &[String], seen: Option<u64>) -> Vec<Notice> {
+    let is_new = |comment: &&Comment| match seen {
+        Some(seen) => comment.id.number() > seen,
         None => comment.created_at > run.started_at,
     };
     let new: Vec<&Comment> = comments.iter().filter(is_new).filter(|comment| comment.run_id.as_ref() != Some(&run.id)).collect();

@@ -40,7 +40,7 @@ const SESSION: &str = "mcp-session-id";
 /// How long a session lives without a request. An open stream does not count, and an agent can think for long.
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Who sent a request, according to its token, and in which session.
+/// The sender of a request, according to its token, and its session.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// The token of the request itself.

@@ -79,7 +79,7 @@ pub struct RunEnv<'a> {
     pub marker: &'a str,
     /// The port leased for the run's own servers.
     pub port: Option<u16>,
-    /// What the agent program needs, see [`backend::Launch`].
+    /// Variables that the agent program needs, see [`backend::Launch`].
     pub backend: &'a [(&'a str, &'a str)],
     /// `agents.{phase}.env` of the configuration. It may override `backend`, but not our own variables.
     pub configured: &'a BTreeMap<String, String>,

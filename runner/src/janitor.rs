@@ -23,7 +23,7 @@ const MAX_EVENTS: u32 = 1_000_000;
 const KEPT_FOLDERS_PER_TASK: u32 = 3;
 const FOLDER_LIMITS: FolderLimits = FolderLimits { keep: Duration::from_secs(30 * 24 * 60 * 60), max_total_bytes: 5 << 30 };
 
-/// What is kept of the folders that may be removed.
+/// Limits on the removable folders that are kept.
 #[derive(Debug, Clone, Copy)]
 struct FolderLimits {
     keep: Duration,

@@ -32,6 +32,7 @@ use crate::table::{Table, aim, median, milliseconds};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_vibe_relay");
 const ROUNDS: usize = 20;
 const OPEN_CARDS: usize = 50;
+const AGENTS: usize = 5;
 const TASKS: [usize; 3] = [100, 1_000, 10_000];
 const HELD_CARDS: [usize; 2] = [100, 5_000];
 
@@ -91,7 +92,8 @@ impl Board {
         Store::open(&file, false).await?.finish_plan().await?;
         fill::multiply(&file, &before, i64::try_from((tasks - OPEN_CARDS) / PLAN_SIZE - 1)?).await?;
         let store = Store::open(&file, false).await?;
-        let card = store.create_open(OPEN_CARDS, &store.last_finished().await?).await?.swap_remove(0).to_string();
+        let card = store.create_open(OPEN_CARDS, &store.finished_part().await?).await?.swap_remove(0).to_string();
+        store.add_agents(AGENTS).await?;
         drop(store);
         fill::check_count(&file, "tasks", tasks).await?;
         server.serve_on(0).await?;

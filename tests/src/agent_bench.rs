@@ -90,7 +90,7 @@ impl AgentBench {
             Session::Resume(id) => ("--resume", id),
         };
         let fixed = "-p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --strict-mcp-config \
-                     --options-sources user --dangerously-skip-permissions --model claude-sonnet-4-5 --tools Bash,Read,Edit,Write";
+                     --setting-sources user --dangerously-skip-permissions --model claude-sonnet-4-5 --tools Bash,Read,Edit,Write";
         let mut arguments: Vec<String> = fixed.split_whitespace().map(str::to_owned).collect();
         for (flag, value) in [
             (flag, id.to_owned()),

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::OnceCell;
 
 /// How long a story may take: machines are slow, and only a test that fails waits so long.
-const PATIENCE: Duration = Duration::from_secs(180);
+const STATE_TIMEOUT: Duration = Duration::from_secs(180);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Responses of all clients of this process that the document describes.
@@ -64,7 +64,7 @@ impl Client {
         self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token)
     }
 
-    /// What the server says to a request that it does not carry out.
+    /// The error of a refused request.
     ///
     /// # Errors
     /// It carries it out, or does not answer as it should.
@@ -143,7 +143,7 @@ impl Client {
         Ok(self.get::<List<CommentView>>(&format!("/api/tasks/{task}/comments")).await?.items)
     }
 
-    /// What happened in a project, oldest first.
+    /// The events of a project, oldest first.
     ///
     /// # Errors
     /// The server does not answer.
@@ -169,9 +169,9 @@ impl Client {
     /// # Panics
     /// It does not become so; the board is shown.
     pub async fn until(&self, project: &ProjectId, what: &str, holds: impl Fn(&Board) -> bool) -> Board {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + STATE_TIMEOUT;
         loop {
-            // A server that is being started again does not answer; the state is waited for all the same.
+            // A server that is restarting does not answer. Keep waiting for the state.
             let board = self.board(project).await;
             match board {
                 Ok(board) if holds(&board) => return board,

@@ -1,4 +1,4 @@
-//! The cookies of a signed-in browser in the hands of a page on another port: they neither read nor change anything.
+//! Replays the cookies of a signed-in browser from a page on another port: they neither read nor change anything.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -42,7 +42,7 @@ fn credentials(jar: &str) -> Vec<Headers> {
     credentials
 }
 
-/// What a browser adds to the requests of a page on another port, to each of the server's names.
+/// The headers that a browser adds to the requests of a page on another port, to each of the server's names.
 fn foreign_pages() -> Vec<Headers> {
     let mut pages = Vec::new();
     for host in [BOARD, HOST] {

@@ -31,7 +31,7 @@ use crate::{AppState, SignIn, router};
 
 pub(super) const PORT: u16 = 9400;
 pub(super) const HOST: &str = "127.0.0.1:9400";
-/// What a browser calls the same server.
+/// The host name that a browser uses for the same server.
 pub(super) const BOARD: &str = "vibe-relay.localhost:9400";
 pub(super) const TOKEN: &str = "the-humans-token";
 

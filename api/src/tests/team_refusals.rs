@@ -285,6 +285,6 @@ async fn unknown_project_has_no_lists() {
         let (status, code, hint) = refused(&server, "get", &format!("/api/projects/PROJ-404/{list}"), Value::Null).await;
         assert_eq!((status, code.as_str()), (404, "not-found"), "{list}: {hint}");
     }
-    let invite = refused(&server, "post", "/api/projects/PROJ-404/room-token", Value::Null).await;
+    let invite = refused(&server, "post", "/api/projects/PROJ-404/invite-token", Value::Null).await;
     assert_eq!((invite.0, invite.1.as_str()), (404, "not-found"));
 }

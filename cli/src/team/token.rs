@@ -52,7 +52,7 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
             let new = NewToken { agent, roles, team, description: None };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
-        CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/room-token"), &json!({})).await?,
+        CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/invite-token"), &json!({})).await?,
     };
     Ok((project, created))
 }

@@ -23,6 +23,7 @@ use crate::table::{Table, aim, median, milliseconds};
 
 const ROUNDS: usize = 40;
 const OPEN_CARDS: usize = 50;
+const AGENTS: usize = 5;
 const TASKS: [usize; 3] = [100, 1_000, 10_000];
 const EVENTS: [usize; 2] = [10_000, 1_000_000];
 const HELD_CARDS: [usize; 3] = [100, 1_000, 5_000];
@@ -115,7 +116,8 @@ async fn board_of(plan: &Plan, file: &Path, tasks: usize) -> Outcome<Board> {
     fill::copy(&plan.file, file).await?;
     fill::multiply(file, &plan.before, i64::try_from((tasks - OPEN_CARDS) / PLAN_SIZE - 1)?).await?;
     let store = Store::open(file, false).await?;
-    let card = store.create_open(OPEN_CARDS, &store.last_finished().await?).await?.swap_remove(0);
+    let card = store.create_open(OPEN_CARDS, &store.finished_part().await?).await?.swap_remove(0);
+    store.add_agents(AGENTS).await?;
     drop(store);
     fill::check_count(file, "tasks", tasks).await?;
     Ok(Board { store: Store::open(file, true).await?, card })
@@ -169,7 +171,9 @@ async fn backlog(folder: &Path) -> Outcome<Table> {
     let file = folder.join("card.db");
     drop(Store::open(&file, false).await?);
     let before = Marks::of(&file).await?;
-    Store::open(&file, false).await?.create_held().await?;
+    let store = Store::open(&file, false).await?;
+    store.settle(store.create_held().await?).await?;
+    drop(store);
     let mut columns = Vec::new();
     for cards in HELD_CARDS {
         let file = |purpose: &str| folder.join(format!("{purpose}-{cards}.db"));

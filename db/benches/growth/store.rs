@@ -3,16 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use db::{Caller, Db, Error, MoveRequest, NewRun, RunEnd};
+use db::{Caller, CardFilter, Db, Error, MoveRequest, NewRun, RunEnd};
 use domain::board::project::ProjectStatus;
-use domain::board::status::Status;
+use domain::board::status::{HeldBy, Status};
 use domain::board::task::NewTask;
+use domain::board::wait_reason::WaitReason;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
 use domain::runs::run::Usage;
+use domain::team::agent::Registration;
+use domain::team::role::Role;
 use domain::wire::NewProject;
 use serde_json::{Value, json};
 
@@ -116,6 +119,7 @@ impl Store {
         }
         let branch = self.db.project(&self.project).await?.integration_branch;
         self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await?;
+        self.db.checkout_removed(task, None).await?;
         Ok(())
     }
 
@@ -158,6 +162,12 @@ impl Store {
         self.create(&json!({"title": "An imported card", "description": DESCRIPTION})).await
     }
 
+    /// Sets the wait reason of a held card, as the first tick of the scheduler after its creation does.
+    pub(crate) async fn settle(&self, task: TaskId) -> Outcome {
+        let held = WaitReason::Held { by: HeldBy::Human };
+        Ok(self.db.set_wait_reasons(vec![(task, Some(held))]).await?)
+    }
+
     /// Creates open cards that depend on a finished one. Every fifth card is not held but depends on the card before it.
     pub(crate) async fn create_open(&self, count: usize, finished: &TaskId) -> Outcome<Vec<TaskId>> {
         let mut tasks: Vec<TaskId> = Vec::new();
@@ -169,10 +179,11 @@ impl Store {
         Ok(tasks)
     }
 
-    /// The finished part that was created last.
-    pub(crate) async fn last_finished(&self) -> Outcome<TaskId> {
-        let cards = self.db.board(&self.project).await?.board.cards;
-        Ok(cards.into_iter().rev().find(|card| card.status == Status::Done && card.phase == AgentKind::Coder).ok_or("nothing is finished")?.id)
+    /// Returns a finished part of a plan.
+    pub(crate) async fn finished_part(&self) -> Outcome<TaskId> {
+        let done = CardFilter { statuses: vec![Status::Done], ..CardFilter::of_project(self.project.clone()) };
+        let cards = self.db.cards(&done).await?;
+        Ok(cards.into_iter().find(|card| card.phase == AgentKind::Coder).ok_or("nothing is finished")?.id)
     }
 
     pub(crate) async fn comment(&self, task: &TaskId) -> Outcome {
@@ -196,6 +207,15 @@ impl Store {
     /// Reads the first answer of the board.
     pub(crate) async fn board(&self) -> Outcome<usize> {
         Ok(self.db.board(&self.project).await?.board.cards.len())
+    }
+
+    /// Adds agents that are present, beside the departed ones of finished runs.
+    pub(crate) async fn add_agents(&self, count: usize) -> Outcome {
+        for number in 0..count {
+            let registration = Registration { name: format!("agent-{number}"), roles: vec![Role::Builder], description: None, team: None };
+            self.db.create_agent_token(&Caller::Human, &self.project, registration).await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn agents(&self) -> Outcome<usize> {

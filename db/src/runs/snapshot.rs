@@ -27,13 +27,27 @@ use crate::now;
 use crate::runs::run::row as runs;
 use crate::team::handshake::row as handshakes;
 
-/// Tasks that are open, have a live run or a checkout, or need attention. Finished tasks without a branch decision are filtered out later.
+/// An open task that the scheduler must look at. A held task whose card says so already is settled: only a change of the task itself, which
+/// also changes one of these columns, can give it another wait reason. An imported backlog therefore costs the scheduler nothing.
+macro_rules! schedulable {
+    () => {
+        "status IN ('backlog', 'in_progress', 'in_review')
+      AND (held_by IS NULL OR wait_reason IS DISTINCT FROM '{\"is\":\"held\",\"by\":\"' || held_by || '\"}')"
+    };
+}
+
+/// Tasks that are schedulable, run, have a checkout, or need the human. Finished tasks that need the human without a branch decision are
+/// removed afterwards.
 macro_rules! active_tasks {
     () => {
-        "SELECT id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review')
+        concat!(
+            "SELECT id FROM tasks WHERE ",
+            schedulable!(),
+            "
     UNION SELECT task_id FROM agent_runs WHERE completed_at IS NULL
     UNION SELECT id FROM tasks WHERE worktree_path IS NOT NULL
     UNION SELECT id FROM tasks WHERE attention IS NOT NULL"
+        )
     };
 }
 
@@ -42,11 +56,16 @@ pub(crate) const ACTIVE: &str = concat!("WHERE t.id IN (", active_tasks!(), ")")
 pub(crate) const ACTIVE_PROJECTS: &str =
     concat!("SELECT * FROM projects WHERE id IN (SELECT project_id FROM tasks WHERE id IN (", active_tasks!(), "))");
 
-/// The finished tasks that open ones name as their parent or, while they wait, as a dependency.
-pub(crate) const REFERENCED: &str = "SELECT id, phase, status, cancel_reason FROM tasks WHERE status IN ('done', 'cancelled') AND id IN (
-    SELECT parent_task_id FROM tasks WHERE status IN ('backlog', 'in_progress', 'in_review') AND parent_task_id IS NOT NULL
-    UNION SELECT d.depends_on FROM tasks t JOIN dependencies d ON d.task_id = t.id
-      WHERE t.status IN ('backlog', 'in_progress', 'in_review') AND t.status = 'backlog')";
+/// The tasks that schedulable ones name as their parent or, while they wait, as a dependency. Active tasks among them are removed afterwards.
+pub(crate) const REFERENCED: &str = concat!(
+    "SELECT id, phase, status, cancel_reason FROM tasks WHERE id IN (
+    SELECT parent_task_id FROM tasks WHERE ",
+    schedulable!(),
+    "
+    UNION SELECT depends_on FROM dependencies WHERE task_id IN (SELECT id FROM tasks WHERE status = 'backlog' AND ",
+    schedulable!(),
+    "))"
+);
 
 pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.heartbeat_at, a.left_at
   FROM (SELECT DISTINCT project_id, assigned_to FROM tasks
@@ -57,10 +76,10 @@ pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
-    /// Active tasks, ordered by id: open, with a live run, with a checkout, or with a pending branch decision. Their cards carry no counts of
-    /// comments, attempts and costs, no builders, and no dependencies once the task has started.
+    /// Active tasks, ordered by id: open and not settled on hold, with a live run, with a checkout, or with a pending branch decision. Their
+    /// cards carry no counts of comments, attempts and costs, no builders, and no dependencies once the task has started.
     pub tasks: Vec<TaskSnapshot>,
-    /// Finished tasks that an open task names as its parent or as a dependency, unless they are in `tasks`.
+    /// Tasks that an active task names as its parent or as a dependency, unless they are in `tasks`.
     pub referenced: BTreeMap<TaskId, ReferencedTask>,
     pub live: Vec<Run>,
     pub parkings: Vec<Parking>,
@@ -80,7 +99,7 @@ pub struct TaskSnapshot {
     pub assignee: Option<AssigneePresence>,
 }
 
-/// Facts about a finished task that decide whether the tasks that refer to it may start.
+/// Facts about a task that decide whether the tasks that refer to it may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReferencedTask {
     pub phase: AgentKind,
@@ -165,7 +184,7 @@ fn task_snapshot(row: &SqliteRow, external: &BTreeMap<(ProjectId, String), Assig
     })
 }
 
-/// Facts about the finished tasks that open tasks refer to, except those in `active`, which are sorted.
+/// Facts about the tasks that active tasks refer to, except those in `active`, which are sorted.
 async fn referenced(connection: &mut SqliteConnection, active: &[TaskSnapshot]) -> Result<BTreeMap<TaskId, ReferencedTask>> {
     let mut referenced = BTreeMap::new();
     for row in &sqlx::query(REFERENCED).fetch_all(connection).await? {

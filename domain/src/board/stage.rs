@@ -63,6 +63,20 @@ impl Stage {
         }
     }
 
+    /// Returns the statuses of the cards at this stage, so that a list reads no others.
+    pub const fn statuses(self) -> &'static [Status] {
+        match self {
+            Self::Pending | Self::Ready | Self::Blocked => &[Status::Backlog],
+            Self::Assigned => &[Status::Backlog, Status::InProgress],
+            Self::InProgress => &[Status::InProgress],
+            Self::Review | Self::Approved => &[Status::InReview],
+            Self::Completed | Self::Verified | Self::Closed => &[Status::Done],
+            Self::Failed => &[Status::Backlog, Status::InProgress, Status::InReview, Status::Cancelled],
+            Self::Stale => &[Status::Backlog, Status::InProgress, Status::InReview],
+            Self::Abandoned | Self::Obsolete => &[Status::Cancelled],
+        }
+    }
+
     /// Returns the status that a change to this stage moves `card` to, or none if there is no such change. A card in the backlog stays
     /// there when it is assigned.
     pub fn target_status(self, card: &Card) -> Option<Status> {

@@ -15,7 +15,7 @@ pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub struct BrowserSession {
     /// A number from 1, which is never given out again.
     pub id: i64,
-    /// What the browser says about itself.
+    /// The `User-Agent` header of the browser.
     pub user_agent: Option<String>,
     pub created_at: Timestamp,
     /// When it last sent a request, to the minute.

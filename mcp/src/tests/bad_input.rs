@@ -1,4 +1,4 @@
-//! What agents may not do among each other: each a tool-level error with a code for programs and the next legal step for a model.
+//! Actions between agents that are refused: each is a tool-level error with a code for programs and the next legal step for a model.
 
 use domain::team::role::Role;
 use serde_json::{Value, json};

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
-use super::listener::{Heard, Listening};
+use super::listener::{Listening, Received};
 use super::table::run;
 use crate::server_file::{self, ServerFile};
 use crate::{BridgeError, BridgeOptions, router, tools};
@@ -270,19 +270,19 @@ async fn changes_are_forwarded_across_restarts() {
         board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
         let (mut client, _bridge) = board.listening_bridge(&coder.run.token, era).await;
         board.until_connected("coder-TASK-002", true).await;
-        board.say(&board.caller("otto"), "coder-TASK-002", "Use blue.").await;
-        client.until(&Heard::Tools).await;
+        board.send_message(&board.caller("otto"), "coder-TASK-002", "Use blue.").await;
+        client.until(&Received::Tools).await;
         assert!(client.description().await.starts_with(ALERT));
         done(&client.client, "check_inbox", json!({})).await;
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
 
         shutdown.cancel();
         board.until_connected("coder-TASK-002", false).await;
-        // Written while nobody listens: it is told of as soon as there is a server again.
-        board.say(&board.caller("otto"), "coder-TASK-002", "Light blue.").await;
+        // Written while no server runs: the subscriber is notified as soon as one runs again.
+        board.send_message(&board.caller("otto"), "coder-TASK-002", "Light blue.").await;
         board.announce(&board.serve().await);
         board.until_connected("coder-TASK-002", true).await;
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
         assert!(client.description().await.starts_with(ALERT));
     }
 }
@@ -296,7 +296,7 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
         board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
         let (mut client, _bridge) = board.listening_bridge(&room, era).await;
         done(&client.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
         done(&client.client, "send", json!({"to_agent": "otto", "message": "Hello"})).await;
         board.until_connected("mara", true).await;
 
@@ -307,7 +307,7 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
         done(&otto, "check_inbox", json!({})).await;
         done(&otto, "send", json!({"to_agent": "mara", "message": "Welcome"})).await;
         board.until_connected("mara", true).await;
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
         let inbox = done(&client.client, "check_inbox", json!({})).await;
         assert!(inbox.text.contains("Welcome"), "{}", inbox.text);
     }
@@ -322,10 +322,10 @@ async fn bridge_reverts_to_its_first_token_when_revoked() {
         board.announce(&board.serve().await);
         let (mut client, _bridge) = board.listening_bridge(&room, era).await;
         done(&client.client, "register", json!({"agent_name": "mara"})).await;
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
         board.until_connected("mara", true).await;
         board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
-        client.until(&Heard::Tools).await;
+        client.until(&Received::Tools).await;
         let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
         assert!(text.contains("Call register"), "{text}");
         done(&client.client, "register", json!({"agent_name": "kim"})).await;

@@ -1,4 +1,4 @@
-//! What each tool does, and how its answer reads.
+//! Tests the effect and the answer of each tool.
 
 use db::Caller;
 use domain::board::comment::AuthorRole;

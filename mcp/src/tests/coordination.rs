@@ -1,4 +1,4 @@
-//! What agents agree on: plans that are acknowledged, contracts, and how many helpers each may have.
+//! Tests agreements between agents: acknowledged plans, contracts, and limits on helpers.
 
 use domain::team::role::Role;
 use serde_json::json;

@@ -84,7 +84,7 @@ async fn send_lists_acknowledged_messages() {
     assert!(!next.text.contains("Counted as read") && next.data.get("counted_as_read").is_none(), "{}", next.text);
 }
 
-/// What others say meanwhile, and copies, which the history leaves out, hide nothing.
+/// Messages of other agents, and copies, which the history omits, hide nothing.
 #[tokio::test]
 async fn acknowledged_messages_are_found_in_the_history() {
     for (roles, read) in [(&[][..], 2), (&[Role::Lead][..], 17)] {

@@ -74,7 +74,7 @@ fn identities() -> Vec<(&'static str, &'static str)> {
     tools::table().flat_map(|tool| tool.identity_arguments.iter().map(|argument| (tool.name, *argument))).collect()
 }
 
-/// What the function must say, in other words: nothing was claimed, or the name, whole or without its team.
+/// The expected result: no name was claimed, or the name, with or without its team.
 fn is_own(claimed: &Value, own: &str) -> bool {
     match claimed {
         Value::Null => true,

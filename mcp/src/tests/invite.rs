@@ -8,7 +8,7 @@ use rmcp::service::Peer;
 use serde_json::json;
 
 use super::fixture::{Board, Era, done, refused};
-use super::listener::Heard;
+use super::listener::Received;
 
 impl Board {
     pub(super) async fn room(&self) -> String {
@@ -47,14 +47,14 @@ async fn session_acts_as_the_registered_agent() {
     let guest = server.client(&room, Era::Legacy).await;
     assert_eq!(tools(&mara.client).await, ["register", "who"]);
     let registered = done(&mara.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
-    mara.until(&Heard::Tools).await;
+    mara.until(&Received::Tools).await;
     assert!(tools(&mara.client).await.contains(&"check_inbox".to_owned()));
     done(&mara.client, "send", json!({"to_agent": "otto", "message": "Hello"})).await;
     assert_eq!(board.db.agent(&board.project.id, "mara").await.unwrap().roles, [Role::Builder]);
     board.until_connected("mara", true).await;
     board.db.check_inbox(&board.caller("otto"), &board.project.id, None).await.unwrap();
-    board.say(&board.caller("otto"), "mara", "Welcome.").await;
-    mara.until(&Heard::Tools).await;
+    board.send_message(&board.caller("otto"), "mara", "Welcome.").await;
+    mara.until(&Received::Tools).await;
     assert!(mara.description().await.starts_with("*** YOU HAVE 1 UNREAD MESSAGE(S) from otto ***"));
 
     assert_eq!(tools(&guest).await, ["register", "who"], "another session of the room is another guest");

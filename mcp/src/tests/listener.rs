@@ -17,34 +17,34 @@ use tokio::sync::mpsc;
 use super::fixture::{Board, Era, Server};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Received {
     Tools,
     Resource(String),
     Log(String),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct ChangeListener(mpsc::UnboundedSender<Heard>);
+pub(super) struct ChangeListener(mpsc::UnboundedSender<Received>);
 
 impl ClientHandler for ChangeListener {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.send(Heard::Tools).unwrap();
+        self.0.send(Received::Tools).unwrap();
     }
 
     async fn on_resource_updated(&self, updated: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
-        self.0.send(Heard::Resource(updated.uri)).unwrap();
+        self.0.send(Received::Resource(updated.uri)).unwrap();
     }
 
     #[expect(deprecated, reason = "the earlier revisions have log messages")]
     async fn on_logging_message(&self, message: rmcp::model::LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
         assert_eq!(serde_json::to_value(message.level).unwrap(), "alert");
-        self.0.send(Heard::Log(message.data.as_str().unwrap().to_owned())).unwrap();
+        self.0.send(Received::Log(message.data.as_str().unwrap().to_owned())).unwrap();
     }
 }
 
 pub(super) struct Listening {
     pub(super) client: RunningService<RoleClient, ChangeListener>,
-    pub(super) heard: mpsc::UnboundedReceiver<Heard>,
+    pub(super) received: mpsc::UnboundedReceiver<Received>,
 }
 
 impl Listening {
@@ -58,30 +58,30 @@ impl Listening {
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let (sender, heard) = mpsc::unbounded_channel();
+        let (sender, received) = mpsc::unbounded_channel();
         let listener = ChangeListener(sender);
         let client = listener.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
         if matches!(era, Era::Modern) {
             listen(&client, filter(resources), listener);
         }
-        Self { client, heard }
+        Self { client, received }
     }
 
-    /// What is heard next.
-    pub(super) async fn next(&mut self) -> Heard {
-        tokio::time::timeout(Duration::from_secs(20), self.heard.recv()).await.expect("nothing was heard").unwrap()
+    /// The next notification.
+    pub(super) async fn next(&mut self) -> Received {
+        tokio::time::timeout(Duration::from_secs(20), self.received.recv()).await.expect("nothing was received").unwrap()
     }
 
-    /// Waits until this is heard, whatever comes before.
-    pub(super) async fn until(&mut self, wanted: &Heard) {
+    /// Waits until this is received, whatever comes before.
+    pub(super) async fn until(&mut self, wanted: &Received) {
         while self.next().await != *wanted {}
     }
 
     /// Waits for changed tools, and in the legacy era for the log message that follows them.
     pub(super) async fn alarm(&mut self, era: Era, alert: &str) {
-        self.until(&Heard::Tools).await;
+        self.until(&Received::Tools).await;
         if matches!(era, Era::Legacy) {
-            self.until(&Heard::Log(alert.to_owned())).await;
+            self.until(&Received::Log(alert.to_owned())).await;
         }
     }
 
@@ -102,12 +102,12 @@ fn listen(client: &Peer<RoleClient>, filter: SubscriptionFilter, listener: Chang
     tokio::spawn(async move {
         let mut subscription = client.listen(filter).await.unwrap();
         while let Ok(Some(notification)) = subscription.next().await {
-            let heard = match notification {
-                ServerNotification::ToolListChangedNotification(_) => Heard::Tools,
-                ServerNotification::ResourceUpdatedNotification(updated) => Heard::Resource(updated.params.uri),
+            let received = match notification {
+                ServerNotification::ToolListChangedNotification(_) => Received::Tools,
+                ServerNotification::ResourceUpdatedNotification(updated) => Received::Resource(updated.params.uri),
                 other => panic!("nobody asked for {other:?}"),
             };
-            if listener.0.send(heard).is_err() {
+            if listener.0.send(received).is_err() {
                 return;
             }
         }
@@ -185,7 +185,7 @@ impl Board {
         Caller::Agent(AgentCaller { project_id: self.project.id.clone(), name: name.to_owned(), call_id: None })
     }
 
-    pub(super) async fn say(&self, from: &Caller, to: &str, content: &str) {
+    pub(super) async fn send_message(&self, from: &Caller, to: &str, content: &str) {
         let message = NewMessage { to: to.to_owned(), content: content.to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
         self.db.send(from, &self.project.id, message).await.unwrap();
     }

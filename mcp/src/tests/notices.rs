@@ -1,4 +1,4 @@
-//! What reaches an agent at the end of a result that it asked for.
+//! Tests the notices that are appended to the results of tools.
 
 use db::Caller;
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ async fn urgent_messages_are_announced_until_read() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
-    board.say(&Caller::Human, "coder-TASK-002", "Stop and think.").await;
+    board.send_message(&Caller::Human, "coder-TASK-002", "Stop and think.").await;
     for _ in 0..3 {
         let told = done(&client, "get_my_tasks", json!({})).await;
         assert!(told.text.contains("- 1 unread message from human: call check_inbox"), "{}", told.text);
@@ -122,10 +122,10 @@ async fn message_during_check_inbox_is_announced_next() {
     board.agent("mara", &[]).await;
     let (mara, otto) = (board.caller("mara"), Caller::Human);
     let notices = Notices::default();
-    board.say(&otto, "mara", "One").await;
+    board.send_message(&otto, "mara", "One").await;
     board.db.check_inbox(&mara, &board.project.id, None).await.unwrap();
     // Committed after the answer was made, and before it goes out.
-    board.say(&otto, "mara", "Two").await;
+    board.send_message(&otto, "mara", "Two").await;
     assert_eq!(notices.take(&board.db, &mara, true).await.unwrap(), []);
     let told = notices.take(&board.db, &mara, false).await.unwrap();
     assert_eq!(told, [Notice::Unread { count: 1, from: vec!["human".to_owned()] }]);
@@ -137,10 +137,10 @@ async fn refused_check_inbox_keeps_the_notice() {
     let mara = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;
     let client = board.serve().await.modern(&mara).await;
-    board.say(&board.caller("otto"), "mara", "One").await;
+    board.send_message(&board.caller("otto"), "mara", "One").await;
     let text = refused(&client, "check_inbox", json!({"ack": "x"})).await;
     assert!(text.contains("- 1 unread message from otto: call check_inbox"), "{text}");
-    board.say(&board.caller("otto"), "mara", "Two").await;
+    board.send_message(&board.caller("otto"), "mara", "Two").await;
     let told = done(&client, "get_my_tasks", json!({})).await;
     assert!(told.text.contains("- 2 unread messages from otto: call check_inbox"), "{}", told.text);
 }

@@ -197,14 +197,14 @@ async fn second_stream_gets_changes_after_the_first_closes() {
     let mut second = Events::new(server.stream(&token, &session).await);
     board.until_connected("mara", true).await;
     drop(first);
-    board.say(&board.caller("otto"), "mara", "One").await;
+    board.send_message(&board.caller("otto"), "mara", "One").await;
     second.until_list_changed().await;
     // A stream that is opened after all others closed gets them, too.
     drop(second);
     board.until_connected("mara", false).await;
     let mut third = Events::new(server.stream(&token, &session).await);
     board.until_connected("mara", true).await;
-    board.say(&board.caller("otto"), "mara", "Two").await;
+    board.send_message(&board.caller("otto"), "mara", "Two").await;
     third.until_list_changed().await;
 }
 
@@ -230,7 +230,7 @@ async fn event_ids_are_unique_in_a_session() {
     for message in ["One", "Two", "Three"] {
         let mut stream = Events::new(server.stream(&token, &session).await);
         board.until_connected("mara", true).await;
-        board.say(&board.caller("otto"), "mara", message).await;
+        board.send_message(&board.caller("otto"), "mara", message).await;
         ids.extend(stream.until_list_changed().await);
         seen += 1;
         drop(stream);

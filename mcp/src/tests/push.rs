@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Board, Era, PERSON, Server, done};
-use super::listener::{Heard, description};
+use super::listener::{Received, description};
 const ALERT: &str = "*** YOU HAVE 1 UNREAD MESSAGE(S) from otto *** Call check_inbox now!";
 
 #[tokio::test]
@@ -26,15 +26,15 @@ async fn recipient_is_notified_in_both_revisions() {
         let quiet = mara.description().await;
         assert!(quiet.starts_with("Call this "), "{quiet}");
 
-        board.say(&board.caller("otto"), "mara", "Which blue?").await;
+        board.send_message(&board.caller("otto"), "mara", "Which blue?").await;
         mara.alarm(era, ALERT).await;
         assert_eq!(mara.description().await, format!("{ALERT}\n\n{quiet}"));
         assert_eq!(otto.description().await, quiet, "the alert is its reader's alone");
 
         done(&mara.client, "check_inbox", json!({})).await;
-        mara.until(&Heard::Tools).await;
+        mara.until(&Received::Tools).await;
         assert_eq!(mara.description().await, quiet);
-        assert!(otto.heard.try_recv().is_err(), "nothing happened to the sender");
+        assert!(otto.received.try_recv().is_err(), "nothing happened to the sender");
     }
 }
 
@@ -48,16 +48,16 @@ async fn broadcast_notifies_all_but_the_sender() {
         all.push(server.listening(&board.agent(name, &roles).await, era, &[]).await);
         board.until_connected(name, true).await;
     }
-    board.say(&board.caller("otto"), EVERYONE, "I begin.").await;
-    all[0].until(&Heard::Tools).await;
+    board.send_message(&board.caller("otto"), EVERYONE, "I begin.").await;
+    all[0].until(&Received::Tools).await;
     all[1].alarm(Era::Legacy, ALERT).await;
     // A lead hears of what others write to each other.
     done(&all[0].client, "check_inbox", json!({})).await;
-    all[0].until(&Heard::Tools).await;
-    board.say(&board.caller("otto"), "lena", "Please test.").await;
-    all[0].until(&Heard::Tools).await;
+    all[0].until(&Received::Tools).await;
+    board.send_message(&board.caller("otto"), "lena", "Please test.").await;
+    all[0].until(&Received::Tools).await;
     assert!(all[0].description().await.starts_with(ALERT));
-    assert!(all[2].heard.try_recv().is_err(), "nobody hears their own words");
+    assert!(all[2].received.try_recv().is_err(), "nobody hears their own words");
 }
 
 #[tokio::test]
@@ -89,10 +89,10 @@ async fn same_name_in_another_project_is_another_agent() {
     for era in Era::BOTH {
         let (mut ours, mut theirs) = (server.listening(&ours, era, &[]).await, server.listening(&theirs, era, &[]).await);
         board.until_connected("mara", true).await;
-        board.say(&board.caller("otto"), "mara", "For you.").await;
+        board.send_message(&board.caller("otto"), "mara", "For you.").await;
         ours.alarm(era, ALERT).await;
         assert!(theirs.description().await.starts_with("Call this "));
-        assert!(theirs.heard.try_recv().is_err());
+        assert!(theirs.received.try_recv().is_err());
         done(&ours.client, "check_inbox", json!({"ack": 1_000})).await;
         ours.client.cancel().await.unwrap();
         board.until_connected("mara", false).await;
@@ -174,7 +174,7 @@ async fn human_client_is_not_notified_of_an_inbox() {
     board.agent("otto", &[]).await;
     let server = board.serve().await;
     let person = server.listening(PERSON, Era::Modern, &[]).await;
-    board.say(&board.caller("otto"), "human", "May I?").await;
+    board.send_message(&board.caller("otto"), "human", "May I?").await;
     assert!(description(&person.client).await.starts_with("Call this "));
 }
 
@@ -202,10 +202,10 @@ async fn client_can_disable_log_messages() {
     let mut mara = board.serve().await.listening(&mara, Era::Legacy, &["vibe-relay://inbox"]).await;
     board.until_connected("mara", true).await;
     mara.client.set_level(rmcp::model::SetLevelRequestParams::new(rmcp::model::LoggingLevel::Emergency)).await.unwrap();
-    board.say(&board.caller("otto"), "mara", "Hello").await;
-    assert_eq!(mara.next().await, Heard::Tools);
+    board.send_message(&board.caller("otto"), "mara", "Hello").await;
+    assert_eq!(mara.next().await, Received::Tools);
     // Where the log message would be, what follows it comes at once.
-    assert_eq!(mara.next().await, Heard::Resource("vibe-relay://inbox".to_owned()));
+    assert_eq!(mara.next().await, Received::Resource("vibe-relay://inbox".to_owned()));
 }
 
 /// Revoking a token closes open streams at once, and the agent is disconnected.
@@ -221,21 +221,21 @@ async fn revoked_token_closes_its_streams() {
         board.until_connected("mara", true).await;
         if remade {
             board.agent("mara", &[]).await;
-            board.say(&board.caller("otto"), "mara", "For your eyes only.").await;
+            board.send_message(&board.caller("otto"), "mara", "For your eyes only.").await;
         } else {
             board.db.deregister(&Caller::Human, &board.project.id, "mara").await.unwrap();
         }
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let both = async {
             for stream in [&mut modern, &mut legacy] {
                 while let Ok(Some(chunk)) = stream.chunk().await {
-                    heard.extend_from_slice(&chunk);
+                    received.extend_from_slice(&chunk);
                 }
             }
         };
         tokio::time::timeout(Duration::from_secs(20), both).await.expect("a stream outlives its token");
-        let heard = String::from_utf8(heard).unwrap();
-        assert!(!heard.contains("list_changed") && !heard.contains("otto"), "{heard}");
+        let received = String::from_utf8(received).unwrap();
+        assert!(!received.contains("list_changed") && !received.contains("otto"), "{received}");
         board.until_connected("mara", false).await;
         assert_eq!(server.stream(&token, &session).await.status(), StatusCode::UNAUTHORIZED);
     }

@@ -1,4 +1,4 @@
-//! What can be read as a resource, by whom, and who is told that it changed.
+//! Tests which resources exist, who may read them, and who is notified of changes.
 
 use db::Caller;
 use domain::id::TaskId;
@@ -9,7 +9,7 @@ use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 
 use super::fixture::{Board, Era, PERSON, done};
-use super::listener::Heard;
+use super::listener::Received;
 
 const INBOX: &str = "vibe-relay://inbox";
 
@@ -37,7 +37,7 @@ async fn caller_reads_only_its_resources() {
     board.db.create_project(&Caller::Human, new, probe).await.unwrap();
     let (mara, room) = (board.agent("mara", &[]).await, board.room().await);
     board.agent("otto", &[]).await;
-    board.say(&board.caller("otto"), "mara", "Hello").await;
+    board.send_message(&board.caller("otto"), "mara", "Hello").await;
     let server = board.serve().await;
     for era in Era::BOTH {
         let client = server.client(&mara, era).await;
@@ -92,10 +92,10 @@ async fn subscriber_is_notified_of_changes() {
         let watched = [INBOX, "vibe-relay://task/TASK-001"];
         let mut mara = server.listening(&mara, era, &watched).await;
         board.until_connected("mara", true).await;
-        let changed = |uri: &str| Heard::Resource(uri.to_owned());
+        let changed = |uri: &str| Received::Resource(uri.to_owned());
         board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
         assert_eq!(mara.next().await, changed("vibe-relay://task/TASK-001"));
-        board.say(&board.caller("otto"), "mara", "Hello").await;
+        board.send_message(&board.caller("otto"), "mara", "Hello").await;
         mara.until(&changed(INBOX)).await;
         done(&mara.client, "check_inbox", json!({})).await;
         mara.until(&changed(INBOX)).await;
@@ -134,6 +134,6 @@ async fn unsubscribed_client_is_not_notified() {
     let stranger = mara.client.subscribe(rmcp::model::SubscribeRequestParams::new("vibe-relay://task/TASK-099")).await;
     assert!(stranger.is_err(), "what cannot be read cannot be watched");
     board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
-    assert_eq!(mara.next().await, Heard::Resource("vibe-relay://task/TASK-001".to_owned()));
-    assert!(mara.heard.try_recv().is_err());
+    assert_eq!(mara.next().await, Received::Resource("vibe-relay://task/TASK-001".to_owned()));
+    assert!(mara.received.try_recv().is_err());
 }

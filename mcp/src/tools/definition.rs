@@ -28,7 +28,7 @@ pub(crate) enum Effect {
     Writes,
 }
 
-/// What is checked before the tool runs.
+/// The check before the tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// Refuses a run that has ended and an agent that left, before anything is read.
@@ -37,7 +37,7 @@ pub(crate) enum Admission {
     Store,
 }
 
-/// Who sees a tool.
+/// The callers that are offered a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Audience {
     /// The kinds of managed agents.
@@ -60,7 +60,7 @@ pub(crate) enum External {
     Nobody,
 }
 
-/// What an external agent is trusted with.
+/// The rights of an external agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) is_trusted: bool,

@@ -77,7 +77,7 @@ async fn a_folder_in_use_stays_and_a_missing_one_counts_as_removed() {
 }
 
 #[test]
-fn nothing_outside_of_the_root_is_removed() {
+fn files_outside_the_root_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();

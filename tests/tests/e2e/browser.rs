@@ -42,7 +42,7 @@ async fn person_creates_a_project_and_watches_it_complete() {
         browser.shows(&format!("[data-task={task}] .badge"), "Working").await;
         browser.shows(&format!("[data-task={task}] .last"), "runs touch").await;
     }
-    browser.shows("[data-status=backlog] [data-task=TASK-004] .wait_reason", "Blocked by TASK-002").await;
+    browser.shows("[data-status=backlog] [data-task=TASK-004] .why", "Blocked by TASK-002").await;
     for task in ["TASK-002", "TASK-003", "TASK-004"] {
         support::open(&server, task);
     }
@@ -221,7 +221,7 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.press("Add and start").await;
 
     browser.shows("[data-task=TASK-001] .badge", "Needs you: question").await;
-    browser.shows("[data-task=TASK-001] .wait_reason", "Which colour should it be?").await;
+    browser.shows("[data-task=TASK-001] .why", "Which colour should it be?").await;
     browser.press("Choose the colour").await;
     browser.shows(".question", "Which colour should it be?").await;
     browser.press("Violet").await;

@@ -83,7 +83,7 @@ async fn submission_is_checked_and_review_rounds_are_limited() {
     let task = add(&server, &project, "Cut corners").await;
     let attention = needs_the_person(&server, &project, &task).await;
     assert_eq!(attention.kind, AttentionKind::ReviewLimit);
-    assert!(attention.detail.contains("sent back 2 times"), "{}", attention.detail);
+    assert!(attention.detail.contains("rejected it 2 times"), "{}", attention.detail);
     let view = server.task(&task).await.unwrap();
     assert_eq!((view.task.card.status, view.task.review_rounds), (Status::InProgress, 2));
     let runs = server.runs(&task).await.unwrap();

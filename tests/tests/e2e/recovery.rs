@@ -19,7 +19,7 @@ use crate::support::{self, FILES, agents_of, complete, nothing_left};
 const SCENARIO: &str = include_str!("../../scenarios/recovery.json");
 
 /// The text of a coder of the scenario, in order.
-const WORDS: [&str; 7] = ["I wait.", "Line 1.", "Line 2.", "Line 3.", "I commit.", "I hand in.", "The work is in review."];
+const WORDS: [&str; 7] = ["I wait.", "Line 1.", "Line 2.", "Line 3.", "I commit.", "I submit.", "The work is in review."];
 
 #[tokio::test]
 async fn restarted_server_adopts_scripted_agents() {

@@ -80,7 +80,7 @@ async fn team_page_shows_agents_as_they_join() {
     text(&server, &mara, "set_status", json!({"status": "Reading the plan"})).await;
     browser.shows(".agent", "Reading the plan").await;
     let row = "[...document.querySelectorAll('.agent')].find((row) => row.innerText.includes('mara'))";
-    for fact in ["platform/mara", "lead", "builder", "healthy", "verified"] {
+    for fact in ["platform/mara", "lead", "builder", "healthy", "trusted"] {
         browser.until(&format!("mara's row says {fact}"), &format!("{row}.innerText.includes('{fact}')")).await;
     }
 
@@ -270,7 +270,7 @@ async fn task_shows_its_contributors() {
     let [ben, vera] = join(&server, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
     let _: Value = server.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .wait_reason", "Assigned to ben").await;
+    browser.shows("[data-task=TASK-001] .why", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
     text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;

@@ -61,7 +61,7 @@ fn page_of_areas_is_current() {
     let crates: Vec<&str> = CRATES.iter().map(|(name, _)| *name).collect();
     let mut page = format!(
         "# Areas\n\nEvery crate has the same areas as folders, and a noun has the same path in each: `git ls-files | grep board/task` lists a task's \
-         type, storage, routes, tools and components. What is not a noun stays outside the areas. `repo` has none, because all its nouns are git's.\n\n\
+         type, storage, routes, tools and components. Code that is not about a noun stays outside the areas. `repo` has none, because all its nouns are git's.\n\n\
          | noun | purpose | {} |\n|---|---|{}\n",
         crates.join(" | "),
         "---|".repeat(crates.len())

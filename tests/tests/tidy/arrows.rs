@@ -43,7 +43,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("web-sys", &["ui"]),
 ];
 
-/// What is pure stays so: without a way to wait, to ask the system, or to roll dice.
+/// Pure crates stay pure: they cannot wait, query the system, or use random numbers.
 const PURE: &[&str] = &["axum", "git2", "leptos", "nix", "rand", "reqwest", "sqlx", "tokio", "uuid"];
 
 /// The names in the sections of a manifest whose header ends with `dependencies`.

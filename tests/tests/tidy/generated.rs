@@ -69,7 +69,7 @@ fn tools() -> Vec<Value> {
     snapshot.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Who sees what, in the order of the columns: from the other snapshot of that test.
+/// The audiences, in the order of the columns, from the other snapshot of that test.
 const COLUMNS: [&str; 9] = ["planner", "coder", "reviewer", "orchestrator", "untrusted", "trusted", "lead", "invite", "human"];
 
 /// The tools of each column.

@@ -1,4 +1,4 @@
-//! What can be proved about the sources by reading them: their shape, the arrows between crates, what has one place only, what tests
+//! Proves rules about the sources by reading them: their shape, the arrows between crates, what has one place only, what tests
 //! must name, and that the papers say what is so. It must start nothing and know no behaviour.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
@@ -12,3 +12,4 @@ mod one_place;
 mod papers;
 mod shape;
 mod source;
+mod words;

@@ -1,4 +1,4 @@
-//! What is done in one place only. Each rule names the place and every exception with its reason.
+//! Concerns that belong to one place. Each rule names the place and every exception with its reason.
 
 use crate::source::{Source, none, product};
 
@@ -88,7 +88,7 @@ fn no_type_of_the_database_library_leaves_the_store() {
 
 #[test]
 fn the_status_of_a_failure_is_decided_in_one_file() {
-    // What tells of success, or that nothing changed.
+    // Results that report success or no change.
     let good = ["OK", "CREATED", "ACCEPTED", "NO_CONTENT", "NOT_MODIFIED", "SEE_OTHER"];
     let places = [
         "api/src/error.rs",

@@ -10,7 +10,7 @@ use crate::source::{files, none, read, root};
 
 const PAPERS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// What stands between backticks on one line.
+/// The text between backticks on one line.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
@@ -49,7 +49,7 @@ fn links_between_papers_lead_somewhere() {
         let folder = Path::new(&file.path).parent().unwrap().to_owned();
         let targets = file.text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         let local = targets.filter(|target| !target.contains("://") && !target.starts_with('#')).map(|target| target.split('#').next().unwrap());
-        // The screenshot is no text, so it is asked for by its place.
+        // The screenshot is not text, so its path is checked.
         found.extend(local.filter(|target| !root().join(&folder).join(target).exists()).map(|target| format!("{}: {target}", file.path)));
     }
     none("a link leads somewhere", found);

@@ -1,4 +1,4 @@
-//! What every file looks like. It must know no crate by name.
+//! Rules on the form of every file. It must know no crate by name.
 
 use crate::source::{files, none, read, root, rust};
 
@@ -38,7 +38,7 @@ fn no_test_is_switched_off() {
     none("a test runs or goes", ignored.map(|file| file.path).collect());
 }
 
-/// What is true of one machine is not true of the reader's.
+/// Facts of one machine do not hold on the reader's.
 #[test]
 fn nothing_names_a_machine() {
     let machines = ["root", "work", "farm"].map(|folder| format!("/{folder}/"));

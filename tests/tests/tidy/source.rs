@@ -78,7 +78,7 @@ fn collect(folder: &Path, found: &mut Vec<Source>) {
                 collect(&path, found);
             }
         } else if let Ok(text) = std::fs::read_to_string(&path) {
-            // What is no text is not for reading, and a file may go while others are read.
+            // Binary files are skipped, and a file may be deleted while others are read.
             found.push(Source { path: path.strip_prefix(root()).unwrap().to_string_lossy().into_owned(), text });
         }
     }

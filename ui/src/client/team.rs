@@ -30,7 +30,7 @@ impl Client {
     }
 
     pub(crate) async fn create_invite_token(self, project: ProjectId) -> Result<CreatedToken, Failure> {
-        self.send(Method::POST, &project_path(&project, "/room-token"), &empty()).await
+        self.send(Method::POST, &project_path(&project, "/invite-token"), &empty()).await
     }
 
     pub(crate) async fn remove_agent(self, project: ProjectId, name: String) -> Result<IgnoredAny, Failure> {

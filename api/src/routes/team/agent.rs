@@ -64,7 +64,7 @@ pub(crate) async fn create_token(
 /// Create the invite token, with which agents register under names they choose
 ///
 /// Only this response contains the token. The previous one is revoked; agents that registered with it stay.
-#[utoipa::path(post, path = "/api/projects/{id}/room-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
+#[utoipa::path(post, path = "/api/projects/{id}/invite-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
 pub(crate) async fn create_invite_token(
     State(state): State<AppState>,
     Id(project): Id<ProjectId>,

@@ -30,7 +30,7 @@ fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
 pub(super) async fn exchange_messages(story: &mut Story) -> Caller {
     let (db, project) = (story.server.state.db.clone(), ProjectId::new(1));
     let mara = join(story, "mara", json!(["builder"]), json!("platform")).await;
-    let invite = story.act("post", "/api/projects/{id}/room-token", PROJECT, Value::Null, StatusCode::CREATED).await;
+    let invite = story.act("post", "/api/projects/{id}/invite-token", PROJECT, Value::Null, StatusCode::CREATED).await;
     let invite = db.caller(invite["token"].as_str().unwrap()).await.unwrap().unwrap();
     db.register(&invite, &project, Registration { name: "zoe".into(), ..Registration::default() }, None).await.unwrap();
     let agents = story.get("/api/projects/{id}/agents", PROJECT).await;

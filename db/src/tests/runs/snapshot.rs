@@ -1,7 +1,7 @@
 //! The snapshot that the scheduler reads, and the wait reasons that it sets.
 
 use domain::board::project::PlanApproval;
-use domain::board::status::HeldBy;
+use domain::board::status::{HeldBy, Status};
 use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
@@ -50,6 +50,40 @@ async fn wait_reason_changes_are_recorded() {
     store.agent(&second, AgentKind::Coder).await;
     assert_eq!(store.card(&second).await.wait_reason, None, "an agent is running");
     store.check_fold().await;
+}
+
+async fn set_held(store: &Store, task: &TaskId, by: Option<HeldBy>) {
+    let task = task.clone();
+    let set = store.db.write(move |tx| {
+        Box::pin(async move {
+            tx.skip_event(NoEventReason::NothingChanged);
+            let sql = "UPDATE tasks SET held_by = $2 WHERE id = $1";
+            sqlx::query(sql).bind(task.as_str()).bind(by.map(HeldBy::as_str)).execute(&mut tx.connection).await?;
+            Ok(())
+        })
+    });
+    set.await.unwrap();
+}
+
+#[tokio::test]
+async fn held_task_is_settled_once_its_card_says_so() {
+    for by in [HeldBy::Human, HeldBy::Plan, HeldBy::Stop] {
+        let store = Store::board().await;
+        let held = store.task("Held").await;
+        let dependent = store.task_after("Free", &[&held]).await;
+        set_held(&store, &held, Some(by)).await;
+        let active = async || store.db.snapshot().await.unwrap().tasks.into_iter().map(|known| known.task.card.id).collect::<Vec<_>>();
+        assert_eq!(active().await, [held.clone(), dependent.clone()], "its card does not say why it waits");
+
+        store.db.set_wait_reasons(vec![(held.clone(), Some(WaitReason::Held { by }))]).await.unwrap();
+        let state = store.db.snapshot().await.unwrap();
+        assert_eq!(active().await, [dependent.clone()]);
+        let referenced = state.referenced[&held];
+        assert_eq!((referenced.status, referenced.satisfies_dependents), (Status::Backlog, false), "the free task still waits for it");
+
+        set_held(&store, &held, None).await;
+        assert_eq!(active().await, [held, dependent], "a released task is scheduled");
+    }
 }
 
 #[tokio::test]

@@ -50,6 +50,15 @@ fn every_stage_is_derived_from_some_card() {
     ];
     for (card, stage) in &cases {
         assert_eq!(Stage::of(card), *stage, "{card:?}");
+        assert!(stage.statuses().contains(&card.status), "{card:?}");
+    }
+    // The derivation reads the status, the attention and these facts; every combination must agree with `statuses`.
+    let attentions = AttentionKind::ALL.iter().map(|kind| Some(Attention::new(*kind, ""))).chain([None]);
+    for attention in attentions {
+        for (status, (card, _)) in Status::ALL.iter().flat_map(|status| cases.iter().map(move |case| (*status, case))) {
+            let card = Card { status, attention: attention.clone(), ..card.clone() };
+            assert!(Stage::of(&card).statuses().contains(&status), "{card:?}");
+        }
     }
     let missing: Vec<&Stage> = Stage::ALL.iter().filter(|stage| !cases.iter().any(|(_, reached)| reached == *stage)).collect();
     assert!(missing.is_empty(), "{missing:?}");

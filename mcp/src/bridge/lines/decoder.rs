@@ -11,7 +11,7 @@ use tokio_util::codec::Decoder;
 /// The most bytes of a line, as of the SDK's own transport.
 pub(super) const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// What was read up to a line feed.
+/// The bytes up to a line feed, decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Complete(Bytes),

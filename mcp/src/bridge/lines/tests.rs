@@ -1,4 +1,4 @@
-//! What a client reads after lines that are not valid messages.
+//! Tests the answers to lines that are not valid messages.
 
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, ReadHalf, WriteHalf};

@@ -23,6 +23,9 @@ use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::board::task::{collect_evidence, task_answer};
 use crate::tools::definition::{Admission, Audience, Effect, External, NO_KIND, ToolDefinition};
 
+/// The most pages of cards that one call reads.
+const MAX_PAGES: usize = 3;
+
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "list_tasks",
@@ -64,13 +67,14 @@ struct ListTasks {
 
 async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     let project = call.project(given.project.0).await?;
-    let all = if given.status.is_none() { CardFilter::open(project.clone()) } else { CardFilter::of_project(project.clone()) };
+    let open = CardFilter::open(project.clone());
+    let statuses = given.status.map_or(open.statuses.clone(), |stage| stage.statuses().to_vec());
     let matches = |card: &Card| {
         let assignee = card.contributors.assigned_to.as_deref();
         given.status.is_none_or(|stage| Stage::of(card) == stage)
             && given.assigned_to.as_ref().is_none_or(|wanted| assignee.is_some_and(|assignee| is_short_for(wanted, assignee)))
     };
-    let cards = read_matching(&call, CardFilter { after: given.after, ..all }, matches).await?;
+    let (cards, read_to) = read_matching(&call, CardFilter { statuses, after: given.after, ..open }, matches).await?;
     let mut agents: BTreeMap<String, Agent> = call.db.agents(&project).await?.into_iter().map(|agent| (agent.name.clone(), agent)).collect();
     for name in cards.iter().filter_map(|card| card.contributors.assigned_to.as_ref()) {
         if !agents.contains_key(name)
@@ -85,26 +89,31 @@ async fn list_tasks(call: Call, given: ListTasks) -> Result<Answer, Failure> {
     for warning in &warnings {
         text += &format!("WARNING: {warning}\n");
     }
-    if let Some(next) = &page.next {
+    let next = page.next.or(read_to);
+    if let Some(next) = &next {
         text += &format!("More tasks follow: call list_tasks with after={next}.\n");
     }
-    Ok(Answer::new(text, json!({"tasks": page.tasks, "warnings": warnings, "next": page.next})))
+    Ok(Answer::new(text, json!({"tasks": page.tasks, "warnings": warnings, "next": next})))
 }
 
-/// Reads the first cards that match, at least as many as an answer can hold.
-async fn read_matching(call: &Call, mut filter: CardFilter, matches: impl Fn(&Card) -> bool) -> Result<Vec<Card>, Failure> {
+/// Reads the first cards that match, and the last card that was read if more follow. Reads at most [`MAX_PAGES`] pages, so that a rare stage
+/// among many finished tasks costs no more than a common one.
+async fn read_matching(call: &Call, mut filter: CardFilter, matches: impl Fn(&Card) -> bool) -> Result<(Vec<Card>, Option<TaskId>), Failure> {
     let mut cards = Vec::new();
-    let enough = usize::try_from(filter.limit).unwrap_or(usize::MAX);
-    while cards.len() < enough {
+    let page = usize::try_from(filter.limit).unwrap_or(usize::MAX);
+    for _ in 0..MAX_PAGES {
         let read = call.db.cards(&filter).await?;
-        let is_last = read.len() < enough;
+        let is_last = read.len() < page;
         filter.after = read.last().map(|card| card.id.clone());
         cards.extend(read.into_iter().filter(&matches));
         if is_last {
+            return Ok((cards, None));
+        }
+        if cards.len() >= page {
             break;
         }
     }
-    Ok(cards)
+    Ok((cards, filter.after))
 }
 
 /// Warns about a task in progress whose assignee left or is unresponsive.

@@ -66,10 +66,10 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
 struct SubmitForReview {
     #[schemars(with = "String")]
     task_id: TaskId,
-    /// What you did.
+    /// Summary of your work.
     summary: String,
     files_changed: Option<String>,
-    /// What you ran, and the results.
+    /// Commands that you ran, with their results.
     test_results: Option<String>,
 }
 
@@ -93,7 +93,7 @@ struct WithNotes {
 struct WithReason {
     #[schemars(with = "String")]
     task_id: TaskId,
-    /// What to change.
+    /// The changes that you request.
     reason: String,
 }
 
