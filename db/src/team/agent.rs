@@ -16,7 +16,7 @@ use domain::team::role::Role;
 use domain::text;
 use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::{Row, SqliteConnection};
 
 use crate::board::task;
 use crate::board::task::read::{count, optional, parsed};
@@ -28,19 +28,27 @@ use crate::now;
 use crate::team::presence::ConnectionGuard;
 use crate::team::{handshake, minion, participant, token};
 
-/// Agents with their current task and their undelivered messages.
-pub(crate) const SELECT: &str = "SELECT a.*,
-    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
-    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
-         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+/// Agents with their current task and the number of their undelivered messages. `read_at` repeats the condition of the index.
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT a.*, COUNT(d.message_id) AS unread,
     COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
       (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
          AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
          ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
-  FROM agents a";
+  FROM agents a
+    LEFT JOIN deliveries d ON d.project_id = a.project_id AND d.recipient = a.name AND d.read_at IS NULL AND d.state = 'pending'
+  WHERE a.project_id = $1 AND ",
+            $condition,
+            " GROUP BY a.project_id, a.name ORDER BY a.name"
+        )
+    };
+}
 
-pub(crate) const PRESENT: &str = "WHERE a.project_id = $1 AND a.left_at IS NULL ORDER BY a.name";
-const DEPARTED: &str = "WHERE a.project_id = $1 AND a.left_at IS NOT NULL ORDER BY a.name";
+pub(crate) const PRESENT: &str = select!("a.left_at IS NULL");
+const DEPARTED: &str = select!("a.left_at IS NOT NULL");
+const BY_NAME: &str = select!("a.name = $2");
 
 impl Db {
     /// Everybody who takes part in a project, by name.
@@ -48,7 +56,7 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(PRESENT, project).await
+        self.agents_of(PRESENT, project).await
     }
 
     /// Everybody who took part in a project and left, by name.
@@ -56,11 +64,11 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn departed_agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(DEPARTED, project).await
+        self.agents_of(DEPARTED, project).await
     }
 
-    async fn agents_where(&self, condition: &str, project: &ProjectId) -> Result<Vec<Agent>> {
-        let rows = sqlx::query(AssertSqlSafe(format!("{SELECT} {condition}"))).bind(project.as_str()).fetch_all(&self.readers).await?;
+    async fn agents_of(&self, select: &'static str, project: &ProjectId) -> Result<Vec<Agent>> {
+        let rows = sqlx::query(select).bind(project.as_str()).fetch_all(&self.readers).await?;
         rows.iter().map(|row| Ok(self.with_presence(agent_of(row)?))).collect()
     }
 
@@ -169,12 +177,15 @@ impl Db {
 
 /// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
 pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
-    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
-        .bind(project.as_str())
-        .bind(name)
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
+    sqlx::query(
+        "UPDATE agents SET left_at = $3, left_at_message = (SELECT COALESCE(MAX(id), 0) FROM messages), status = NULL
+         WHERE project_id = $1 AND name = $2",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
     tx.record_without_card(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
     minion::fail_minions_of_agent(tx, project, name).await?;
     handshake::drop_departed_target(tx, project, name).await?;
@@ -182,11 +193,7 @@ pub(crate) async fn mark_left(tx: &mut Tx, caller: &Caller, project: &ProjectId,
 }
 
 pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
-    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
+    let row = sqlx::query(BY_NAME).bind(project.as_str()).bind(name).fetch_optional(connection).await?;
     row.as_ref().map(agent_of).transpose()
 }
 

@@ -16,7 +16,8 @@ use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::run::progress::write_usage;
 use crate::runs::run::read;
-use crate::team::{message, minion};
+use crate::team::message::run_end::{close_run_inbox, tell_undelivered};
+use crate::team::minion;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +72,9 @@ impl Db {
                 minion::fail_minions_of_run(tx, &id).await?;
                 let name = Run::agent_name(run.phase, &run.task_id);
                 let well = end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer);
-                message::close_run_inbox(tx, &card.project_id, &name, well).await?;
+                close_run_inbox(tx, &card.project_id, &name, well).await?;
                 if !card.status.is_open() {
-                    message::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
+                    tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
                 }
                 // What became of a card that is finished does not hang on how its last process ended.
                 if end.class == EndClass::Failed && card.status.is_open() {

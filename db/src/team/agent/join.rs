@@ -19,7 +19,8 @@ use crate::caller::{AgentCaller, Caller};
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::message;
+use crate::team::message::run_end::tell_undelivered;
+use crate::team::message::write::insert_missed_broadcasts;
 use crate::team::token;
 use crate::team::token::TokenOwner;
 
@@ -241,13 +242,14 @@ fn sorted_unique(roles: &[Role]) -> Vec<Role> {
     roles
 }
 
-/// Writes the row of an agent. A returning agent keeps its unread messages, missed broadcasts and tasks.
+/// Writes the row of an agent. A returning agent keeps its unread messages and tasks, and receives the broadcasts that it missed.
 async fn write(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
+    insert_missed_broadcasts(tx, project, row.name).await?;
     sqlx::query(
-        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
-         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), trusted = $6, run_id = $7,
-           last_seen = COALESCE($9, last_seen), left_at = NULL",
+        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, registered_at, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, agents.description), trusted = $6, run_id = $7,
+           last_seen = COALESCE($9, agents.last_seen), left_at = NULL, left_at_message = NULL",
     )
     .bind(project.as_str())
     .bind(row.name)
@@ -302,7 +304,7 @@ pub(crate) async fn leave_runs_of(tx: &mut Tx, project: &ProjectId, task: &TaskI
     }
     // Wait until all of them are gone, because they may have written to each other.
     for name in over {
-        message::tell_undelivered(tx, project, task, &name).await?;
+        tell_undelivered(tx, project, task, &name).await?;
     }
     Ok(())
 }
