@@ -127,8 +127,6 @@ CREATE TABLE agent_runs (
   sha               TEXT,
   port              INTEGER,
   started_at        TEXT NOT NULL,
-  -- When the agent's process existed; a run is stored before its process starts.
-  spawned_at        TEXT,
   completed_at      TEXT,
   stop_requested_at TEXT,
   reminded_at       TEXT,
@@ -155,7 +153,6 @@ CREATE TABLE run_messages (
   id           INTEGER PRIMARY KEY,
   run_id       TEXT NOT NULL REFERENCES agent_runs(id),
   content      TEXT NOT NULL,
-  created_at   TEXT NOT NULL,
   delivered_at TEXT
 ) STRICT;
 CREATE INDEX messages_by_run ON run_messages (run_id);
@@ -172,10 +169,9 @@ CREATE INDEX verdicts_by_task ON verdicts (task_id);
 
 -- References that this product created in repositories. It touches no others.
 CREATE TABLE owned_refs (
-  git_dir    TEXT NOT NULL,
-  name       TEXT NOT NULL,
-  task_id    TEXT REFERENCES tasks(id),
-  created_at TEXT NOT NULL,
+  git_dir TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  task_id TEXT REFERENCES tasks(id),
   PRIMARY KEY (git_dir, name)
 ) STRICT;
 
@@ -388,7 +384,6 @@ CREATE TABLE tokens (
   run_id     TEXT REFERENCES agent_runs(id),
   project_id TEXT REFERENCES projects(id),
   agent_name TEXT,
-  created_at TEXT NOT NULL,
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
 

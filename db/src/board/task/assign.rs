@@ -1,5 +1,6 @@
 //! Giving tasks to agents from outside, and the hats in which they work on them.
 
+use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::Task;
@@ -10,6 +11,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Agent;
 use domain::team::role::Role;
 
+use crate::board::attention;
 use crate::board::question;
 use crate::board::task::gate::{finish_change, load_for_participant};
 use crate::board::task::moves::{notice_text, post_notice};
@@ -121,17 +123,18 @@ pub(super) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     if let Some(hat) = hat {
         require_role(who, hat)?;
     }
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_assignment).await?;
     // A plan that waits for the person goes on waiting.
     sqlx::query(
         "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, wait_reason = NULL, failures = 0,
-                last_failure = NULL, retry_at = NULL, updated_at = $4,
-                attention = CASE WHEN json_extract(attention, '$.kind') = 'dependency_cancelled' THEN attention END
+                last_failure = NULL, retry_at = NULL, updated_at = $4, attention = $5
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(&who.name)
     .bind(hat.map(Role::as_str))
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: Some(who.name.clone()) });
@@ -185,14 +188,15 @@ async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, car
 /// Unassigns a task without a notice, and clears the attention that its assignee left or stopped responding.
 pub(super) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_unassignment).await?;
     sqlx::query(
-        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), wait_reason = NULL, updated_at = $3,
-                attention = CASE WHEN json_extract(attention, '$.kind') IN ('stalled', 'silent') THEN NULL ELSE attention END
+        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), wait_reason = NULL, updated_at = $3, attention = $4
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(by.as_str())
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });

@@ -1,5 +1,6 @@
 //! Changing tasks without moving them: words, order, dependencies; and letting them start.
 
+use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::Task;
 use domain::event::Event;
@@ -118,14 +119,15 @@ pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<()
 
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
     let card = &task.card;
-    // A question keeps its card until it is answered: starting it again would only ask again. So does a silence until it ends.
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_release).await?;
     sqlx::query(
         "UPDATE tasks SET held_by = NULL, wait_reason = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
-                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled', 'silent') THEN attention ELSE NULL END
+                attention = $3
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});
