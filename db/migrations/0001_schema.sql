@@ -14,24 +14,22 @@ CREATE TABLE counters (
 -- Board.
 
 CREATE TABLE projects (
-  id                     TEXT PRIMARY KEY,
-  title                  TEXT NOT NULL,
-  description            TEXT,
-  status                 TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'complete')),
-  repo_path              TEXT NOT NULL,
-  git_dir                TEXT NOT NULL,
-  base_branch            TEXT NOT NULL,
-  integration_branch     TEXT NOT NULL,
+  id                 TEXT PRIMARY KEY,
+  title              TEXT NOT NULL,
+  description        TEXT,
+  status             TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'complete')),
+  repo_path          TEXT NOT NULL,
+  git_dir            TEXT NOT NULL,
+  base_branch        TEXT NOT NULL,
+  integration_branch TEXT NOT NULL,
   -- The tip of the project branch that the last recorded merge left.
-  integration_head       TEXT,
+  integration_head   TEXT,
   -- A tip of the project branch that no merge of ours made and that a person accepted. Cleared when a new tip is recorded.
-  accepted_sha           TEXT,
-  landed_sha             TEXT,
-  plan_approval          TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
-  -- Broadcasts up to this message are read by the human participant.
-  human_broadcast_cursor INTEGER NOT NULL DEFAULT 0,
-  created_at             TEXT NOT NULL,
-  updated_at             TEXT NOT NULL
+  accepted_sha       TEXT,
+  landed_sha         TEXT,
+  plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
+  created_at         TEXT NOT NULL,
+  updated_at         TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE goals (
@@ -132,8 +130,6 @@ CREATE TABLE agent_runs (
   sha               TEXT,
   port              INTEGER,
   started_at        TEXT NOT NULL,
-  -- When the agent's process existed; a run is stored before its process starts.
-  spawned_at        TEXT,
   completed_at      TEXT,
   stop_requested_at TEXT,
   reminded_at       TEXT,
@@ -160,7 +156,6 @@ CREATE TABLE run_messages (
   id           INTEGER PRIMARY KEY,
   run_id       TEXT NOT NULL REFERENCES agent_runs(id),
   content      TEXT NOT NULL,
-  created_at   TEXT NOT NULL,
   delivered_at TEXT
 ) STRICT;
 CREATE INDEX messages_by_run ON run_messages (run_id);
@@ -177,10 +172,9 @@ CREATE INDEX verdicts_by_task ON verdicts (task_id);
 
 -- References that this product created in repositories. It touches no others.
 CREATE TABLE owned_refs (
-  git_dir    TEXT NOT NULL,
-  name       TEXT NOT NULL,
-  task_id    TEXT REFERENCES tasks(id),
-  created_at TEXT NOT NULL,
+  git_dir TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  task_id TEXT REFERENCES tasks(id),
   PRIMARY KEY (git_dir, name)
 ) STRICT;
 
@@ -231,61 +225,66 @@ CREATE TABLE agents (
   status           TEXT,
   trusted          INTEGER NOT NULL CHECK (trusted IN (0, 1)),
   run_id           TEXT REFERENCES agent_runs(id),
-  -- Broadcasts up to this message need no delivery: the agent joined later, or has read them.
-  broadcast_cursor INTEGER NOT NULL,
   registered_at    TEXT NOT NULL,
   last_seen        TEXT,
   last_inbox_check TEXT,
   heartbeat_at     TEXT,
   left_at          TEXT,
+  -- The newest message when it left. If it returns, it receives the broadcasts after it.
+  left_at_message  INTEGER,
   PRIMARY KEY (project_id, name)
 ) STRICT;
 -- Names that differ only in case would be confused by readers.
 CREATE UNIQUE INDEX agents_by_name_nocase ON agents (project_id, lower(name));
+CREATE INDEX agents_departed ON agents (project_id, left_at) WHERE left_at IS NOT NULL;
 CREATE INDEX agents_present ON agents (project_id, name) WHERE left_at IS NULL;
+CREATE INDEX agents_by_run ON agents (run_id) WHERE run_id IS NOT NULL;
 
--- `to_agent` is a name, or `all`. Delivered: included in a response or stdin line. Read: the recipient is known to have received it.
--- `answer_seq` is the log position of the last response that included it: 0 if that response went to a run that has ended, and the highest
--- number while the message is part of a live run's conversation. `stdin_line_id` names the stdin line that carries it until the echo.
+-- What was said, once. `to_agent` is a name, or `all` for a broadcast.
 CREATE TABLE messages (
-  id             INTEGER PRIMARY KEY,
-  project_id     TEXT NOT NULL REFERENCES projects(id),
-  from_agent     TEXT NOT NULL,
-  to_agent       TEXT NOT NULL,
-  content        TEXT NOT NULL,
-  is_cc          INTEGER NOT NULL DEFAULT 0 CHECK (is_cc IN (0, 1)),
-  cc_original_to TEXT,
-  -- For a copy: the row it copies.
-  copy_of        INTEGER REFERENCES messages(id),
-  task_id        TEXT REFERENCES tasks(id),
-  reply_to       INTEGER REFERENCES messages(id),
-  created_at     TEXT NOT NULL,
-  delivered_at   TEXT,
-  answer_seq     INTEGER,
-  stdin_line_id  TEXT,
-  read_at        TEXT
+  id         INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects(id),
+  from_agent TEXT NOT NULL,
+  to_agent   TEXT NOT NULL,
+  content    TEXT NOT NULL,
+  task_id    TEXT REFERENCES tasks(id),
+  reply_to   INTEGER REFERENCES messages(id),
+  created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX messages_by_project ON messages (project_id, id);
-CREATE INDEX messages_by_task ON messages (task_id) WHERE task_id IS NOT NULL;
-CREATE INDEX messages_copies ON messages (copy_of) WHERE copy_of IS NOT NULL;
--- A broadcast is always in here: the next table says who has read it.
-CREATE INDEX messages_unread ON messages (project_id, to_agent, id) WHERE read_at IS NULL;
+CREATE INDEX messages_by_task ON messages (project_id, task_id, id) WHERE task_id IS NOT NULL;
+CREATE INDEX messages_to_all ON messages (project_id, id) WHERE to_agent = 'all';
 CREATE INDEX messages_replies ON messages (reply_to) WHERE reply_to IS NOT NULL;
--- What retention may remove. A person's messages are never in here.
-CREATE INDEX messages_removable ON messages (read_at) WHERE read_at IS NOT NULL AND from_agent <> 'human';
+-- What retention may remove. A person's messages and broadcasts are never in here.
+CREATE INDEX messages_removable ON messages (created_at) WHERE from_agent <> 'human' AND to_agent <> 'all';
 
--- Deliveries of broadcasts.
-CREATE TABLE broadcast_reads (
+-- Who receives a message, and how far it is:
+--   pending: not delivered.
+--   offered: in a response (`answer_seq`), which may have been lost.
+--   on_stdin: in a line to a run's agent (`stdin_line_id`), which its program has not echoed.
+--   in_conversation: in the conversation of a live run.
+--   redeliver: received by a run that has ended, and not acknowledged.
+--   read: the recipient is known to have received it.
+CREATE TABLE deliveries (
   message_id    INTEGER NOT NULL REFERENCES messages(id),
-  agent_name    TEXT NOT NULL,
-  delivered_at  TEXT NOT NULL,
+  recipient     TEXT NOT NULL,
+  project_id    TEXT NOT NULL REFERENCES projects(id),
+  kind          TEXT NOT NULL CHECK (kind IN ('direct', 'copy', 'broadcast')),
+  state         TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'offered', 'on_stdin', 'in_conversation', 'redeliver', 'read')),
+  -- The log position of the last response that included it.
   answer_seq    INTEGER,
   stdin_line_id TEXT,
+  -- When a response or an echoed line first included it.
+  delivered_at  TEXT,
   read_at       TEXT,
-  PRIMARY KEY (message_id, agent_name)
+  PRIMARY KEY (message_id, recipient),
+  CHECK (state <> 'offered' OR answer_seq IS NOT NULL),
+  CHECK ((state = 'on_stdin') = (stdin_line_id IS NOT NULL)),
+  CHECK ((state = 'read') = (read_at IS NOT NULL))
 ) STRICT;
-CREATE INDEX broadcast_reads_unread ON broadcast_reads (agent_name, message_id) WHERE read_at IS NULL;
-CREATE INDEX broadcast_reads_read ON broadcast_reads (read_at) WHERE read_at IS NOT NULL;
+CREATE INDEX deliveries_unread ON deliveries (project_id, recipient, state, message_id) WHERE read_at IS NULL;
+-- What retention may remove: everyone who missed a broadcast has a delivery already.
+CREATE INDEX deliveries_read_broadcasts ON deliveries (read_at) WHERE kind = 'broadcast' AND read_at IS NOT NULL;
 
 -- Who built, approved and verified a task. Rows are never removed: a builder or approver stays barred from verifying the task.
 CREATE TABLE contributions (
@@ -389,7 +388,6 @@ CREATE TABLE tokens (
   run_id     TEXT REFERENCES agent_runs(id),
   project_id TEXT REFERENCES projects(id),
   agent_name TEXT,
-  created_at TEXT NOT NULL,
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
 

@@ -39,9 +39,9 @@ pub use runs::folder::RunFolder;
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
-pub use team::message::Sent;
-pub use team::message::delivery::AcknowledgedMessage;
 pub use team::message::history::HistoryQuery;
+pub use team::message::row::AcknowledgedMessage;
+pub use team::message::send::Sent;
 pub use team::token::new_token;
 
 use domain::time::Timestamp;

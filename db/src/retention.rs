@@ -34,9 +34,9 @@ pub struct Pruned {
     pub events: u64,
     /// Stored answers to calls, which are kept for a day.
     pub calls: u64,
-    /// Records that a broadcast was read by an agent whose cursor is past it.
+    /// Deliveries of broadcasts that were read.
     pub deliveries: u64,
-    /// Messages that departed managed agents had read, written by managed agents or by the runner.
+    /// Messages of managed agents or the runner, whose recipients were managed agents that had read them before they departed.
     pub messages: u64,
 }
 

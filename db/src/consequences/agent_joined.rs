@@ -1,4 +1,4 @@
-//! An agent joins or returns: its open tasks no longer need another assignee.
+//! An agent joins or returns: it receives the broadcasts that it missed, and its open tasks no longer need another assignee.
 
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
@@ -14,10 +14,12 @@ use crate::consequences::task_changed::tasks_changed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::write::{AgentRow, upsert};
+use crate::team::message::write::insert_missed_broadcasts;
 
 /// Registers an agent, recorded as done by `caller`.
 pub(crate) async fn agent_joined(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     let (agent, roles) = (row.name.to_owned(), row.roles.to_vec());
+    insert_missed_broadcasts(tx, project, &agent).await?;
     upsert(tx, project, row).await?;
     clear_open_tasks(tx, project, &agent).await?;
     tx.record_without_card(caller, project, None, Event::AgentRegistered { agent, roles });

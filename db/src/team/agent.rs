@@ -14,7 +14,6 @@ use domain::refusal::Refusal;
 use domain::team::agent::Agent;
 use domain::text;
 use domain::time::Timestamp;
-use sqlx::AssertSqlSafe;
 
 use crate::caller::Caller;
 use crate::consequences::agent_left::agent_left;
@@ -32,19 +31,16 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(row::PRESENT, project).await
+        let rows = sqlx::query(row::PRESENT).bind(project.as_str()).fetch_all(&self.readers).await?;
+        rows.iter().map(|row| Ok(self.with_presence(row::agent_of(row)?))).collect()
     }
 
-    /// Lists the agents of a project that left, by name.
+    /// Lists the last 50 agents of a project that left, by name.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn departed_agents(&self, project: &ProjectId) -> Result<Vec<Agent>> {
-        self.agents_where(row::DEPARTED, project).await
-    }
-
-    async fn agents_where(&self, condition: &str, project: &ProjectId) -> Result<Vec<Agent>> {
-        let rows = sqlx::query(AssertSqlSafe(format!("{} {condition}", row::SELECT))).bind(project.as_str()).fetch_all(&self.readers).await?;
+        let rows = sqlx::query(row::DEPARTED).bind(project.as_str()).bind(row::MAX_DEPARTED).fetch_all(&self.readers).await?;
         rows.iter().map(|row| Ok(self.with_presence(row::agent_of(row)?))).collect()
     }
 

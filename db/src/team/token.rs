@@ -102,13 +102,12 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Re
         TokenOwner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
         TokenOwner::Invite(project) => ("invite", None, Some(project), None),
     };
-    sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name, created_at) VALUES ($1, $2, $3, $4, $5, $6)")
+    sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name) VALUES ($1, $2, $3, $4, $5)")
         .bind(hash)
         .bind(kind)
         .bind(run.map(RunId::as_str))
         .bind(project.map(ProjectId::as_str))
         .bind(agent)
-        .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
     Ok(())

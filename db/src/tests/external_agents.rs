@@ -142,13 +142,11 @@ pub(super) fn contributors(card: &Card) -> String {
     format!("{} / {} / {} / {}", name(&card.assigned_to), card.built_by.join("+"), name(&card.approved_by), name(&card.verified_by))
 }
 
-/// Lists the messages to `name`, oldest first: sender, first line, and whether it is a copy.
+/// Lists the messages that `name` received by name, oldest first: sender, first line, and whether it is a copy.
 pub(super) async fn messages_to(store: &Store, name: &str) -> Vec<String> {
-    let rows: Vec<(String, String, bool)> = sqlx::query_as("SELECT from_agent, content, is_cc FROM messages WHERE to_agent = $1 ORDER BY id")
-        .bind(name)
-        .fetch_all(&store.db.readers)
-        .await
-        .unwrap();
+    let select = "SELECT m.from_agent, m.content, d.kind = 'copy' FROM messages m JOIN deliveries d ON d.message_id = m.id
+        WHERE d.recipient = $1 AND d.kind <> 'broadcast' ORDER BY m.id";
+    let rows: Vec<(String, String, bool)> = sqlx::query_as(select).bind(name).fetch_all(&store.db.readers).await.unwrap();
     let line = |content: &str| content.lines().next().unwrap_or_default().to_owned();
     rows.iter().map(|(from, content, copy)| format!("{from}: {}{}", line(content), if *copy { " (copy)" } else { "" })).collect()
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::team::message::NewMessage;
+use domain::team::role::Role;
 use domain::wire::ProjectPatch;
 
 use crate::tests::engine::event_log::story;
-use crate::tests::external_agents::message;
+use crate::tests::external_agents::{message, named};
 use crate::tests::open::open_again;
 use crate::tests::store::{Store, whole_board};
 use crate::{Caller, Pruned, RetentionLimits};
@@ -93,21 +94,21 @@ async fn more_events_than_one_write_removes_are_removed() {
 }
 
 #[tokio::test]
-async fn read_broadcasts_need_no_record_once_the_cursor_is_past_them() {
+async fn read_deliveries_of_a_broadcast_go_and_it_is_not_given_again() {
     let store = Store::board().await;
     let lead = store.member("ann", &[]).await;
     let readers = [store.guest("ole").await, store.guest("zoe").await];
+    store.guest("tom").await;
     store.send(&lead, "all", "Hello").await.unwrap();
     for reader in &readers {
         let given = store.inbox(reader).await.messages[0].message.id;
         store.db.check_inbox(reader, &store.project, Some(given)).await.unwrap();
     }
     assert_eq!(store.prune(BY_AGE).await, Pruned::default(), "they are young");
-    for name in ["ole", "zoe"] {
-        store.backdate("UPDATE broadcast_reads SET read_at = $1 WHERE agent_name = $2", WEEK, name).await;
-    }
-    store.backdate("UPDATE agents SET broadcast_cursor = 0 WHERE name = $2 AND $1 IS NOT NULL", WEEK, "zoe").await;
-    assert_eq!(store.prune(BY_AGE).await, Pruned { deliveries: 1, ..Pruned::default() });
+    store.backdate("UPDATE deliveries SET read_at = $1 WHERE state = 'read' AND $2 = ''", WEEK, "").await;
+    assert_eq!(store.prune(BY_AGE).await, Pruned { deliveries: 2, ..Pruned::default() }, "tom and the human have not read it");
+    store.db.deregister(&readers[0], &store.project, "ole").await.unwrap();
+    store.db.register(&readers[0], &store.project, named("ole", &[]), None).await.unwrap();
     for reader in &readers {
         assert!(store.inbox_texts(reader).await.is_empty(), "it is not delivered again");
     }
@@ -129,12 +130,29 @@ async fn only_messages_between_managed_agents_go_once_their_reader_departed() {
     store.db.send(&reader.caller, &store.project, answer).await.unwrap();
     store.inbox(&writer.caller).await;
     store.send(&writer.caller, name, "unread").await.unwrap();
-    store.backdate("UPDATE messages SET read_at = $1 WHERE to_agent = $2 AND content <> 'unread'", WEEK, name).await;
+    store.backdate("UPDATE messages SET created_at = $1 WHERE $2 = ''", WEEK, "").await;
+    store.backdate("UPDATE deliveries SET read_at = $1 WHERE recipient = $2 AND state = 'read'", WEEK, name).await;
     assert_eq!(store.prune(BY_AGE).await.messages, 0, "their reader is present");
     store.backdate("UPDATE agents SET left_at = $1 WHERE name = $2", WEEK, name).await;
     assert_eq!(store.prune(BY_AGE).await, Pruned { messages: 1, ..Pruned::default() });
     let kept: Vec<String> = sqlx::query_scalar("SELECT content FROM messages ORDER BY id").fetch_all(&store.db.readers).await.unwrap();
     assert_eq!(kept, ["from a person", "from an external agent", "answered", "answer", "unread"]);
+}
+
+#[tokio::test]
+async fn message_stays_while_the_recipient_of_a_copy_needs_it() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    let (reader, writer) = (store.agent(&one, AgentKind::Coder).await, store.agent(&two, AgentKind::Coder).await);
+    let lead = store.member("ann", &[Role::Lead]).await;
+    store.send(&writer.caller, "coder-TASK-001", "Copied").await.unwrap();
+    store.inbox(&reader.caller).await;
+    store.send(&reader.caller, "human", "Read").await.unwrap();
+    store.backdate("UPDATE messages SET created_at = $1 WHERE $2 = ''", WEEK, "").await;
+    store.backdate("UPDATE deliveries SET read_at = $1 WHERE $2 = '' AND state = 'read'", WEEK, "").await;
+    store.backdate("UPDATE agents SET left_at = $1 WHERE name = $2", WEEK, "coder-TASK-001").await;
+    assert_eq!(store.prune(BY_AGE).await.messages, 0, "the lead has not read its copy");
+    assert!(store.inbox_texts(&lead).await.contains(&"Copied".to_owned()));
 }
 
 #[tokio::test]
@@ -174,8 +192,8 @@ async fn text_written_by_people_is_kept() {
     for statement in [
         "UPDATE events SET at = $1 WHERE $2 = ''",
         "UPDATE calls SET created_at = $1 WHERE $2 = ''",
-        "UPDATE messages SET read_at = $1 WHERE $2 = ''",
-        "UPDATE broadcast_reads SET read_at = $1 WHERE $2 = ''",
+        "UPDATE messages SET created_at = $1 WHERE $2 = ''",
+        "UPDATE deliveries SET read_at = $1 WHERE $2 = '' AND state = 'read'",
         "UPDATE agents SET left_at = $1 WHERE $2 = ''",
     ] {
         store.backdate(statement, WEEK, "").await;
@@ -191,6 +209,6 @@ async fn text_written_by_people_is_kept() {
     let kept: BTreeSet<String> = store.dump().await.into_iter().collect();
     let removed = rows.iter().filter(|row| !kept.contains(*row)).filter_map(|row| row.split(' ').next());
     let tables: BTreeSet<&str> = removed.collect();
-    assert!(tables.iter().all(|table| ["events", "broadcast_reads", "messages"].contains(table)), "{tables:?}");
+    assert!(tables.iter().all(|table| ["events", "deliveries", "messages"].contains(table)), "{tables:?}");
     store.check_replay().await;
 }

@@ -1,4 +1,4 @@
-//! Messages between participants, and inboxes. A copy is a separate message; a broadcast is one message that each participant reads.
+//! Messages between participants, and inboxes. A message has one id, which its recipient and the recipients of copies share.
 //!
 //! Must not know how messages are stored or delivered.
 
@@ -28,12 +28,12 @@ pub struct Message {
     pub to_agent: String,
     /// The text, unchanged.
     pub content: String,
-    /// Whether this message is a copy.
+    /// Whether its reader received it as a copy. The history shows no message as a copy.
     pub is_cc: bool,
-    /// The recipient of the original message, if this is a copy.
+    /// The recipient of the message, if it was received as a copy; `to_agent` is then the recipient of the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc_original_to: Option<String>,
-    /// The recipients of copies. Set for a message that was just sent, and in the history.
+    /// The recipients of copies by name. Set for a message that was just sent, and in the history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cc: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -76,8 +76,8 @@ async fn send_lists_acknowledged_messages() {
     let sent = done(&mara, "send", json!({"to_agent": "human", "message": "What now?"})).await;
     let told: Vec<&str> = sent.text.lines().take(2).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
-    Message sent to human (#14). Copies: lena.
-    Acknowledged: #13 from lena, #11 from kim, #9 from kim, #7 from kim, #5 from kim and 2 more. If you have not seen them, call get_history with before=14 and count=13.
+    Message sent to human (#8). Copies: lena.
+    Acknowledged: #7 from lena, #6 from kim, #5 from kim, #4 from kim, #3 from kim and 2 more. If you have not seen them, call get_history with before=8 and count=10.
     ");
     assert_eq!(found_where_it_says(&mara, &sent).await, 7);
     let next = done(&mara, "send", json!({"to_agent": "human", "message": "And?"})).await;

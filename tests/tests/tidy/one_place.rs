@@ -1,5 +1,7 @@
 //! Concerns that belong to one place. Each rule names the place and every exception with its reason.
 
+use regex::Regex;
+
 use crate::source::{Source, none, product};
 
 /// The product's lines with `pattern` outside of the places that may have it.
@@ -60,22 +62,28 @@ fn the_sql_dialect_is_in_one_place() {
         "rowid",
         "json_each",
         "json_extract",
-        "json_group_array",
+        "json_array",
+        "json_group_",
+        "json_object",
         "INSERT OR ",
         "NOCASE",
         "changes()",
         " GLOB ",
         "immutable(",
     ];
-    let places = [
-        "db/src/engine/dialect.rs",
-        // Lists and attention are stored as JSON there; they have to become rows and columns before the store can change its database.
-        "db/src/board/task/",
-        "db/src/team/message/",
-    ];
     let store = |line: &String| line.starts_with("db/src/");
-    let found = words.iter().flat_map(|word| outside(word, &places)).filter(store);
+    let found = words.iter().flat_map(|word| outside(word, &["db/src/engine/dialect.rs"])).filter(store);
     none("db/src/engine/dialect.rs holds what is true of SQLite only", found.collect());
+}
+
+/// PostgreSQL prepares one statement at a time.
+#[test]
+fn a_query_is_one_statement() {
+    let next = Regex::new(r#";\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\s"#).unwrap();
+    assert!(next.is_match("UPDATE tasks SET round = 1;\n         DELETE FROM tasks WHERE id = $1"));
+    let store = product().into_iter().filter(|file| file.path.starts_with("db/src/") && file.path != "db/src/engine/dialect.rs");
+    let several = store.flat_map(|file| next.find_iter(file.product()).map(|found| format!("{}: {}", file.path, found.as_str())).collect::<Vec<_>>());
+    none("a query is one statement", several.collect());
 }
 
 #[test]

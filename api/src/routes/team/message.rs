@@ -33,7 +33,7 @@ pub(crate) struct HistoryParameters {
     agent: Option<String>,
 }
 
-/// List the newest messages of a project, oldest first, without cc copies
+/// List the newest messages of a project, oldest first, each once
 ///
 /// A page ends early where it would exceed 1 MiB of text.
 #[utoipa::path(

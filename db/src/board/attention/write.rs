@@ -1,6 +1,6 @@
 //! Requests and clears attention on a task. Must not know the consequences.
 
-use domain::board::attention::Attention;
+use domain::board::attention::{Attention, AttentionKind};
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 
@@ -31,4 +31,13 @@ pub(crate) async fn clear(tx: &mut Tx, caller: &Caller, project: &ProjectId, tas
         tx.record_for_task(caller, project, task, Event::AttentionCleared {});
     }
     Ok(())
+}
+
+/// Returns the attention of `task` as it is stored, if a change leaves it in place.
+pub(crate) async fn surviving(tx: &mut Tx, task: &TaskId, survives: fn(AttentionKind) -> bool) -> Result<Option<String>> {
+    let stored: Option<String> =
+        sqlx::query_scalar("SELECT attention FROM tasks WHERE id = $1").bind(task.as_str()).fetch_one(&mut tx.connection).await?;
+    let Some(stored) = stored else { return Ok(None) };
+    let attention: Attention = serde_json::from_str(&stored)?;
+    Ok(survives(attention.kind).then_some(stored))
 }

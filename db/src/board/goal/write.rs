@@ -17,7 +17,8 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
-use crate::team::message::{OutgoingMessage, post};
+use crate::team::message::post::post;
+use crate::team::message::write::OutgoingMessage;
 
 /// Links a task to a goal of its project. The caller updates the goal's status.
 pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option<&GoalId>) -> Result<()> {

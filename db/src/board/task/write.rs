@@ -6,6 +6,7 @@ pub(crate) mod moves;
 pub(crate) mod notice;
 pub(crate) mod requirement;
 
+use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::Task;
 use domain::event::Event;
@@ -13,6 +14,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 
+use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
@@ -65,14 +67,15 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
 /// Removes the hold of a task and resets its failures.
 pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result<()> {
     let card = &task.card;
-    // Starting the task would not answer a question, restore a dependency or bring an unresponsive assignee back.
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_release).await?;
     sqlx::query(
         "UPDATE tasks SET held_by = NULL, wait_reason = NULL, failures = 0, last_failure = NULL, retry_at = NULL, review_rounds = 0, updated_at = $2,
-                attention = CASE WHEN json_extract(attention, '$.kind') IN ('needs_input', 'dependency_cancelled', 'silent') THEN attention ELSE NULL END
+                attention = $3
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});

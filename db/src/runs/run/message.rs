@@ -37,10 +37,9 @@ impl Db {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                sqlx::query("INSERT INTO run_messages (run_id, content, created_at) VALUES ($1, $2, $3)")
+                sqlx::query("INSERT INTO run_messages (run_id, content) VALUES ($1, $2)")
                     .bind(id.as_str())
                     .bind(&content)
-                    .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
                 comment::insert(tx, &caller, &card.project_id, &card.id, &content).await?;

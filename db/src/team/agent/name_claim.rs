@@ -12,6 +12,7 @@ use crate::consequences::agent_left::{agent_left, name_reclaimed};
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::active_names;
+use crate::team::message::write::mark_all_read;
 use crate::team::token;
 
 /// Time after which a registration without any call no longer reserves its name.
@@ -80,10 +81,11 @@ pub(super) async fn release_name(tx: &mut Tx, before: &Agent) -> Result<()> {
     if before.left_at.is_none() {
         agent_left(tx, &Caller::Runner, project, name).await?;
     }
+    mark_all_read(tx, project, name).await?;
+    // Without `left_at_message`, the new agent has missed no broadcast.
     sqlx::query(
-        "UPDATE messages SET read_at = $3 WHERE project_id = $1 AND to_agent = $2 AND read_at IS NULL;
-         UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,
-           broadcast_cursor = (SELECT COALESCE(MAX(id), 0) FROM messages) WHERE project_id = $1 AND name = $2",
+        "UPDATE agents SET roles = '[]', description = NULL, registered_at = $3, last_seen = NULL, heartbeat_at = NULL, last_inbox_check = NULL,
+           left_at_message = NULL WHERE project_id = $1 AND name = $2",
     )
     .bind(project.as_str())
     .bind(name)

@@ -7,33 +7,43 @@ use domain::team::agent::{Agent, Health};
 use domain::team::role::Role;
 use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use sqlx::{Row, SqliteConnection};
 
 use crate::engine::column::{count, optional, parsed};
 use crate::engine::presence::Presence;
 use crate::error::Result;
 
-/// Agents with their current task and their undelivered messages.
-pub(crate) const SELECT: &str = "SELECT a.*,
-    (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = a.name AND m.read_at IS NULL AND m.delivered_at IS NULL)
-    + (SELECT COUNT(*) FROM messages m WHERE m.project_id = a.project_id AND m.to_agent = 'all' AND m.read_at IS NULL
-         AND m.id > a.broadcast_cursor AND m.from_agent <> a.name AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) AS unread,
+/// Agents with their current task and the number of their undelivered messages. `read_at` repeats the condition of the index.
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT a.*, COUNT(d.message_id) AS unread,
     COALESCE((SELECT r.task_id FROM agent_runs r WHERE r.id = a.run_id AND r.completed_at IS NULL),
       (SELECT t.id FROM tasks t WHERE t.project_id = a.project_id AND t.assigned_to = a.name
          AND t.status IN ('backlog', 'in_progress', 'in_review') AND t.status <> 'backlog'
          ORDER BY t.status, t.updated_at DESC LIMIT 1)) AS task_id
-  FROM agents a";
+  FROM agents a
+    LEFT JOIN deliveries d ON d.project_id = a.project_id AND d.recipient = a.name AND d.read_at IS NULL AND d.state = 'pending'
+  WHERE a.project_id = $1 AND ",
+            $condition
+        )
+    };
+}
 
-pub(crate) const PRESENT: &str = "WHERE a.project_id = $1 AND a.left_at IS NULL ORDER BY a.name";
+pub(crate) const PRESENT: &str = select!("a.left_at IS NULL GROUP BY a.project_id, a.name ORDER BY a.name");
 
-pub(crate) const DEPARTED: &str = "WHERE a.project_id = $1 AND a.left_at IS NOT NULL ORDER BY a.name";
+/// Number of departed agents in a list, the last to leave first.
+pub(crate) const MAX_DEPARTED: u32 = 50;
+
+pub(crate) const DEPARTED: &str = select!(
+    "a.name IN (SELECT name FROM agents WHERE project_id = $1 AND left_at IS NOT NULL ORDER BY left_at DESC LIMIT $2)
+  GROUP BY a.project_id, a.name ORDER BY a.name"
+);
+
+const BY_NAME: &str = select!("a.name = $2 GROUP BY a.project_id, a.name");
 
 pub(crate) async fn read(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Option<Agent>> {
-    let row = sqlx::query(AssertSqlSafe(format!("{SELECT} WHERE a.project_id = $1 AND a.name = $2")))
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
+    let row = sqlx::query(BY_NAME).bind(project.as_str()).bind(name).fetch_optional(connection).await?;
     row.as_ref().map(agent_of).transpose()
 }
 

@@ -18,13 +18,13 @@ pub(crate) struct AgentRow<'a> {
     pub(crate) seen: bool,
 }
 
-/// Writes the row of an agent. A returning agent keeps its unread messages, missed broadcasts and tasks.
+/// Writes the row of an agent. A returning agent keeps its unread messages and tasks.
 pub(crate) async fn upsert(tx: &mut Tx, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     sqlx::query(
-        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, broadcast_cursor, registered_at, last_seen)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT COALESCE(MAX(id), 0) FROM messages), $8, $9)
-         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, description), trusted = $6, run_id = $7,
-           last_seen = COALESCE($9, last_seen), left_at = NULL",
+        "INSERT INTO agents (project_id, name, team, roles, description, trusted, run_id, registered_at, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (project_id, name) DO UPDATE SET roles = $4, description = COALESCE($5, agents.description), trusted = $6, run_id = $7,
+           last_seen = COALESCE($9, agents.last_seen), left_at = NULL, left_at_message = NULL",
     )
     .bind(project.as_str())
     .bind(row.name)
@@ -42,11 +42,14 @@ pub(crate) async fn upsert(tx: &mut Tx, project: &ProjectId, row: AgentRow<'_>) 
 
 /// Marks an agent as gone. The caller records the event.
 pub(crate) async fn mark_left(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
-    sqlx::query("UPDATE agents SET left_at = $3, status = NULL WHERE project_id = $1 AND name = $2")
-        .bind(project.as_str())
-        .bind(name)
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
+    sqlx::query(
+        "UPDATE agents SET left_at = $3, left_at_message = (SELECT COALESCE(MAX(id), 0) FROM messages), status = NULL
+         WHERE project_id = $1 AND name = $2",
+    )
+    .bind(project.as_str())
+    .bind(name)
+    .bind(tx.now.to_string())
+    .execute(&mut tx.connection)
+    .await?;
     Ok(())
 }

@@ -5,29 +5,22 @@ use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Message};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
-use crate::engine::column::{optional, parsed};
+use super::row::{COLUMNS, message_of};
 use crate::engine::open::Db;
 use crate::error::Result;
 
-/// Filters of the message history. Copies are never included, because they repeat their original.
+/// Filters of the message history.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryQuery {
     /// Number of messages: 10 by default, at most 200.
     pub count: Option<u32>,
     /// Only messages about this task.
     pub task: Option<TaskId>,
-    /// Only messages from or to this participant.
+    /// Only messages from or to this participant. Copies do not count.
     pub agent: Option<String>,
     /// Only messages before this one.
     pub before: Option<i64>,
 }
-
-/// A broadcast counts as read once it was delivered to every agent that was registered when it was sent.
-const SELECT: &str = "SELECT m.*, CASE WHEN m.to_agent <> 'all' THEN m.delivered_at IS NOT NULL ELSE NOT EXISTS (
-      SELECT 1 FROM agents a WHERE a.project_id = m.project_id AND a.left_at IS NULL AND a.name <> m.from_agent AND a.broadcast_cursor < m.id
-        AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = m.id AND b.agent_name = a.name)) END AS given,
-    (SELECT json_group_array(to_agent) FROM (SELECT to_agent FROM messages c WHERE c.copy_of = m.id ORDER BY c.id)) AS cc
-  FROM messages m";
 
 impl Db {
     /// Returns the newest messages that match the query, oldest first.
@@ -40,37 +33,29 @@ impl Db {
             .bind(query.task.as_ref().map(TaskId::as_str))
             .bind(&query.agent)
             .bind(query.before)
-            .bind(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE))
+            .bind(i64::from(query.count.unwrap_or(HISTORY_DEFAULT).min(HISTORY_PAGE)))
             .fetch_all(&self.readers)
             .await?;
-        rows.iter().rev().map(|row| Ok(Message { cc: serde_json::from_str(row.try_get("cc")?)?, ..message_of(row, "given")? })).collect()
+        rows.iter().rev().map(|row| Ok(Message { cc: names(row, "cc")?, ..message_of(row)? })).collect()
     }
 }
 
-/// Builds the statement. A task's thread uses the task index, everything else the project index.
+/// Builds the statement. A broadcast counts as delivered once every recipient that did not leave was given it; the human is not waited for.
 pub(crate) fn sql(query: &HistoryQuery) -> String {
-    // The plus sign keeps SQLite from using the larger project index.
-    let scope = if query.task.is_some() { "+m.project_id = $1 AND m.task_id = $2" } else { "m.project_id = $1" };
+    let about = if query.task.is_some() { " AND m.task_id = $2" } else { "" };
     format!(
-        "{SELECT} WHERE {scope} AND m.is_cc = 0 AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4)
+        "SELECT {COLUMNS}, NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.state = 'pending'
+             AND (d.kind = 'direct' OR d.kind = 'broadcast' AND EXISTS (
+               SELECT 1 FROM agents a WHERE a.project_id = d.project_id AND a.name = d.recipient AND a.left_at IS NULL))) AS is_delivered,
+           (SELECT string_agg(d.recipient, '\n') FROM deliveries d WHERE d.message_id = m.id AND d.kind = 'copy') AS cc
+         FROM messages m WHERE m.project_id = $1{about} AND ($3 IS NULL OR m.from_agent = $3 OR m.to_agent = $3) AND ($4 IS NULL OR m.id < $4)
          ORDER BY m.id DESC LIMIT $5"
     )
 }
 
-/// Reads a message. `given` names the column that tells whether it was delivered.
-pub(super) fn message_of(row: &SqliteRow, given: &str) -> Result<Message> {
-    Ok(Message {
-        id: row.try_get("id")?,
-        project_id: parsed(row, "project_id")?,
-        from_agent: row.try_get("from_agent")?,
-        to_agent: row.try_get("to_agent")?,
-        content: row.try_get("content")?,
-        is_cc: row.try_get("is_cc")?,
-        cc_original_to: row.try_get("cc_original_to")?,
-        cc: Vec::new(),
-        task_id: optional(row, "task_id")?,
-        reply_to: row.try_get("reply_to")?,
-        timestamp: parsed(row, "created_at")?,
-        read: row.try_get(given)?,
-    })
+/// A column with one name a line, in order. Names contain no line break.
+fn names(row: &SqliteRow, column: &str) -> Result<Vec<String>> {
+    let mut names: Vec<String> = row.try_get::<Option<&str>, _>(column)?.into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    names.sort_unstable();
+    Ok(names)
 }

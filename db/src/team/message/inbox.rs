@@ -4,27 +4,21 @@
 //! because the recipient's run succeeded. Unacknowledged messages are redelivered and marked as such, except to a live run that already
 //! has them in its conversation.
 
+use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::runs::run::Run;
-use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
-use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+use domain::team::message::{Inbox, InboxMessage, Unread};
+use sqlx::SqliteConnection;
 
-use super::delivery::{Channel, WAITING, acknowledge_delivery, deliver};
-use super::history::message_of;
+use super::write::{Arrived, Channel};
+use super::{read, write};
 use crate::board::task::row::card;
 use crate::caller::Caller;
 use crate::engine::open::Db;
-use crate::engine::tx::NoEventReason;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::run::row as runs;
 use crate::team::participant::row as participant;
-
-/// Advances the human's broadcast cursor, as delivery does for an agent's.
-const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
-    (SELECT MIN(m.id) - 1 FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = 'human'
-       WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.from_agent <> 'human' AND b.read_at IS NULL AND m.id > projects.human_broadcast_cursor),
-    (SELECT MAX(id) FROM messages), 0)
-  WHERE id = $1";
 
 impl Db {
     /// Delivers up to 50 messages that fit into 48 KiB. New messages come first and copies last, so that the messages that block `send`
@@ -45,15 +39,13 @@ impl Db {
                 if let Some(ack) = ack
                     && tx.stored_answer::<()>(&caller).await?.is_none()
                 {
-                    acknowledge_delivery(tx, &project, &name, ack).await?;
-                    if caller == Caller::Human {
-                        sqlx::query(ADVANCE_HUMAN_CURSOR).bind(project.as_str()).execute(&mut tx.connection).await?;
-                    }
+                    acknowledge(tx, &project, &name, ack).await?;
                     tx.store_answer(&caller, &()).await?;
                 }
-                let inbox = waiting(&mut tx.connection, &project, &name).await?;
-                let answer = tx.seq;
-                deliver(tx, &caller, &project, &name, &inbox.messages, Channel::Response(answer)).await?;
+                let inbox = read::page(&mut tx.connection, &project, &name).await?;
+                let answer = Channel::Response(tx.seq);
+                deliver(tx, &caller, &project, &name, &inbox.messages, answer).await?;
+                record_check(tx, &project, &name).await?;
                 Ok(inbox)
             })
         })
@@ -65,28 +57,7 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn unread(&self, project: &ProjectId, name: &str) -> Result<Unread> {
-        let rows = sqlx::query(AssertSqlSafe(format!(
-            "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
-               WHERE a.project_id = $1 AND a.name = w.from_agent AND a.trusted = 1 AND r.value = 'lead') AS urgent
-             FROM ({WAITING}) w WHERE NOT w.given ORDER BY w.id"
-        )))
-        .bind(project.as_str())
-        .bind(name)
-        .fetch_all(&self.readers)
-        .await?;
-        let mut unread = Unread::default();
-        for row in &rows {
-            let sender: String = row.try_get("from_agent")?;
-            let copy: bool = row.try_get("is_cc")?;
-            unread.count += 1;
-            unread.blocking_count += u32::from(!copy);
-            // A copy never interrupts its recipient.
-            unread.urgent |= !copy && row.try_get::<bool, _>("urgent")?;
-            if !unread.senders.contains(&sender) {
-                unread.senders.push(sender);
-            }
-        }
-        Ok(unread)
+        read::unread(&mut *self.readers.acquire().await?, project, name).await
     }
 
     /// Returns the waiting messages of a run's agent without delivering them.
@@ -95,9 +66,8 @@ impl Db {
     /// When the run does not exist.
     pub async fn run_inbox(&self, id: &RunId) -> Result<Inbox> {
         let mut connection = self.readers.acquire().await?;
-        let run = runs::read(&mut connection, id).await?;
-        let project = card(&mut connection, &run.task_id).await?.project_id;
-        waiting(&mut connection, &project, &Run::agent_name(run.phase, &run.task_id)).await
+        let (project, name) = agent_of(&mut connection, id).await?;
+        read::page(&mut connection, &project, &name).await
     }
 
     /// Records that the runner sends these messages to a run's agent in one line: its prompt or a later stdin line. If the run ends before
@@ -110,34 +80,62 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
-                let run = runs::read(&mut tx.connection, &id).await?;
-                let project = card(&mut tx.connection, &run.task_id).await?.project_id;
-                deliver(tx, &Caller::Runner, &project, &Run::agent_name(run.phase, &run.task_id), &messages, Channel::Stdin(&line)).await
+                let (project, name) = agent_of(&mut tx.connection, &id).await?;
+                deliver(tx, &Caller::Runner, &project, &name, &messages, Channel::Stdin(&line)).await
+            })
+        })
+        .await
+    }
+
+    /// Records that the messages of a line are in the run's conversation. They are read when the run succeeds or its agent acknowledges them.
+    ///
+    /// # Errors
+    /// When the run does not exist.
+    pub async fn record_echo(&self, id: &RunId, line: &str) -> Result<()> {
+        let (id, line) = (id.clone(), line.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::Heartbeat);
+                let (project, name) = agent_of(&mut tx.connection, &id).await?;
+                write::mark_echoed(tx, &project, &name, &line).await
             })
         })
         .await
     }
 }
 
-async fn waiting(connection: &mut SqliteConnection, project: &ProjectId, name: &str) -> Result<Inbox> {
-    let rows =
-        sqlx::query(AssertSqlSafe(format!("SELECT w.*, COUNT(*) OVER () AS all_of_them FROM ({WAITING}) w ORDER BY given, is_cc, id LIMIT $3")))
-            .bind(project.as_str())
-            .bind(name)
-            .bind(INBOX_PAGE)
-            .fetch_all(connection)
-            .await?;
-    let all: i64 = rows.first().map(|row| row.try_get("all_of_them")).transpose()?.unwrap_or(0);
-    let (mut messages, mut bytes) = (Vec::with_capacity(rows.len()), 0);
-    for row in &rows {
-        let message = message_of(row, "given")?;
-        bytes += message.content.len();
-        if bytes > INBOX_BYTES && !messages.is_empty() {
-            break;
-        }
-        messages.push(InboxMessage { redelivered: message.read, message });
+/// The project and the name of a run's agent.
+async fn agent_of(connection: &mut SqliteConnection, id: &RunId) -> Result<(ProjectId, String)> {
+    let run = runs::read(connection, id).await?;
+    Ok((card(connection, &run.task_id).await?.project_id, Run::agent_name(run.phase, &run.task_id)))
+}
+
+/// Acknowledges the response that contained message `ack`, and the conversation. An id that is in neither of them has no effect.
+async fn acknowledge(tx: &mut Tx, project: &ProjectId, name: &str, ack: i64) -> Result<()> {
+    let receipt = read::receipt(&mut tx.connection, project, name, ack).await?;
+    if let Some(receipt) = receipt.filter(|receipt| receipt.answer.is_some() || receipt.is_in_conversation) {
+        write::mark_read(tx, project, name, Arrived { up_to: ack, since: receipt.answer, conversation: true }).await?;
     }
-    messages.sort_by_key(|received| received.message.id);
-    let more = u32::try_from(all).unwrap_or(u32::MAX) - u32::try_from(messages.len()).unwrap_or_default();
-    Ok(Inbox { messages, remaining: more })
+    Ok(())
+}
+
+/// Marks `messages` as sent to `name`, and records how many of them are new.
+async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, messages: &[InboxMessage], channel: Channel<'_>) -> Result<()> {
+    write::mark_sent(tx, name, messages, channel).await?;
+    let new = messages.iter().filter(|received| !received.redelivered).count();
+    if new > 0 {
+        let messages = u32::try_from(new).unwrap_or(u32::MAX);
+        tx.record_without_card(caller, project, None, Event::InboxDelivered { agent: name.to_owned(), messages });
+    }
+    Ok(())
+}
+
+async fn record_check(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
+    sqlx::query("UPDATE agents SET last_inbox_check = $3 WHERE project_id = $1 AND name = $2")
+        .bind(project.as_str())
+        .bind(name)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
 }

@@ -7,30 +7,21 @@ use sqlx::SqliteConnection;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// A broadcast and its reader.
+/// A broadcast and its recipient.
 pub(crate) type Delivery = (i64, String);
 
-/// Old records that a broadcast was read, of readers whose cursor is past it: the cursor alone says that it needs no delivery.
+pub(crate) const DELIVERIES: &str = "SELECT d.message_id, d.recipient FROM deliveries d
+    WHERE d.kind = 'broadcast' AND d.read_at IS NOT NULL AND d.read_at < $1 ORDER BY d.read_at LIMIT $2";
+
+/// Old deliveries of broadcasts that were read. A recipient without a delivery is not given the broadcast again.
 pub(crate) async fn deliveries(connection: &mut SqliteConnection, cutoff: Timestamp, limit: u32) -> Result<Vec<Delivery>> {
-    Ok(sqlx::query_as(
-        "SELECT b.message_id, b.agent_name FROM broadcast_reads b
-           JOIN messages m ON m.id = b.message_id
-           JOIN projects p ON p.id = m.project_id
-           LEFT JOIN agents a ON a.project_id = m.project_id AND a.name = b.agent_name
-         WHERE b.read_at IS NOT NULL AND b.read_at < $1
-           AND b.message_id <= COALESCE(a.broadcast_cursor, CASE WHEN b.agent_name = 'human' THEN p.human_broadcast_cursor END, 0)
-         ORDER BY b.read_at LIMIT $2",
-    )
-    .bind(cutoff.to_string())
-    .bind(i64::from(limit))
-    .fetch_all(connection)
-    .await?)
+    Ok(sqlx::query_as(DELIVERIES).bind(cutoff.to_string()).bind(i64::from(limit)).fetch_all(connection).await?)
 }
 
 pub(crate) async fn remove_deliveries(tx: &mut Tx, deliveries: &[Delivery]) -> Result<u64> {
     let mut removed = 0;
     for (message, name) in deliveries {
-        let done = sqlx::query("DELETE FROM broadcast_reads WHERE message_id = $1 AND agent_name = $2 AND read_at IS NOT NULL")
+        let done = sqlx::query("DELETE FROM deliveries WHERE message_id = $1 AND recipient = $2 AND read_at IS NOT NULL")
             .bind(message)
             .bind(name)
             .execute(&mut tx.connection)
@@ -40,40 +31,38 @@ pub(crate) async fn remove_deliveries(tx: &mut Tx, deliveries: &[Delivery]) -> R
     Ok(removed)
 }
 
-/// Old messages that the agent of a run had read before it departed, written by another managed agent or by the runner. The newest message
-/// is never one of them, because the next id is derived from it.
+/// The newest message is never removable, because the next id is derived from it.
+pub(crate) const MESSAGES: &str = "SELECT m.id FROM messages m
+      LEFT JOIN agents s ON s.project_id = m.project_id AND s.name = m.from_agent
+    WHERE m.created_at < $1 AND m.from_agent <> 'human' AND m.to_agent <> 'all' AND (m.from_agent = $2 OR s.run_id IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM deliveries d LEFT JOIN agents r ON r.project_id = d.project_id AND r.name = d.recipient
+        WHERE d.message_id = m.id AND NOT (d.read_at IS NOT NULL AND d.read_at < $1 AND r.run_id IS NOT NULL AND r.left_at IS NOT NULL AND r.left_at < $1))
+      AND NOT EXISTS (SELECT 1 FROM messages reply WHERE reply.reply_to = m.id)
+      AND m.id < (SELECT MAX(id) FROM messages)
+    ORDER BY m.created_at LIMIT $3";
+
+/// Old messages that managed agents or the runner wrote, that only managed agents received, and that all of these had read before they
+/// departed. A message with a reply stays as long as the reply.
 pub(crate) async fn messages(connection: &mut SqliteConnection, cutoff: Timestamp, limit: u32) -> Result<Vec<i64>> {
-    Ok(sqlx::query_scalar(
-        "SELECT m.id FROM messages m
-           JOIN agents r ON r.project_id = m.project_id AND r.name = m.to_agent
-           LEFT JOIN agents s ON s.project_id = m.project_id AND s.name = m.from_agent
-         WHERE m.read_at IS NOT NULL AND m.read_at < $1 AND m.from_agent <> 'human'
-           AND r.run_id IS NOT NULL AND r.left_at IS NOT NULL AND r.left_at < $1
-           AND (m.from_agent = $2 OR s.run_id IS NOT NULL)
-           AND m.id < (SELECT MAX(id) FROM messages)
-         ORDER BY m.read_at, m.id LIMIT $3",
-    )
-    .bind(cutoff.to_string())
-    .bind(RUNNER)
-    .bind(i64::from(limit))
-    .fetch_all(connection)
-    .await?)
+    Ok(sqlx::query_scalar(MESSAGES).bind(cutoff.to_string()).bind(RUNNER).bind(i64::from(limit)).fetch_all(connection).await?)
 }
 
-/// Removes messages, except those that a reply, a copy or a delivery still refers to.
+/// Removes messages with their deliveries, unless a delivery is unread or a reply refers to the message by now.
 pub(crate) async fn remove_messages(tx: &mut Tx, ids: &[i64]) -> Result<u64> {
     let mut removed = 0;
     for id in ids {
-        let done = sqlx::query(
-            "DELETE FROM messages WHERE id = $1 AND read_at IS NOT NULL
-               AND NOT EXISTS (SELECT 1 FROM messages r WHERE r.reply_to = $1)
-               AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.copy_of = $1)
-               AND NOT EXISTS (SELECT 1 FROM broadcast_reads b WHERE b.message_id = $1)",
+        let is_needed: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = $1 AND d.read_at IS NULL)
+               OR EXISTS (SELECT 1 FROM messages reply WHERE reply.reply_to = $1)",
         )
         .bind(id)
-        .execute(&mut tx.connection)
+        .fetch_one(&mut tx.connection)
         .await?;
-        removed += done.rows_affected();
+        if is_needed {
+            continue;
+        }
+        sqlx::query("DELETE FROM deliveries WHERE message_id = $1").bind(id).execute(&mut tx.connection).await?;
+        removed += sqlx::query("DELETE FROM messages WHERE id = $1").bind(id).execute(&mut tx.connection).await?.rows_affected();
     }
     Ok(removed)
 }

@@ -12,6 +12,7 @@ use crate::runs::snapshot;
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
+use crate::team::message::{read, removable, write};
 use crate::tests::store::Store;
 use crate::{CardFilter, HistoryQuery};
 
@@ -71,7 +72,15 @@ async fn no_daily_statement_scans_what_grows() {
         snapshot::ACTIVE_PROJECTS.to_owned(),
         snapshot::REFERENCED.to_owned(),
         snapshot::ASSIGNEES.to_owned(),
-        format!("{} {}", agent::SELECT, agent::PRESENT),
+        agent::PRESENT.to_owned(),
+        read::page_sql(),
+        read::blocking_sql(),
+        read::UNREAD.to_owned(),
+        read::UNDELIVERED.to_owned(),
+        write::BROADCAST.to_owned(),
+        write::MISSED.to_owned(),
+        write::MARK_READ.to_owned(),
+        write::RESET.to_owned(),
         handshake::PENDING.to_owned(),
     ];
     // An index of open tasks, live runs or pending handshakes is small whatever is finished: going through it is meant.
@@ -85,8 +94,25 @@ async fn no_daily_statement_scans_what_grows() {
         "one_live_run",
         "handshakes_pending",
     ];
-    let grows =
-        ["tasks", "t", "agents", "a", "agent_runs", "r", "events", "comments", "c", "dependencies", "d", "contributions", "h", "messages", "m"];
+    let grows = [
+        "tasks",
+        "t",
+        "agents",
+        "a",
+        "agent_runs",
+        "r",
+        "events",
+        "comments",
+        "c",
+        "dependencies",
+        "d",
+        "contributions",
+        "h",
+        "messages",
+        "m",
+        "told",
+        "deliveries",
+    ];
     for statement in statements {
         for line in plan(&store, &statement).await.lines() {
             let scanned = line.strip_prefix("SCAN ").and_then(|rest| rest.split_whitespace().next());
@@ -96,6 +122,30 @@ async fn no_daily_statement_scans_what_grows() {
             assert!(!line.contains(">?)") || line.contains("=?"), "{line}\n{statement}");
         }
     }
+}
+
+/// A participant's inbox is found by what is unread, however much it has read.
+#[tokio::test]
+async fn inboxes_use_the_index_of_unread_deliveries() {
+    let store = Store::board().await;
+    let statements = [
+        ("a present agent's count", agent::PRESENT.to_owned()),
+        ("page", read::page_sql()),
+        ("blocking", read::blocking_sql()),
+        ("unread", read::UNREAD.to_owned()),
+        ("undelivered", read::UNDELIVERED.to_owned()),
+        ("reset", write::RESET.to_owned()),
+    ];
+    for (name, statement) in statements {
+        let plan = plan(&store, &statement).await;
+        let deliveries: Vec<&str> = plan.lines().filter(|line| line.contains(" d ") || line.contains(" deliveries ")).collect();
+        assert!(
+            !deliveries.is_empty() && deliveries.iter().all(|line| line.contains("deliveries_unread (project_id=? AND recipient=?")),
+            "{name}\n{plan}"
+        );
+    }
+    let missed = plan(&store, write::MISSED).await;
+    assert!(missed.contains("messages_to_all (project_id=? AND id>?)"), "{missed}");
 }
 
 #[tokio::test]
@@ -117,11 +167,8 @@ async fn counts_completion_and_rounds_use_the_index_made_for_them() {
 async fn retention_finds_what_it_may_remove_without_reading_what_stays() {
     let store = Store::board().await;
     let statements = [
-        ("broadcast_reads_read", "SELECT message_id FROM broadcast_reads WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z'"),
-        (
-            "messages_removable",
-            "SELECT id FROM messages WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z' AND from_agent <> 'human'",
-        ),
+        ("deliveries_read_broadcasts", removable::DELIVERIES),
+        ("messages_removable", removable::MESSAGES),
         ("messages_replies", "SELECT 1 FROM messages WHERE reply_to = 7"),
         ("runs_with_folder", "SELECT id FROM agent_runs WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL ORDER BY task_id"),
         ("INTEGER PRIMARY KEY", "SELECT seq FROM events WHERE seq < 9 ORDER BY seq LIMIT 3"),

@@ -214,23 +214,45 @@ async fn concurrent_traffic_loses_and_repeats_nothing() {
     store.check_fold().await;
 }
 
+/// The deliveries to `name`, oldest first: kind and state.
+async fn deliveries(store: &Store, name: &str) -> Vec<String> {
+    let select = "SELECT kind || ' ' || state FROM deliveries WHERE recipient = $1 ORDER BY message_id";
+    sqlx::query_scalar(select).bind(name).fetch_all(&store.db.readers).await.unwrap()
+}
+
 #[tokio::test]
-async fn read_broadcasts_are_skipped_by_the_agent_cursor() {
+async fn broadcast_is_offered_and_read_per_recipient() {
     let store = Store::board().await;
     let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
-    for number in 0..5 {
+    for number in 0..4 {
         store.send(&ole, "all", &number.to_string()).await.unwrap();
     }
-    let after =
-        async || -> i64 { sqlx::query_scalar("SELECT broadcast_cursor FROM agents WHERE name = 'mara'").fetch_one(&store.db.readers).await.unwrap() };
-    assert_eq!(after().await, 0);
+    assert_eq!(deliveries(&store, "mara").await, ["broadcast pending"; 4]);
     let given = store.inbox(&mara).await.messages;
+    assert_eq!(deliveries(&store, "mara").await, ["broadcast offered"; 4]);
     store.db.check_inbox(&mara, &store.project, Some(given[1].message.id)).await.unwrap();
-    assert_eq!(after().await, given[1].message.id);
+    let half = ["broadcast read", "broadcast read", "broadcast offered", "broadcast offered"];
+    assert_eq!(deliveries(&store, "mara").await, half);
     store.send(&mara, "human", "All of it").await.unwrap();
-    assert_eq!(after().await, given[4].message.id);
+    assert_eq!(deliveries(&store, "mara").await, ["broadcast read"; 4]);
     store.send(&ole, "all", "New").await.unwrap();
     assert_eq!(store.inbox_texts(&mara).await, ["New"]);
+    assert_eq!(deliveries(&store, "human").await[..4], ["broadcast pending"; 4], "nobody else has read them");
+    assert_eq!(deliveries(&store, "ole").await, [""; 0], "a sender has no delivery");
+}
+
+#[tokio::test]
+async fn copy_and_original_are_read_separately() {
+    let store = Store::board().await;
+    let (ann, mara, ole) = (store.member("ann", &[Role::Lead]).await, store.member("mara", &[]).await, store.guest("ole").await);
+    let sent = store.send(&mara, "ole", "Half done").await.unwrap();
+    let copy = store.inbox(&ann).await.messages.remove(0).message;
+    assert_eq!(copy.id, sent.id);
+    store.db.check_inbox(&ann, &store.project, Some(copy.id)).await.unwrap();
+    assert_eq!((deliveries(&store, "ann").await, deliveries(&store, "ole").await), (vec!["copy read".to_owned()], vec!["direct pending".to_owned()]));
+    assert_eq!(store.inbox_texts(&ole).await, ["Half done"]);
+    store.db.check_inbox(&ole, &store.project, Some(sent.id)).await.unwrap();
+    assert_eq!(deliveries(&store, "ole").await, ["direct read"]);
 }
 
 #[tokio::test]
@@ -249,19 +271,39 @@ async fn copies_do_not_block_send() {
 }
 
 #[tokio::test]
-async fn read_broadcasts_are_skipped_by_the_human_cursor() {
+async fn human_acknowledges_broadcasts_by_id() {
     let store = Store::board().await;
     let ole = store.guest("ole").await;
-    let heard = async || -> i64 { sqlx::query_scalar("SELECT human_broadcast_cursor FROM projects").fetch_one(&store.db.readers).await.unwrap() };
     for number in 0..3 {
         store.send(&ole, "all", &number.to_string()).await.unwrap();
     }
     let given = store.inbox(&Caller::Human).await.messages;
-    assert_eq!((given.len(), heard().await), (3, 0), "delivered is not read");
+    assert_eq!(deliveries(&store, "human").await, ["broadcast offered"; 3], "delivered is not read");
     store.db.check_inbox(&Caller::Human, &store.project, Some(given[1].message.id)).await.unwrap();
-    assert_eq!(heard().await, given[1].message.id);
     assert_eq!(store.inbox_texts(&Caller::Human).await, ["(2)"]);
     store.db.check_inbox(&Caller::Human, &store.project, Some(given[2].message.id)).await.unwrap();
     store.send(&ole, "all", "New").await.unwrap();
     assert_eq!(store.inbox_texts(&Caller::Human).await, ["New"]);
+}
+
+#[tokio::test]
+async fn departed_agent_gets_no_delivery_until_it_returns() {
+    let store = Store::board().await;
+    let (mara, ole) = (store.member("mara", &[]).await, store.guest("ole").await);
+    store.send(&ole, "all", "Read").await.unwrap();
+    store.inbox(&mara).await;
+    store.send(&mara, "human", "Bye").await.unwrap();
+    for missed in ["One", "Two"] {
+        store.db.deregister(&mara, &store.project, "mara").await.unwrap();
+        store.send(&ole, "all", missed).await.unwrap();
+        store.send(&Caller::Runner, "ole", "Not for mara").await.unwrap();
+        assert_eq!(store.db.unread(&store.project, "mara").await.unwrap().count, 0);
+        store.inbox(&ole).await;
+        store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
+        assert_eq!(store.inbox_texts(&mara).await, [missed], "what it missed, once");
+        store.send(&mara, "human", "Back").await.unwrap();
+    }
+    // An agent that registers again without leaving has missed nothing.
+    store.db.register(&mara, &store.project, crate::tests::external_agents::named("mara", &[]), None).await.unwrap();
+    assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new());
 }

@@ -113,15 +113,18 @@ async fn leads_get_copies_that_name_the_recipient() {
     store.guest("ida").await;
     let new = NewMessage { cc: vec!["ida".to_owned(), "bo".to_owned(), "ole".to_owned(), "mara".to_owned()], ..message("ole", "Done") };
     let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
-    assert_eq!(sent.cc, ["ida", "bo", "ann"], "each lead once, without sender and recipient");
+    assert_eq!(sent.cc, ["ann", "bo", "ida"], "each lead once, without sender and recipient");
     let copy = store.inbox(&ann).await.messages.remove(0).message;
     assert_eq!((copy.is_cc, copy.cc_original_to.as_deref(), copy.to_agent.as_str()), (true, Some("ole"), "ann"));
-    assert_eq!((copy.content.as_str(), copy.id != sent.id), ("Done", true));
+    assert_eq!((copy.content.as_str(), copy.id), ("Done", sent.id), "a copy is the same message");
     let direct = store.inbox(&ole).await.messages.remove(0).message;
     assert_eq!((direct.is_cc, direct.cc_original_to), (false, None));
     assert_eq!(store.send(&bo, "ole", "Good").await.unwrap().cc, ["ann"], "a lead gets no copy of its own message");
     assert_eq!(store.send(&bo, "ann", "Look").await.unwrap().cc, Vec::<String>::new());
-    assert_eq!(contents(&history(&store, HistoryQuery::default()).await), ["Done", "Good", "Look"], "history shows no copies");
+    let shown = history(&store, HistoryQuery::default()).await;
+    assert_eq!(contents(&shown), ["Done", "Good", "Look"], "history shows each message once");
+    assert_eq!(shown.iter().map(|message| message.cc.len()).collect::<Vec<_>>(), [3, 1, 0]);
+    assert_eq!((&shown[0].cc, shown[0].is_cc), (&sent.cc, false));
 }
 
 #[tokio::test]
@@ -197,6 +200,20 @@ async fn reply_inherits_the_task_and_needs_access_to_the_original() {
     assert_eq!(code(store.db.send(&mara, &store.project, NewMessage { task_id: "TASK-404".parse().ok(), ..message("ann", "x") }).await), "not-found");
     let thread = history(&store, HistoryQuery { task: Some(task), ..HistoryQuery::default() }).await;
     assert_eq!(contents(&thread), ["How far?", "Half", "And another thing", "A lead reads along"]);
+}
+
+#[tokio::test]
+async fn recipient_of_a_copy_may_reply_to_the_message() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let (mara, _, ida) = (store.member("mara", &[]).await, store.guest("ole").await, store.guest("ida").await);
+    let new = NewMessage { cc: vec!["ida".to_owned()], task_id: Some(task.clone()), ..message("ole", "Which port?") };
+    let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
+    let copy = store.inbox(&ida).await.messages.remove(0).message;
+    let reply = NewMessage { reply_to: Some(copy.id), ..message("mara", "8080") };
+    let reply = store.db.send(&ida, &store.project, reply).await.unwrap();
+    assert_eq!((reply.message.reply_to, reply.message.task_id), (Some(sent.id), Some(task)));
+    assert_eq!(reply.confirmed.iter().map(|read| read.id).collect::<Vec<_>>(), [sent.id], "sending reads the copy");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Assigns and unassigns tasks, and notifies the agents concerned. Must not know the consequences.
 
+use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
@@ -9,6 +10,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Agent;
 use domain::team::role::Role;
 
+use crate::board::attention::write as attention;
 use crate::board::question::write as question;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::notice::{notice_text, post_notice};
@@ -21,7 +23,8 @@ use crate::team::agent::row::roster::Roster;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
-use crate::team::message::{OutgoingMessage, post_with_copies};
+use crate::team::message::send::post_with_copies;
+use crate::team::message::write::OutgoingMessage;
 use crate::team::participant::row::Participant;
 
 /// The agent that a task is assigned to, and the roster that it is on.
@@ -79,17 +82,18 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     if let Some(hat) = hat {
         require_role(agent, hat)?;
     }
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_assignment).await?;
     // A plan that waits for approval keeps waiting.
     sqlx::query(
         "UPDATE tasks SET assigned_to = $2, role_hat = $3, held_by = CASE WHEN held_by = 'plan' THEN held_by END, wait_reason = NULL, failures = 0,
-                last_failure = NULL, retry_at = NULL, updated_at = $4,
-                attention = CASE WHEN json_extract(attention, '$.kind') = 'dependency_cancelled' THEN attention END
+                last_failure = NULL, retry_at = NULL, updated_at = $4, attention = $5
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(&agent.name)
     .bind(hat.map(Role::as_str))
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: Some(agent.name.clone()) });
@@ -128,14 +132,15 @@ async fn notify_assignment(tx: &mut Tx, caller: &Caller, from: &str, card: &Card
 /// Unassigns a task without a notice, and clears the attention that its assignee left or stopped responding.
 pub(crate) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: &str) -> Result<()> {
     let by = HeldBy::Human;
+    let attention = attention::surviving(tx, &card.id, AttentionKind::survives_unassignment).await?;
     sqlx::query(
-        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), wait_reason = NULL, updated_at = $3,
-                attention = CASE WHEN json_extract(attention, '$.kind') IN ('stalled', 'silent') THEN NULL ELSE attention END
+        "UPDATE tasks SET assigned_to = NULL, role_hat = NULL, held_by = COALESCE(held_by, $2), wait_reason = NULL, updated_at = $3, attention = $4
          WHERE id = $1",
     )
     .bind(card.id.as_str())
     .bind(by.as_str())
     .bind(tx.now.to_string())
+    .bind(attention)
     .execute(&mut tx.connection)
     .await?;
     tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });

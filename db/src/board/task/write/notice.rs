@@ -6,7 +6,8 @@ use domain::text;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::message::{OutgoingMessage, post};
+use crate::team::message::post::post;
+use crate::team::message::write::OutgoingMessage;
 
 /// Formats a notice: `[REVIEW] TASK-001: title` and the details.
 pub(crate) fn notice_text(tag: &str, card: &Card, details: Option<&str>) -> String {

@@ -1,0 +1,132 @@
+//! Sending: who gets a message, and what keeps a participant from sending.
+
+use domain::id::{ProjectId, TaskId};
+use domain::refusal::Refusal;
+use domain::team::agent::EVERYONE;
+use domain::team::message::{Message, NewMessage};
+use domain::text;
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+
+use super::row::AcknowledgedMessage;
+use super::write::{Arrived, OutgoingMessage};
+use super::{post, read, write};
+use crate::board::task::row::in_project;
+use crate::caller::Caller;
+use crate::engine::column::optional;
+use crate::engine::open::Db;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+use crate::team::agent::row::roster::Roster;
+use crate::team::participant::row as participant;
+use crate::team::participant::row::Participant;
+
+/// The result of sending a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    pub message: Message,
+    /// Messages of the sender's last delivery, which now count as read, oldest first.
+    pub confirmed: Vec<AcknowledgedMessage>,
+}
+
+impl Db {
+    /// Sends to one participant, the human or `all`. Every lead that is neither sender nor recipient gets a copy. Sending acknowledges the
+    /// sender's last delivery and returns its message ids, because that response may have been lost.
+    ///
+    /// # Errors
+    /// When the sender has unread messages, a recipient is unknown or gone, the content is invalid, or the sender may not reply to the
+    /// given message.
+    pub async fn send(&self, caller: &Caller, project: &ProjectId, new: NewMessage) -> Result<Sent> {
+        let project = project.clone();
+        self.run_once(caller, move |tx, caller| {
+            Box::pin(async move {
+                let roster = Roster::load(tx, &project).await?;
+                let participant = participant::from_roster(tx, caller, &roster).await?;
+                let content = text::validate_body("message", &new.content)?;
+                let to = roster.recipient(tx, &participant.name, &new.to).await?;
+                if to == participant.name {
+                    let hint = "Choose another recipient; put notes that you want to keep into a comment on the task.";
+                    return Err(Refusal::invalid("to", "you cannot send a message to yourself", hint).into());
+                }
+                let mut copies: Vec<String> = Vec::new();
+                for name in &new.cc {
+                    copies.push(cc_recipient(roster.recipient(tx, &participant.name, name).await?)?);
+                }
+                // The human sees new messages without checking an inbox, and the runner only reports events.
+                let confirmed = match caller {
+                    Caller::Human | Caller::Runner => Vec::new(),
+                    Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &project, &participant.name).await?,
+                };
+                let inherited = match new.reply_to {
+                    Some(id) => task_of_original(tx, &participant, id).await?,
+                    None => None,
+                };
+                let task = new.task_id.or(inherited);
+                if let Some(task) = &task {
+                    in_project(tx, &project, task).await?;
+                }
+                let (task, reply_to) = (task.as_ref(), new.reply_to);
+                let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task, reply_to };
+                let message = post_with_copies(tx, caller, &roster, post, copies).await?;
+                Ok(Sent { message, confirmed })
+            })
+        })
+        .await
+    }
+}
+
+/// Rejects `all` as a copy's recipient, because a broadcast already reaches everyone.
+fn cc_recipient(to: String) -> Result<String, Refusal> {
+    if to == EVERYONE { Err(Refusal::invalid("cc", "\"all\" cannot be a cc recipient", "Send the message to all instead.")) } else { Ok(to) }
+}
+
+/// Refuses a sender with undelivered direct messages or broadcasts; copies do not block. Marks the sender's last response as read and
+/// returns its messages. The acknowledgement covers that response only, because an earlier one may have been lost without being repeated.
+/// The end of a run settles the messages in its conversation.
+async fn require_inbox_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<AcknowledgedMessage>> {
+    let waiting = read::blocking(&mut tx.connection, project, name).await?;
+    if waiting.count > 0 {
+        return Err(Refusal::UnreadMessages { count: waiting.count }.into());
+    }
+    match waiting.last_response {
+        None => Ok(Vec::new()),
+        since => write::mark_read(tx, project, name, Arrived { up_to: i64::MAX, since, conversation: false }).await,
+    }
+}
+
+/// Returns the task of the message that is replied to. The sender must have written or received it.
+async fn task_of_original(tx: &mut Tx, participant: &Participant, id: i64) -> Result<Option<TaskId>> {
+    let row = sqlx::query(
+        "SELECT m.task_id, m.from_agent = $3 OR m.to_agent = 'all'
+            OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient = $3) AS is_known
+         FROM messages m WHERE m.id = $1 AND m.project_id = $2",
+    )
+    .bind(id)
+    .bind(participant.project.as_str())
+    .bind(&participant.name)
+    .fetch_optional(&mut tx.connection)
+    .await?;
+    let row = row.ok_or_else(|| Refusal::not_found("message", id))?;
+    if participant.is_lead || row.try_get("is_known")? {
+        return optional(&row, "task_id");
+    }
+    Err(Refusal::invalid("reply_to", format!("message {id} was not sent to you"), "Reply to a message from your inbox, or omit reply_to.").into())
+}
+
+/// Sends a validated message with a copy to each of `copies` and to every lead. A broadcast needs no copies.
+pub(crate) async fn post_with_copies(
+    tx: &mut Tx,
+    caller: &Caller,
+    roster: &Roster,
+    post: OutgoingMessage<'_>,
+    copies: Vec<String>,
+) -> Result<Message> {
+    let mut cc: Vec<String> = Vec::new();
+    for name in copies.into_iter().chain(roster.leads().map(str::to_owned)) {
+        if post.to != EVERYONE && name != post.to && name != post.from && !cc.contains(&name) {
+            cc.push(name);
+        }
+    }
+    cc.sort_unstable();
+    post::with_copies_to(tx, caller, post, cc).await
+}
