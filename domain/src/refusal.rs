@@ -14,100 +14,6 @@ use crate::time::Timestamp;
 /// The command with which the human creates a token for an external agent.
 pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
 
-/// The reason why a valid request is not allowed. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("{who} may not move {task} from {from} to {to}")]
-    IllegalMove { task: TaskId, phase: AgentKind, from: Status, to: Status, who: Mover },
-    #[error("{what} {id} does not exist")]
-    NotFound { what: &'static str, id: String },
-    #[error("{field}: {problem}")]
-    Invalid { field: &'static str, problem: String, hint: String },
-    #[error("{run} is no longer the current run of its task; its writes are rejected")]
-    StaleRun { run: RunId },
-    #[error("a {phase} may not {action}")]
-    WrongAgentKind { phase: AgentKind, action: String, hint: String },
-    #[error("this run works on {own}, not on {task}")]
-    WrongTask { task: TaskId, own: TaskId },
-    #[error("this token belongs to {own}, not to {claimed}")]
-    WrongIdentity { own: String, claimed: String },
-    #[error("{task} has {count} uncommitted files: {}", paths.join(", "))]
-    NotClean { task: TaskId, count: u32, paths: Vec<String> },
-    #[error("{task} has no commit beyond {base}")]
-    NoCommits { task: TaskId, base: String },
-    #[error("the commits of {task} change nothing")]
-    EmptyDiff { task: TaskId },
-    #[error("moving {task} to {to} needs a comment from this review that says what to change")]
-    CommentNeeded { task: TaskId, to: Status },
-    #[error("moving {task} to {to} needs a reason")]
-    ReasonNeeded { task: TaskId, to: Status },
-    #[error("{task} created no tasks and gave no reason")]
-    EmptyPlan { task: TaskId },
-    #[error("the session that wrote {task} cannot review it")]
-    SelfReview { task: TaskId },
-    #[error("{task} is now at {head}, but the review is of {judged}")]
-    HeadMoved { task: TaskId, head: String, judged: String },
-    #[error("{task} has no commit to approve")]
-    NothingToApprove { task: TaskId },
-    #[error("{task} depends on unfinished tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
-    DependenciesUnfinished { task: TaskId, open: Vec<TaskId> },
-    #[error("the dependencies form a cycle: {}", cycle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
-    DependencyCycle { cycle: Vec<TaskId> },
-    #[error("{task} has a run that is still ending")]
-    RunEnding { task: TaskId, run: RunId },
-    #[error("{0} has no running agent")]
-    NoLiveRun(String),
-    #[error("{task} is {status}: {problem}")]
-    WrongStatus { task: TaskId, status: Status, problem: String, hint: String },
-    #[error("{task} has no open question")]
-    NoQuestion { task: TaskId },
-    #[error("no plan awaits approval")]
-    NoPendingPlan,
-    #[error("there is nothing to land: {detail}")]
-    NothingToLand { detail: String },
-    /// A problem with the repository, as `repo` describes it.
-    #[error("{detail}")]
-    Repository { code: &'static str, detail: String, hint: String },
-    #[error("the request carries no valid token")]
-    Unauthorized,
-    #[error("{action} is reserved for the human")]
-    HumanOnly { action: String },
-    #[error("this invite token can only be used to register")]
-    NotRegistered,
-    #[error("{agent} left the project")]
-    AgentLeft { agent: String },
-    #[error("no participant is named {name}")]
-    UnknownAgent { name: String, nearest: Vec<String> },
-    #[error("{name} could be {}", candidates.join(" or "))]
-    AmbiguousAgent { name: String, candidates: Vec<String> },
-    #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
-    AgentUnresponsive { name: String, since: Option<Timestamp> },
-    #[error("the name {name} is taken")]
-    NameTaken { name: String },
-    #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
-    UnreadMessages { count: u32 },
-    #[error("{action} requires a lead, and {agent} is not one")]
-    LeadOnly { agent: String, action: String },
-    #[error("{agent} joined with an invite token, but {action} requires a trusted agent")]
-    Untrusted { agent: String, action: String },
-    #[error("{action} requires the assignee, and {task} is assigned to {}", assignee.as_deref().unwrap_or("no agent"))]
-    NotAssignee { task: TaskId, assignee: Option<String>, action: String },
-    #[error("{agent} may not change {task} from {from} to {to}")]
-    IllegalStage { task: TaskId, from: Stage, to: Stage, agent: String, next: Vec<Stage> },
-    #[error("{agent} cannot take the hat {hat}, because it had the hat {worn} on {task}")]
-    HatConflict { agent: String, hat: Role, worn: Role, task: TaskId },
-    #[error("{agent} {part} {task}, so another participant must {action} it")]
-    NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str },
-    #[error("{agent} already acknowledged handshake #{handshake}")]
-    AlreadyAcknowledged { handshake: i64, agent: String },
-    #[error("{agent} is not a target of handshake #{handshake}")]
-    NotATarget { handshake: i64, agent: String },
-    #[error("{goal} has unverified tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
-    GoalUnfinished { goal: GoalId, open: Vec<TaskId> },
-    #[error("{agent} cannot start a helper: {problem}")]
-    MinionLimit { agent: String, problem: String },
-}
-
 /// The category of a refusal, which each protocol maps to its own status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
@@ -122,6 +28,132 @@ pub enum Category {
     Unprocessable,
 }
 
+/// Declares each refusal with its sentence, its category and its code, which never changes after a release.
+macro_rules! refusals {
+    ($($(#[$meta:meta])* $variant:ident $({ $($field:ident: $type:ty),* })? $(($inner:ty))? => $category:ident $code:literal,)+) => {
+        /// The reason why a valid request is not allowed. Nothing was changed.
+        #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+        pub enum Refusal {
+            $($(#[$meta])* $variant $({ $($field: $type),* })? $(($inner))?,)+
+        }
+
+        impl Refusal {
+            /// The category of this refusal.
+            pub fn category(&self) -> Category {
+                match self {
+                    $(Self::$variant { .. } => Category::$category,)+
+                }
+            }
+
+            /// The code for programs.
+            pub fn code(&self) -> &'static str {
+                if let Self::Repository { code, .. } = self {
+                    return code;
+                }
+                match self {
+                    $(Self::$variant { .. } => $code,)+
+                }
+            }
+        }
+    };
+}
+
+refusals! {
+    // Any noun.
+    #[error("{what} {id} does not exist")]
+    NotFound { what: &'static str, id: String } => NotFound "not-found",
+    #[error("{field}: {problem}")]
+    Invalid { field: &'static str, problem: String, hint: String } => Unprocessable "invalid",
+    // board
+    #[error("{who} may not move {task} from {from} to {to}")]
+    IllegalMove { task: TaskId, phase: AgentKind, from: Status, to: Status, who: Mover } => Unprocessable "illegal-move",
+    #[error("{task} has {count} uncommitted files: {}", paths.join(", "))]
+    NotClean { task: TaskId, count: u32, paths: Vec<String> } => Unprocessable "not-clean",
+    #[error("{task} has no commit beyond {base}")]
+    NoCommits { task: TaskId, base: String } => Unprocessable "no-commits",
+    #[error("the commits of {task} change nothing")]
+    EmptyDiff { task: TaskId } => Unprocessable "empty-diff",
+    #[error("moving {task} to {to} needs a comment from this review that says what to change")]
+    CommentNeeded { task: TaskId, to: Status } => Unprocessable "comment-needed",
+    #[error("moving {task} to {to} needs a reason")]
+    ReasonNeeded { task: TaskId, to: Status } => Unprocessable "reason-needed",
+    #[error("{task} created no tasks and gave no reason")]
+    EmptyPlan { task: TaskId } => Unprocessable "empty-plan",
+    #[error("the session that wrote {task} cannot review it")]
+    SelfReview { task: TaskId } => Unprocessable "own-work",
+    #[error("{task} is now at {head}, but the review is of {judged}")]
+    HeadMoved { task: TaskId, head: String, judged: String } => Unprocessable "head-moved",
+    #[error("{task} has no commit to approve")]
+    NothingToApprove { task: TaskId } => Unprocessable "nothing-to-approve",
+    #[error("{task} depends on unfinished tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    DependenciesUnfinished { task: TaskId, open: Vec<TaskId> } => Unprocessable "dependencies-open",
+    #[error("the dependencies form a cycle: {}", cycle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
+    DependencyCycle { cycle: Vec<TaskId> } => Unprocessable "dependency-circle",
+    #[error("{task} is {status}: {problem}")]
+    WrongStatus { task: TaskId, status: Status, problem: String, hint: String } => Unprocessable "not-now",
+    #[error("{task} has no open question")]
+    NoQuestion { task: TaskId } => Unprocessable "no-question",
+    #[error("no plan awaits approval")]
+    NoPendingPlan => Unprocessable "no-plan-waiting",
+    #[error("{action} requires the assignee, and {task} is assigned to {}", assignee.as_deref().unwrap_or("no agent"))]
+    NotAssignee { task: TaskId, assignee: Option<String>, action: String } => Forbidden "not-assignee",
+    #[error("{agent} may not change {task} from {from} to {to}")]
+    IllegalStage { task: TaskId, from: Stage, to: Stage, agent: String, next: Vec<Stage> } => Unprocessable "illegal-stage",
+    #[error("{agent} {part} {task}, so another participant must {action} it")]
+    NotIndependent { task: TaskId, agent: String, part: &'static str, action: &'static str } => Forbidden "not-independent",
+    #[error("{goal} has unverified tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+    GoalUnfinished { goal: GoalId, open: Vec<TaskId> } => Conflict "goal-open",
+    // runs
+    #[error("{run} is no longer the current run of its task; its writes are rejected")]
+    StaleRun { run: RunId } => Conflict "stale-run",
+    #[error("a {phase} may not {action}")]
+    WrongAgentKind { phase: AgentKind, action: String, hint: String } => Forbidden "not-your-role",
+    #[error("this run works on {own}, not on {task}")]
+    WrongTask { task: TaskId, own: TaskId } => Forbidden "not-your-task",
+    #[error("{task} has a run that is still ending")]
+    RunEnding { task: TaskId, run: RunId } => Unprocessable "run-ending",
+    #[error("{0} has no running agent")]
+    NoLiveRun(String) => Unprocessable "no-live-run",
+    #[error("there is nothing to land: {detail}")]
+    NothingToLand { detail: String } => Unprocessable "nothing-to-land",
+    /// A problem with the repository, as `repo` describes it with a code of its own.
+    #[error("{detail}")]
+    Repository { code: &'static str, detail: String, hint: String } => Unprocessable "repository",
+    // team
+    #[error("this token belongs to {own}, not to {claimed}")]
+    WrongIdentity { own: String, claimed: String } => Forbidden "not-you",
+    #[error("the request carries no valid token")]
+    Unauthorized => Unauthorized "unauthorized",
+    #[error("{action} is reserved for the human")]
+    HumanOnly { action: String } => Forbidden "human-only",
+    #[error("this invite token can only be used to register")]
+    NotRegistered => Forbidden "not-registered",
+    #[error("{agent} left the project")]
+    AgentLeft { agent: String } => Forbidden "not-registered",
+    #[error("no participant is named {name}")]
+    UnknownAgent { name: String, nearest: Vec<String> } => Unprocessable "unknown-agent",
+    #[error("{name} could be {}", candidates.join(" or "))]
+    AmbiguousAgent { name: String, candidates: Vec<String> } => Unprocessable "ambiguous-agent",
+    #[error("{name} is not active{}", since.map(|since| format!(" (last seen {})", since.clock())).unwrap_or_default())]
+    AgentUnresponsive { name: String, since: Option<Timestamp> } => Conflict "dead-agent",
+    #[error("the name {name} is taken")]
+    NameTaken { name: String } => Conflict "name-taken",
+    #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
+    UnreadMessages { count: u32 } => Conflict "unread",
+    #[error("{action} requires a lead, and {agent} is not one")]
+    LeadOnly { agent: String, action: String } => Forbidden "lead-only",
+    #[error("{agent} joined with an invite token, but {action} requires a trusted agent")]
+    Untrusted { agent: String, action: String } => Forbidden "unverified",
+    #[error("{agent} cannot take the hat {hat}, because it had the hat {worn} on {task}")]
+    HatConflict { agent: String, hat: Role, worn: Role, task: TaskId } => Conflict "hat-conflict",
+    #[error("{agent} already acknowledged handshake #{handshake}")]
+    AlreadyAcknowledged { handshake: i64, agent: String } => Conflict "acknowledged-before",
+    #[error("{agent} is not a target of handshake #{handshake}")]
+    NotATarget { handshake: i64, agent: String } => Forbidden "not-asked",
+    #[error("{agent} cannot start a helper: {problem}")]
+    MinionLimit { agent: String, problem: String } => Conflict "no-minion",
+}
+
 impl Refusal {
     pub fn invalid(field: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into(), hint: hint.into() }
@@ -129,105 +161,6 @@ impl Refusal {
 
     pub fn not_found(what: &'static str, id: impl ToString) -> Self {
         Self::NotFound { what, id: id.to_string() }
-    }
-
-    /// The code for programs. It never changes after a release.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::IllegalMove { .. } => "illegal-move",
-            Self::NotFound { .. } => "not-found",
-            Self::Invalid { .. } => "invalid",
-            Self::StaleRun { .. } => "stale-run",
-            Self::WrongAgentKind { .. } => "not-your-role",
-            Self::WrongTask { .. } => "not-your-task",
-            Self::WrongIdentity { .. } => "not-you",
-            Self::NotClean { .. } => "not-clean",
-            Self::NoCommits { .. } => "no-commits",
-            Self::EmptyDiff { .. } => "empty-diff",
-            Self::CommentNeeded { .. } => "comment-needed",
-            Self::ReasonNeeded { .. } => "reason-needed",
-            Self::EmptyPlan { .. } => "empty-plan",
-            Self::SelfReview { .. } => "own-work",
-            Self::HeadMoved { .. } => "head-moved",
-            Self::NothingToApprove { .. } => "nothing-to-approve",
-            Self::DependenciesUnfinished { .. } => "dependencies-open",
-            Self::DependencyCycle { .. } => "dependency-circle",
-            Self::RunEnding { .. } => "run-ending",
-            Self::NoLiveRun(_) => "no-live-run",
-            Self::WrongStatus { .. } => "not-now",
-            Self::NoQuestion { .. } => "no-question",
-            Self::NoPendingPlan => "no-plan-waiting",
-            Self::NothingToLand { .. } => "nothing-to-land",
-            Self::Repository { code, .. } => code,
-            Self::Unauthorized => "unauthorized",
-            Self::HumanOnly { .. } => "human-only",
-            Self::NotRegistered | Self::AgentLeft { .. } => "not-registered",
-            Self::UnknownAgent { .. } => "unknown-agent",
-            Self::AmbiguousAgent { .. } => "ambiguous-agent",
-            Self::AgentUnresponsive { .. } => "dead-agent",
-            Self::NameTaken { .. } => "name-taken",
-            Self::UnreadMessages { .. } => "unread",
-            Self::LeadOnly { .. } => "lead-only",
-            Self::Untrusted { .. } => "unverified",
-            Self::NotAssignee { .. } => "not-assignee",
-            Self::IllegalStage { .. } => "illegal-stage",
-            Self::HatConflict { .. } => "hat-conflict",
-            Self::NotIndependent { .. } => "not-independent",
-            Self::AlreadyAcknowledged { .. } => "acknowledged-before",
-            Self::NotATarget { .. } => "not-asked",
-            Self::GoalUnfinished { .. } => "goal-open",
-            Self::MinionLimit { .. } => "no-minion",
-        }
-    }
-
-    /// The category of this refusal.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::NotFound { .. } => Category::NotFound,
-            Self::Unauthorized => Category::Unauthorized,
-            Self::HumanOnly { .. }
-            | Self::WrongAgentKind { .. }
-            | Self::WrongTask { .. }
-            | Self::WrongIdentity { .. }
-            | Self::NotRegistered
-            | Self::AgentLeft { .. }
-            | Self::LeadOnly { .. }
-            | Self::Untrusted { .. }
-            | Self::NotAssignee { .. }
-            | Self::NotIndependent { .. }
-            | Self::NotATarget { .. } => Category::Forbidden,
-            Self::StaleRun { .. }
-            | Self::AgentUnresponsive { .. }
-            | Self::NameTaken { .. }
-            | Self::UnreadMessages { .. }
-            | Self::HatConflict { .. }
-            | Self::AlreadyAcknowledged { .. }
-            | Self::GoalUnfinished { .. }
-            | Self::MinionLimit { .. } => Category::Conflict,
-            Self::IllegalMove { .. }
-            | Self::Invalid { .. }
-            | Self::NotClean { .. }
-            | Self::NoCommits { .. }
-            | Self::EmptyDiff { .. }
-            | Self::CommentNeeded { .. }
-            | Self::ReasonNeeded { .. }
-            | Self::EmptyPlan { .. }
-            | Self::SelfReview { .. }
-            | Self::HeadMoved { .. }
-            | Self::NothingToApprove { .. }
-            | Self::DependenciesUnfinished { .. }
-            | Self::DependencyCycle { .. }
-            | Self::RunEnding { .. }
-            | Self::NoLiveRun(_)
-            | Self::WrongStatus { .. }
-            | Self::NoQuestion { .. }
-            | Self::NoPendingPlan
-            | Self::NothingToLand { .. }
-            | Self::UnknownAgent { .. }
-            | Self::AmbiguousAgent { .. }
-            | Self::IllegalStage { .. }
-            | Self::Repository { .. } => Category::Unprocessable,
-        }
     }
 
     /// The legal targets of the task, if the move is not in the table.

@@ -77,7 +77,7 @@ async fn held_task_is_settled_once_its_card_says_so() {
 
         store.db.set_wait_reasons(vec![(held.clone(), Some(WaitReason::Held { by }))]).await.unwrap();
         let state = store.db.snapshot().await.unwrap();
-        assert_eq!(active().await, [dependent.clone()]);
+        assert_eq!(active().await, std::slice::from_ref(&dependent));
         let referenced = state.referenced[&held];
         assert_eq!((referenced.status, referenced.satisfies_dependents), (Status::Backlog, false), "the free task still waits for it");
 
