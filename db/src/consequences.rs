@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a task changed ([`task_changed`]) | attention of its dependents, the status of its goal, a round of orchestration, the status of the project |
 //! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, notices to leads and assignee, its question is closed |
-//! | an agent joined ([`agent_joined`]) | the attention that it had left is cleared from its tasks |
+//! | an agent joined ([`agent_joined`]) | it receives the broadcasts that it missed, the attention that it had left is cleared from its tasks |
 //! | an agent left ([`agent_left`]) | its minions fail, handshakes stop waiting for it, its open tasks need attention |
 //! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, a failure is retried or needs attention |
 //!

@@ -19,6 +19,7 @@ use crate::team::message::write::insert_missed_broadcasts;
 /// Registers an agent, recorded as done by `caller`.
 pub(crate) async fn agent_joined(tx: &mut Tx, caller: &Caller, project: &ProjectId, row: AgentRow<'_>) -> Result<()> {
     let (agent, roles) = (row.name.to_owned(), row.roles.to_vec());
+    // The row still says when the agent left.
     insert_missed_broadcasts(tx, project, &agent).await?;
     upsert(tx, project, row).await?;
     clear_open_tasks(tx, project, &agent).await?;

@@ -16,7 +16,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::write as agent;
 use crate::team::handshake::write as handshake;
-use crate::team::message::run_end::tell_undelivered;
+use crate::team::message::run_end;
 use crate::team::minion::write as minion;
 
 /// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
@@ -49,7 +49,7 @@ pub(crate) async fn task_agents_left(tx: &mut Tx, project: &ProjectId, task: &Ta
     }
     // Wait until all of them are gone, because they may have written to each other.
     for name in departed {
-        tell_undelivered(tx, project, task, &name).await?;
+        run_end::tell_undelivered(tx, project, task, &name).await?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::message::run_end::{close_run_inbox, tell_undelivered};
+use crate::team::message::run_end;
 use crate::team::minion::write as minion;
 
 /// The result of an ended run.
@@ -29,9 +29,9 @@ pub(crate) struct Outcome<'a> {
 pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Outcome<'_>) -> Result<()> {
     minion::fail_minions_of_run(tx, &run.id).await?;
     let name = Run::agent_name(run.phase, &run.task_id);
-    close_run_inbox(tx, &card.project_id, &name, outcome.read_inbox).await?;
+    run_end::close_run_inbox(tx, &card.project_id, &name, outcome.read_inbox).await?;
     if !card.status.is_open() {
-        tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
+        run_end::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
     }
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {

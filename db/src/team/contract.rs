@@ -16,8 +16,7 @@ use crate::engine::column::{count, parsed};
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::message::post::post;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant::row as participant;
 use crate::team::participant::row::Participant;
 

@@ -17,8 +17,7 @@ use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::handshake::row::read;
 use crate::team::handshake::write::complete_if_answered;
-use crate::team::message::post::post;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post};
 use crate::team::participant::row as participant;
 
 impl Db {

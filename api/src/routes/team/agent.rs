@@ -20,7 +20,7 @@ use crate::state::AppState;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AgentParameters {
-    /// Also list former agents, after the current ones.
+    /// Also list the last 50 agents that left, after the current ones.
     #[serde(default)]
     departed: bool,
 }

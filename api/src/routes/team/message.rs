@@ -74,6 +74,10 @@ fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
 
 /// Resolves the name of a current or former participant.
 async fn resolve_name(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
+    // A full name may belong to an agent that left long ago.
+    if let Ok(agent) = db.agent(project, given).await {
+        return Ok(agent.name);
+    }
     let mut agents = db.agents(project).await?;
     agents.extend(db.departed_agents(project).await?);
     let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();

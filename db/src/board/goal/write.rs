@@ -17,8 +17,7 @@ use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
-use crate::team::message::post::post;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post};
 
 /// Links a task to a goal of its project. The caller updates the goal's status.
 pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option<&GoalId>) -> Result<()> {

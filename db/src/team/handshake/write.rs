@@ -9,8 +9,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::handshake::row::{read, unresponsive_at};
-use crate::team::message::post::post;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post};
 
 /// Removes a departed agent from pending handshakes and completes those that only wait for unresponsive targets.
 pub(crate) async fn drop_departed_target(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {

@@ -2,10 +2,10 @@
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Message};
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::row::{COLUMNS, message_of};
+use crate::engine::column::lines;
 use crate::engine::open::Db;
 use crate::error::Result;
 
@@ -53,9 +53,9 @@ pub(crate) fn sql(query: &HistoryQuery) -> String {
     )
 }
 
-/// A column with one name a line, in order. Names contain no line break.
+/// Reads a column that holds one name per line, in order. Names contain no line break.
 fn names(row: &SqliteRow, column: &str) -> Result<Vec<String>> {
-    let mut names: Vec<String> = row.try_get::<Option<&str>, _>(column)?.into_iter().flat_map(str::lines).map(str::to_owned).collect();
+    let mut names: Vec<String> = lines(row, column)?.map(str::to_owned).collect();
     names.sort_unstable();
     Ok(names)
 }

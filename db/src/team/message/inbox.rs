@@ -12,7 +12,7 @@ use sqlx::SqliteConnection;
 
 use super::write::{Arrived, Channel};
 use super::{read, write};
-use crate::board::task::row::card;
+use crate::board::task::row::project_of_task;
 use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
@@ -107,7 +107,7 @@ impl Db {
 /// The project and the name of a run's agent.
 async fn agent_of(connection: &mut SqliteConnection, id: &RunId) -> Result<(ProjectId, String)> {
     let run = runs::read(connection, id).await?;
-    Ok((card(connection, &run.task_id).await?.project_id, Run::agent_name(run.phase, &run.task_id)))
+    Ok((project_of_task(connection, &run.task_id).await?, Run::agent_name(run.phase, &run.task_id)))
 }
 
 /// Acknowledges the response that contained message `ack`, and the conversation. An id that is in neither of them has no effect.

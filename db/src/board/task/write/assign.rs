@@ -23,8 +23,7 @@ use crate::team::agent::row::roster::Roster;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
-use crate::team::message::send::post_with_copies;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post_with_copies};
 use crate::team::participant::row::Participant;
 
 /// The agent that a task is assigned to, and the roster that it is on.

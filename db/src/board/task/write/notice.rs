@@ -6,8 +6,7 @@ use domain::text;
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
-use crate::team::message::post::post;
-use crate::team::message::write::OutgoingMessage;
+use crate::team::message::{OutgoingMessage, post};
 
 /// Formats a notice: `[REVIEW] TASK-001: title` and the details.
 pub(crate) fn notice_text(tag: &str, card: &Card, details: Option<&str>) -> String {
