@@ -194,12 +194,12 @@ CREATE TABLE comments (
   id          TEXT PRIMARY KEY,
   task_id     TEXT NOT NULL REFERENCES tasks(id),
   author_role TEXT NOT NULL CHECK (author_role IN ('planner', 'coder', 'reviewer', 'orchestrator', 'human', 'runner', 'agent')),
-  -- The name of an external agent; managed agents are named by their run.
+  -- The name of an external agent, or of a person other than the owner; managed agents are named by their run.
   author_name TEXT,
   run_id      TEXT REFERENCES agent_runs(id),
   content     TEXT NOT NULL,
   created_at  TEXT NOT NULL,
-  CHECK ((author_role = 'agent') = (author_name IS NOT NULL))
+  CHECK (CASE author_role WHEN 'agent' THEN author_name IS NOT NULL WHEN 'human' THEN true ELSE author_name IS NULL END)
 ) STRICT;
 CREATE INDEX comments_by_task ON comments (task_id);
 
@@ -217,6 +217,20 @@ CREATE TABLE questions (
 CREATE INDEX questions_by_task ON questions (task_id);
 
 -- Team.
+
+-- The people of the board. The owner, who takes part as `human`, has the id 1; others take part as `human/` and their name. Rows are never
+-- removed, because the history names them.
+CREATE TABLE persons (
+  id               INTEGER PRIMARY KEY,
+  name             TEXT NOT NULL,
+  role             TEXT NOT NULL CHECK (role IN ('owner', 'member', 'viewer')),
+  -- Broadcasts up to this message need no delivery: the person joined later.
+  broadcast_cursor INTEGER NOT NULL DEFAULT 0,
+  created_at       TEXT NOT NULL,
+  removed_at       TEXT,
+  CHECK ((id = 1) = (role = 'owner') AND (id <> 1 OR removed_at IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX persons_by_name_nocase ON persons (lower(name));
 
 -- One row for each agent of a project; `name` starts with its team. A managed agent has its current or last run.
 CREATE TABLE agents (
@@ -269,7 +283,7 @@ CREATE INDEX messages_copies ON messages (copy_of) WHERE copy_of IS NOT NULL;
 CREATE INDEX messages_unread ON messages (project_id, to_agent, id) WHERE read_at IS NULL;
 CREATE INDEX messages_replies ON messages (reply_to) WHERE reply_to IS NOT NULL;
 -- What retention may remove. A person's messages are never in here.
-CREATE INDEX messages_removable ON messages (read_at) WHERE read_at IS NOT NULL AND from_agent <> 'human';
+CREATE INDEX messages_removable ON messages (read_at) WHERE read_at IS NOT NULL AND from_agent <> 'human' AND substr(from_agent, 1, 6) <> 'human/';
 
 -- Deliveries of broadcasts.
 CREATE TABLE broadcast_reads (
@@ -383,10 +397,12 @@ CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_
 CREATE TABLE tokens (
   hash       TEXT PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
+  person_id  INTEGER REFERENCES persons(id),
   run_id     TEXT REFERENCES agent_runs(id),
   project_id TEXT REFERENCES projects(id),
   agent_name TEXT,
   created_at TEXT NOT NULL,
+  CHECK ((kind = 'human') = (person_id IS NOT NULL)),
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
 
@@ -394,6 +410,7 @@ CREATE TABLE tokens (
 CREATE TABLE browser_sessions (
   id           INTEGER PRIMARY KEY,
   hash         TEXT NOT NULL UNIQUE,
+  person_id    INTEGER NOT NULL REFERENCES persons(id),
   user_agent   TEXT,
   created_at   TEXT NOT NULL,
   last_seen_at TEXT NOT NULL

@@ -17,7 +17,7 @@ mod team;
 
 pub use board::card::CardFilter;
 pub use board::task::MoveRequest;
-pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
+pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
 pub use engine::open::Db;
 pub use error::{Error, Result};
 pub use retention::{Pruned, RetentionLimits};

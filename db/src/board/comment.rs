@@ -5,6 +5,7 @@ use domain::event::Event;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::HUMAN;
 use domain::text;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -93,7 +94,7 @@ impl Db {
 
 fn role(caller: &Caller) -> AuthorRole {
     match caller {
-        Caller::Human => AuthorRole::Human,
+        Caller::Person(_) => AuthorRole::Human,
         Caller::Runner => AuthorRole::Runner,
         Caller::Run(run) => match run.phase {
             AgentKind::Planner => AuthorRole::Planner,
@@ -105,13 +106,22 @@ fn role(caller: &Caller) -> AuthorRole {
     }
 }
 
+/// The name that the role does not say: an external agent's, or that of a person other than the owner.
+fn author_name(caller: &Caller) -> Option<String> {
+    match caller {
+        Caller::Agent(_) => caller.name(),
+        Caller::Person(_) => caller.name().filter(|name| name != HUMAN),
+        Caller::Runner | Caller::Run(_) | Caller::Invite(_) => None,
+    }
+}
+
 /// Adds a comment as part of a larger use case.
 pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, task: &TaskId, content: &str) -> Result<Comment> {
     let comment = Comment {
         id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
         task_id: task.clone(),
         author_role: role(caller),
-        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
+        author_name: author_name(caller),
         run_id: caller.run().cloned(),
         content: text::validate_body("content", content)?,
         created_at: tx.now,

@@ -26,7 +26,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("approving plans")?;
+                caller.require_person("approving plans")?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanApproved {});
                 for card in waiting {
@@ -47,7 +47,7 @@ impl Db {
         let (caller, id, words) = (caller.clone(), id.clone(), words.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("revising plans")?;
+                caller.require_person("revising plans")?;
                 let words = text::validate_body("content", &words)?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanRevised {});

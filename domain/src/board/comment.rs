@@ -26,7 +26,7 @@ pub struct Comment {
     pub id: CommentId,
     pub task_id: TaskId,
     pub author_role: AuthorRole,
-    /// The name of an external agent.
+    /// The name of an external agent, or of a person other than the owner (`human/ann`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<String>,
     pub run_id: Option<RunId>,

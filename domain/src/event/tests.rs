@@ -45,6 +45,8 @@ fn every() -> Vec<Event> {
         },
         Event::AgentsResumed { reason: ParkReason::RateLimited },
         Event::TokenCreated {},
+        Event::PersonAdded { person: "ann".to_owned(), role: PersonRole::Member },
+        Event::PersonRemoved { person: "ann".to_owned() },
         Event::BrowserSessionOpened { session: 1 },
         Event::BrowserSessionRevoked { session: 1 },
         Event::AgentRegistered { agent: mara(), roles: vec![Role::Lead, Role::Tester] },

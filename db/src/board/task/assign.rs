@@ -99,7 +99,7 @@ pub(super) async fn assignee(tx: &mut Tx, project: &ProjectId, speaker: &str, gi
 /// Gives an open task to somebody, who is told.
 pub(super) async fn assign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, card: &Card, to: &Assignee, hat: Option<Role>) -> Result<()> {
     voice.require_lead("assigning tasks")?;
-    if *caller != Caller::Human && card.held_by == Some(HeldBy::Stop) {
+    if !caller.is_person() && card.held_by == Some(HeldBy::Stop) {
         return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
     }
     assign_to(tx, caller, &voice.name, card, to, hat).await
@@ -170,7 +170,7 @@ async fn notify_assignment(tx: &mut Tx, caller: &Caller, from: &str, card: &Card
 
 /// Unassigns an open task. Its contributors stay recorded as builders.
 async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, voice: &Participant, card: &Card) -> Result<()> {
-    caller.require_human("taking tasks back")?;
+    caller.require_person("taking tasks back")?;
     let Some(before) = &card.contributors.assigned_to else {
         tx.skip_event(NoEventReason::NothingChanged);
         return Ok(());

@@ -62,7 +62,7 @@ impl Db {
                     (_, given) => given,
                 };
                 let person_starts = match caller {
-                    Caller::Human => !new.start,
+                    Caller::Person(_) => !new.start,
                     Caller::Agent(_) | Caller::Invite(_) => true,
                     Caller::Runner | Caller::Run(_) => false,
                 };
@@ -170,7 +170,7 @@ impl Db {
 /// A run's agent makes tasks only as planner or orchestrator, every agent only in its own project.
 fn require_can_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
     match caller {
-        Caller::Human | Caller::Runner => Ok(()),
+        Caller::Person(_) | Caller::Runner => Ok(()),
         Caller::Run(run) if matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer) => Err(Refusal::WrongAgentKind {
             phase: run.phase,
             action: "create tasks".to_owned(),

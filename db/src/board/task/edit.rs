@@ -26,7 +26,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("editing tasks")?;
+                caller.require_person("editing tasks")?;
                 let before = read::task(&mut tx.connection, &id).await?;
                 let fields = write_fields(tx, &before, &patch).await?;
                 if fields.is_empty() {
@@ -62,7 +62,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human(action)?;
+                caller.require_person(action)?;
                 let task = read::task(&mut tx.connection, &id).await?;
                 branch::accept_tip(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
@@ -94,7 +94,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("stopping tasks")?;
+                caller.require_person("stopping tasks")?;
                 stop(tx, &caller, &id).await?;
                 read::task(&mut tx.connection, &id).await
             })

@@ -6,6 +6,7 @@
 
 use domain::id::{ProjectId, RunId};
 use domain::runs::run::Run;
+use domain::team::agent::HUMAN;
 use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
@@ -28,7 +29,8 @@ pub(super) const WAITING: &str = "SELECT m.*, m.delivered_at IS NOT NULL AS give
     FROM messages m LEFT JOIN broadcast_reads b ON b.message_id = m.id AND b.agent_name = $2
     WHERE m.project_id = $1 AND m.to_agent = 'all' AND m.read_at IS NULL AND m.from_agent <> $2 AND b.read_at IS NULL
       AND b.answer_seq IS DISTINCT FROM 9223372036854775807 AND m.id > COALESCE((SELECT broadcast_cursor FROM agents WHERE project_id = $1 AND name = $2),
-        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'), 0)";
+        (SELECT human_broadcast_cursor FROM projects WHERE id = $1 AND $2 = 'human'),
+        (SELECT broadcast_cursor FROM persons WHERE id <> 1 AND 'human/' || name = $2), 0)";
 
 /// Advances the human's broadcast cursor, as delivery does for an agent's.
 const ADVANCE_HUMAN_CURSOR: &str = "UPDATE projects SET human_broadcast_cursor = COALESCE(
@@ -51,13 +53,14 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
+                caller.require_may_write()?;
                 tx.require_current_run(&caller).await?;
                 let name = participant::load(&mut tx.connection, &caller, &project).await?.name;
                 if let Some(ack) = ack
                     && tx.stored_answer::<()>(&caller).await?.is_none()
                 {
                     acknowledge_delivery(tx, &project, &name, ack).await?;
-                    if caller == Caller::Human {
+                    if name == HUMAN {
                         sqlx::query(ADVANCE_HUMAN_CURSOR).bind(project.as_str()).execute(&mut tx.connection).await?;
                     }
                     tx.store_answer(&caller, &()).await?;
@@ -77,7 +80,7 @@ impl Db {
     /// When the store fails.
     pub async fn unread(&self, project: &ProjectId, name: &str) -> Result<Unread> {
         let rows = sqlx::query(AssertSqlSafe(format!(
-            "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
+            "SELECT w.from_agent, w.is_cc, w.from_agent = 'human' OR substr(w.from_agent, 1, 6) = 'human/' OR EXISTS (SELECT 1 FROM agents a, json_each(a.roles) r
                WHERE a.project_id = $1 AND a.name = w.from_agent AND a.trusted = 1 AND r.value = 'lead') AS urgent
              FROM ({WAITING}) w WHERE NOT w.given ORDER BY w.id"
         )))

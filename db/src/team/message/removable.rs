@@ -47,7 +47,7 @@ pub(crate) async fn messages(connection: &mut SqliteConnection, cutoff: Timestam
         "SELECT m.id FROM messages m
            JOIN agents r ON r.project_id = m.project_id AND r.name = m.to_agent
            LEFT JOIN agents s ON s.project_id = m.project_id AND s.name = m.from_agent
-         WHERE m.read_at IS NOT NULL AND m.read_at < $1 AND m.from_agent <> 'human'
+         WHERE m.read_at IS NOT NULL AND m.read_at < $1 AND m.from_agent <> 'human' AND substr(m.from_agent, 1, 6) <> 'human/'
            AND r.run_id IS NOT NULL AND r.left_at IS NOT NULL AND r.left_at < $1
            AND (m.from_agent = $2 OR s.run_id IS NOT NULL)
            AND m.id < (SELECT MAX(id) FROM messages)
