@@ -147,6 +147,8 @@ fn codes_sentences_and_hints_are_stable() {
         Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database.
     human-only: landing is reserved for the human
         Ask the human with add_comment.
+    person-role: landing is not allowed for a viewer
+        Ask the owner of the board to do it, or to give you another role.
     not-registered: this invite token can only be used to register
         Call register and choose a name; you act under that name from then on.
     not-registered: platform/mara left the project

@@ -7,6 +7,7 @@ use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Registration;
+use domain::team::person::{NewPerson, PersonRole};
 use domain::team::role::Role;
 use domain::wire::Problem;
 use http::StatusCode;
@@ -108,6 +109,27 @@ async fn each_kind_is_refused_other_kinds_tools() {
     let posing = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "fine", "author_role": "human"})).await;
     assert!(posing.starts_with("this token belongs to reviewer, not to human."), "{posing}");
     assert!(board.db.comments(&coder.task).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn viewer_may_only_call_tools_that_read() {
+    let board = Board::new().await;
+    let new = NewPerson { name: "vera".to_owned(), role: Some(PersonRole::Viewer) };
+    let id = board.db.add_person(&db::Caller::owner(), new).await.unwrap().id;
+    let token = board.db.create_person_token(&db::Caller::owner(), id).await.unwrap();
+    let server = board.serve().await;
+    let client = server.modern(&token).await;
+    let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
+    let expected =
+        "get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_tasks who";
+    assert_eq!(listed.join(" "), expected);
+    let before = board.db.latest();
+    for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !listed.iter().any(|name| name == tool)) {
+        let text = refused(&client, tool, arguments).await;
+        assert!(text.starts_with(&format!("calling {tool} is not allowed for a viewer")), "{tool}: {text}");
+    }
+    done(&client, "get_board", json!({})).await;
+    assert_eq!(board.db.latest(), before);
 }
 
 #[tokio::test]

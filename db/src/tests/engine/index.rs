@@ -106,7 +106,8 @@ async fn retention_finds_what_it_may_remove_without_reading_what_stays() {
         ("broadcast_reads_read", "SELECT message_id FROM broadcast_reads WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z'"),
         (
             "messages_removable",
-            "SELECT id FROM messages WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z' AND from_agent <> 'human'",
+            "SELECT id FROM messages WHERE read_at IS NOT NULL AND read_at < '2026-01-31T09:05:00.000Z' AND from_agent <> 'human'
+               AND substr(from_agent, 1, 6) <> 'human/'",
         ),
         ("messages_replies", "SELECT 1 FROM messages WHERE reply_to = 7"),
         ("runs_with_folder", "SELECT id FROM agent_runs WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL ORDER BY task_id"),

@@ -43,6 +43,7 @@ async fn first_start_makes_the_owner_and_later_ones_keep_the_name() {
     assert_eq!(names(&store.db.persons().await.unwrap()), [("Ann Example", PersonRole::Owner)]);
     assert_eq!(store.db.person(OWNER).await.unwrap().name, "Ann Example");
     let caller = store.db.caller("second").await.unwrap().unwrap();
+    assert!(caller.is_person() && !Caller::Runner.is_person());
     assert_eq!((caller.name().as_deref(), caller.actor()), (Some("human"), Actor::Owner));
 }
 
