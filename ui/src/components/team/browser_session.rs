@@ -24,7 +24,7 @@ pub(crate) fn BrowserSessions() -> impl IntoView {
     view! {
         <section class="section" aria-label="Signed-in browsers">
             <h2>"Signed-in browsers"</h2>
-            <ul class="entries">
+            <ul class="rows">
                 <For each=move || sessions.get() key=|session| session.id let:session>
                     <SessionRow session=session named=several changed=load />
                 </For>

@@ -20,7 +20,7 @@ pub(crate) fn Persons() -> impl IntoView {
     view! {
         <section class="section" aria-label="People">
             <h2>"People"</h2>
-            <ul class="entries">
+            <ul class="rows">
                 <For each=move || persons.get() key=|person| person.id let:person>
                     <li class="entry">
                         <header class="row">
