@@ -135,13 +135,12 @@ pub(crate) async fn require_person(State((state, access)): State<(AppState, Acce
         require_own_page(&request, state.port)?;
     }
     let caller = credential.caller(&state.db).await?;
-    let right = match access {
-        Access::Owner => Right::Administer,
-        Access::Any | Access::Person if request.method().is_safe() => Right::Read,
-        Access::Any | Access::Person => Right::Work,
-    };
-    let action = if right == Right::Work { "changing the board" } else { "the HTTP interface" };
-    caller.person(right, action)?;
+    caller.person(Right::Read, "the HTTP interface")?;
+    if access == Access::Owner {
+        caller.person(Right::Administer, "managing persons and tokens")?;
+    } else if !request.method().is_safe() {
+        caller.person(Right::Work, "changing the board")?;
+    }
     require_json(&request)?;
     request.extensions_mut().insert(credential);
     request.extensions_mut().insert(caller);

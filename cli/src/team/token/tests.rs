@@ -6,7 +6,7 @@ use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
-use domain::team::person::OWNER;
+use domain::team::person::{NewPerson, OWNER, Person, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
@@ -130,4 +130,16 @@ async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out(
     board.db.open_browser_session(OWNER, None).await.unwrap();
     Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
     assert_eq!(board.db.browser_sessions(&Caller::owner()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn person_is_found_by_name_and_gets_a_token() {
+    let board = Board::new().await;
+    let new = NewPerson { name: "ann".to_owned(), role: Some(PersonRole::Viewer) };
+    let added: Person = board.client.post("/api/persons", &new).await.unwrap();
+    assert_eq!(person::find(&board.client, "ANN").await.unwrap(), added);
+    assert!(matches!(person::find(&board.client, "ben").await, Err(CliError::NoPerson { name }) if name == "ben"));
+    create_for_person(&board.client, "ann").await.unwrap();
+    board.client.delete(&format!("/api/persons/{}", added.id)).await.unwrap();
+    assert!(matches!(create_for_person(&board.client, "ann").await, Err(CliError::NoPerson { .. })));
 }
