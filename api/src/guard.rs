@@ -1,6 +1,6 @@
 //! Checks host, origin, size and token before any handler runs.
 //!
-//! `check_request` runs before everything, `require_human` before every route that is not open. Knows no route by name.
+//! `check_request` runs before everything, `require_person` before every route that is not open. Knows no route by name.
 
 use std::time::Duration;
 
@@ -14,12 +14,14 @@ use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
 use db::{Caller, Db};
 use domain::refusal::Refusal;
+use domain::team::person::Right;
 use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::error::{Error, Result};
+use crate::openapi::Access;
 use crate::sign_in::cookie_name;
 use crate::state::AppState;
 
@@ -125,22 +127,30 @@ pub(crate) fn is_board_host(headers: &HeaderMap, uri: &Uri, port: u16) -> bool {
     !hosts.is_empty() && hosts.into_iter().all(|host| is_host(host, BOARD_HOST, port))
 }
 
-/// Accepts only the human, and only JSON from them.
-pub(crate) async fn require_human(State(state): State<AppState>, mut request: Request, next: Next) -> Result<Response> {
+/// Accepts only persons who have the right that the route and the method need, and only JSON from them. Handlers find the person as
+/// `Extension<Caller>`.
+pub(crate) async fn require_person(State((state, access)): State<(AppState, Access)>, mut request: Request, next: Next) -> Result<Response> {
     let credential = credential(request.headers(), state.port).ok_or(Refusal::Unauthorized)?;
     if matches!(credential, Credential::Session(_)) {
         require_own_page(&request, state.port)?;
     }
-    credential.require_human(&state.db).await?;
+    let caller = credential.caller(&state.db).await?;
+    caller.person(Right::Read, "the HTTP interface")?;
+    if access == Access::Owner {
+        caller.person(Right::Administer, "managing persons and tokens")?;
+    } else if !request.method().is_safe() {
+        caller.person(Right::Work, "changing the board")?;
+    }
     require_json(&request)?;
     request.extensions_mut().insert(credential);
+    request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 
 /// Whether the browser is already signed in.
 pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Result<bool> {
     match credential(headers, state.port) {
-        Some(Credential::Session(secret)) => Ok(state.db.use_browser_session(&secret).await?),
+        Some(Credential::Session(secret)) => Ok(state.db.use_browser_session(&secret).await?.is_some()),
         Some(Credential::Bearer(_)) | None => Ok(false),
     }
 }
@@ -155,22 +165,16 @@ pub(crate) enum Credential {
 }
 
 impl Credential {
-    /// Requires that the credential is the human's at this moment.
+    /// Returns whom the credential identifies at this moment.
     ///
     /// # Errors
-    /// When it is unknown, revoked or another caller's.
-    pub(crate) async fn require_human(&self, db: &Db) -> Result<()> {
+    /// When it is unknown or revoked.
+    pub(crate) async fn caller(&self, db: &Db) -> Result<Caller> {
         let caller = match self {
             Self::Bearer(token) => db.caller(token).await?,
-            Self::Session(secret) => db.use_browser_session(secret).await?.then_some(Caller::Human),
+            Self::Session(secret) => db.use_browser_session(secret).await?,
         };
-        match caller {
-            Some(Caller::Human) => Ok(()),
-            Some(Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) | Caller::Runner) => {
-                Err(Refusal::HumanOnly { action: "the HTTP interface".to_owned() }.into())
-            }
-            None => Err(Refusal::Unauthorized.into()),
-        }
+        caller.ok_or_else(|| Refusal::Unauthorized.into())
     }
 }
 

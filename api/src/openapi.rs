@@ -13,15 +13,17 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 pub(crate) enum Access {
     /// Anyone who reaches the server under its own name.
     Any,
-    /// The human, by token or cookie.
-    Human,
+    /// Persons, by token or cookie: all may read, and those who may work on boards may do the rest.
+    Person,
+    /// The owner alone.
+    Owner,
 }
 
 const TAGS: [(&str, &str); 4] = [
     ("server", "The server itself, its repository, the event log and signing in."),
     ("board", "Projects, plans, tasks, their threads, review gates and goals."),
     ("runs", "Processes of agents, their output, and landing."),
-    ("team", "Agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
+    ("team", "Persons, agents and their tokens, browser sessions, messages, handshakes, contracts, hats and minions."),
 ];
 
 #[derive(utoipa::OpenApi)]
@@ -37,7 +39,7 @@ pub(crate) fn document(areas: impl IntoIterator<Item = (&'static str, Access, Op
     document.tags = Some(TAGS.map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build()).to_vec());
     let token = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("The human's token, from the file beside the database. Browsers send a cookie instead."))
+        .description(Some("A person's token: the owner's is in the file beside the database. Browsers send a cookie instead."))
         .build();
     document.components.get_or_insert_default().add_security_scheme("token", SecurityScheme::Http(token));
     for (tag, access, mut area) in areas {
@@ -71,7 +73,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Ope
 
 fn complete(operation: &mut Operation, method: HttpMethod, tag: &str, access: Access) {
     operation.tags = Some(vec![tag.to_owned()]);
-    if access == Access::Human {
+    if access != Access::Any {
         operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
     }
     for status in failures(operation, method, access) {
@@ -93,7 +95,7 @@ fn complete(operation: &mut Operation, method: HttpMethod, tag: &str, access: Ac
 fn failures(operation: &Operation, method: HttpMethod, access: Access) -> Vec<u16> {
     // Address, host and origin, announced length.
     let mut statuses = vec![400, 403, 413];
-    if access == Access::Human {
+    if access != Access::Any {
         // The store looks the token up.
         statuses.extend([401, 500, 503]);
     }

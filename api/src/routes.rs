@@ -37,13 +37,14 @@ struct Area {
 }
 
 /// Every route. The board's files and the mounted router are not routes.
-fn areas() -> [Area; 5] {
+fn areas() -> [Area; 6] {
     [
         Area { tag: "server", access: Access::Any, routes: open_routes() },
-        Area { tag: "server", access: Access::Human, routes: server_routes() },
-        Area { tag: "board", access: Access::Human, routes: board::routes() },
-        Area { tag: "runs", access: Access::Human, routes: runs::routes() },
-        Area { tag: "team", access: Access::Human, routes: team::routes() },
+        Area { tag: "server", access: Access::Person, routes: server_routes() },
+        Area { tag: "board", access: Access::Person, routes: board::routes() },
+        Area { tag: "runs", access: Access::Person, routes: runs::routes() },
+        Area { tag: "team", access: Access::Person, routes: team::routes() },
+        Area { tag: "team", access: Access::Owner, routes: team::owner_routes() },
     ]
 }
 
@@ -72,7 +73,7 @@ pub fn router(state: AppState, mounted: Router) -> Router {
         let routes = Router::from(area.routes);
         router.merge(match area.access {
             Access::Any => routes,
-            Access::Human => routes.route_layer(middleware::from_fn_with_state(state.clone(), guard::require_human)),
+            access => routes.route_layer(middleware::from_fn_with_state((state.clone(), access), guard::require_person)),
         })
     });
     let routes = routes.method_not_allowed_fallback(method_not_allowed).fallback(assets::page).with_state(state.clone());

@@ -2,39 +2,39 @@
 //!
 //! The cookie carries the secret of a browser session. The store decides whether that is valid.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cookie::{Cookie, SameSite, time};
 use domain::team::browser_session::SESSION_LIFETIME;
 use domain::wire::BOARD_HOST;
 
-/// The codes that were issued and not used yet. Clones share them.
+/// The codes that were issued and not used yet, each with the person whom it signs in. Clones share them.
 #[derive(Clone, Default)]
 pub struct SignIn {
-    codes: Arc<Mutex<HashSet<String>>>,
+    codes: Arc<Mutex<HashMap<String, i64>>>,
 }
 
 impl SignIn {
-    /// Issues a code and returns the link that signs one browser in with it, once, on the server at `port`.
-    pub fn link(&self, port: u16) -> String {
+    /// Issues a code and returns the link that signs one browser of `person` in with it, once, on the server at `port`.
+    pub fn link(&self, port: u16, person: i64) -> String {
         let code = db::new_token();
-        self.codes().insert(code.clone());
+        self.codes().insert(code.clone(), person);
         link(port, &code)
     }
 
     /// Whether `code` was issued and not used yet.
     pub(crate) fn is_valid(&self, code: &str) -> bool {
         // Codes have 256 random bits and the set hashes them with a secret key, so its timing reveals no prefix.
-        self.codes().contains(code)
+        self.codes().contains_key(code)
     }
 
-    /// Uses a code up, and returns whether it was valid.
-    pub(crate) fn redeem(&self, code: &str) -> bool {
+    /// Uses a code up, and returns the person whom it signs in, if it was valid.
+    pub(crate) fn redeem(&self, code: &str) -> Option<i64> {
         self.codes().remove(code)
     }
 
-    fn codes(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn codes(&self) -> std::sync::MutexGuard<'_, HashMap<String, i64>> {
         self.codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -72,12 +72,13 @@ mod tests {
     #[test]
     fn code_is_valid_once() {
         let sign_in = SignIn::default();
-        let [one, two] = [(); 2].map(|()| sign_in.link(9400).strip_prefix("http://vibe-relay.localhost:9400/sign-in?code=").unwrap().to_owned());
+        let [one, two] =
+            [1, 2].map(|person| sign_in.link(9400, person).strip_prefix("http://vibe-relay.localhost:9400/sign-in?code=").unwrap().to_owned());
         assert!(sign_in.is_valid(&one) && sign_in.is_valid(&one));
-        assert!(sign_in.clone().redeem(&one));
-        assert!(!sign_in.is_valid(&one) && !sign_in.redeem(&one));
-        assert!(sign_in.redeem(&two));
-        assert!(!sign_in.redeem(""));
+        assert_eq!(sign_in.clone().redeem(&one), Some(1));
+        assert!(!sign_in.is_valid(&one) && sign_in.redeem(&one).is_none());
+        assert_eq!(sign_in.redeem(&two), Some(2));
+        assert_eq!(sign_in.redeem(""), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod idle;
 mod land;
 mod live;
 mod page;
+mod person;
 mod repository;
 mod story;
 mod support;

@@ -122,7 +122,7 @@ async fn run(mut socket: WebSocket, state: AppState, credential: Credential, req
 async fn revoked(db: &Db, credential: &Credential) {
     let mut revocations = db.token_revocations();
     // Asked after subscribing, so that no revocation is missed.
-    while credential.require_human(db).await.is_ok() {
+    while credential.caller(db).await.is_ok() {
         if revocations.changed().await.is_err() {
             return;
         }

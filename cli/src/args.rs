@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
+use domain::team::person::PersonRole;
 use domain::team::role::Role;
 
 /// A local-first kanban board where coding agents do the work.
@@ -35,7 +36,10 @@ pub(crate) enum Command {
     /// Tasks on the running board.
     #[command(subcommand)]
     Task(Task),
-    /// Create tokens for external agents, or replace your own.
+    /// People who may use the running board.
+    #[command(subcommand)]
+    Person(Person),
+    /// Create tokens for external agents and other people, or replace your own.
     #[command(subcommand)]
     Token(Token),
     /// Browsers that are signed in to the running board.
@@ -201,19 +205,19 @@ pub(crate) enum Task {
 pub(crate) enum Token {
     #[command(flatten)]
     Create(CreateToken),
-    /// Replace your permanent token, the one in the file `token`, and sign every browser out. Tokens of agents stay valid.
+    /// Replace your permanent token, the one in the file `token`, and sign your browsers out. Tokens of agents stay valid.
     Rotate,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CreateToken {
-    /// Create a trusted agent and print its token; any earlier token for that name is revoked.
+    /// Create a trusted agent and print its token, or print the token of another person; any earlier token for that name is revoked.
     New {
         /// Name of the agent.
-        #[arg(long, value_name = "NAME")]
-        agent: String,
+        #[arg(long, value_name = "NAME", required_unless_present = "person")]
+        agent: Option<String>,
         /// Role of the agent; separate several with commas, or repeat the option.
-        #[arg(long = "role", value_name = "ROLE", required = true, value_delimiter = ',', value_parser = role())]
+        #[arg(long = "role", value_name = "ROLE", required_unless_present = "person", value_delimiter = ',', value_parser = role())]
         roles: Vec<Role>,
         /// Team, which becomes the first part of the name.
         #[arg(long, value_name = "TEAM")]
@@ -221,6 +225,9 @@ pub(crate) enum CreateToken {
         /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
+        /// Name of the person, instead of an agent's.
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project"])]
+        person: Option<String>,
     },
     /// Print a token that lets agents register under names they choose; the project's previous invite token is revoked.
     #[command(alias = "room")]
@@ -228,6 +235,25 @@ pub(crate) enum CreateToken {
         /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
         #[arg(long)]
         project: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Person {
+    /// Add a person, or a removed one again. `vibe-relay token new --person` gives them access.
+    Add {
+        /// Name of the person: letters, digits, `-`, `_` and `.`.
+        name: String,
+        /// A member works on boards; a viewer only reads.
+        #[arg(long, default_value = "member", value_parser = further_role())]
+        role: PersonRole,
+    },
+    /// List the persons: name and role.
+    List,
+    /// Remove a person, and revoke their token and browser sessions. What they did keeps their name.
+    Remove {
+        /// Name of the person, in any case.
+        name: String,
     },
 }
 
@@ -240,6 +266,11 @@ pub(crate) enum Session {
         /// Number of the session, from the list.
         id: i64,
     },
+}
+
+fn further_role() -> impl TypedValueParser<Value = PersonRole> {
+    let roles = PersonRole::ALL.iter().filter(|role| **role != PersonRole::Owner).map(|role| role.as_str());
+    PossibleValuesParser::new(roles).try_map(|word| word.parse::<PersonRole>())
 }
 
 fn role() -> impl TypedValueParser<Value = Role> {
@@ -256,12 +287,12 @@ mod tests {
 
     #[test]
     fn roles_are_separated_by_commas_or_repeated() {
-        let Ok(Command::Token(Token::Create(CreateToken::New { agent, roles, team, project }))) =
+        let Ok(Command::Token(Token::Create(CreateToken::New { agent, roles, team, project, person: None }))) =
             parse("vibe-relay token new --agent mara --role builder,pen --role shipper --team platform --project PROJ-002")
         else {
             panic!("no token");
         };
-        assert_eq!((agent.as_str(), team.as_deref(), project.as_deref()), ("mara", Some("platform"), Some("PROJ-002")));
+        assert_eq!((agent.as_deref(), team.as_deref(), project.as_deref()), (Some("mara"), Some("platform"), Some("PROJ-002")));
         assert_eq!(roles, [Role::Builder, Role::Pen, Role::Shipper]);
     }
 
@@ -271,6 +302,26 @@ mod tests {
         assert!(parse("vibe-relay token new --role builder").unwrap_err().contains("--agent <NAME>"));
         let unknown = parse("vibe-relay token new --agent mara --role bilder").unwrap_err();
         assert!(unknown.contains("'bilder'") && unknown.contains("'builder'"), "{unknown}");
+    }
+
+    #[test]
+    fn token_is_for_an_agent_or_a_person() {
+        let Ok(Command::Token(Token::Create(CreateToken::New { agent: None, person, .. }))) = parse("vibe-relay token new --person ann") else {
+            panic!("no token");
+        };
+        assert_eq!(person.as_deref(), Some("ann"));
+        assert!(parse("vibe-relay token new --person ann --agent mara --role builder").unwrap_err().contains("cannot be used with"));
+    }
+
+    #[test]
+    fn added_person_is_a_member_and_never_an_owner() {
+        let role = |line: &str| match parse(line) {
+            Ok(Command::Person(Person::Add { role, .. })) => Ok(role),
+            other => Err(format!("{other:?}")),
+        };
+        assert_eq!(role("vibe-relay person add ann"), Ok(PersonRole::Member));
+        assert_eq!(role("vibe-relay person add ann --role viewer"), Ok(PersonRole::Viewer));
+        assert!(role("vibe-relay person add ann --role owner").unwrap_err().contains("possible values: member, viewer"));
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(crate) enum CliError {
     NoAnswer { url: String, reason: String },
     #[error("{}. {}", problem.detail, problem.hint)]
     Refused { problem: Box<Problem> },
+    #[error("nobody on the board is called {name}; `vibe-relay person list` shows the names")]
+    NoPerson { name: String },
     #[error("no project exists yet; create one with `vibe-relay project new`")]
     NoProject,
     #[error(

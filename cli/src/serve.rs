@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use api::{AppState, DemoHooks, SignIn};
 use db::Db;
 use domain::config::Config;
+use domain::team::person::OWNER;
 use mcp::server_file::{self, ServerFile};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
@@ -48,7 +49,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     });
     let db = Db::open(&config).await.map_err(|error| already_running(error, &config))?;
     let token = settings::token(&config)?;
-    db.set_human_token(&token).await?;
+    db.set_owner(&settings::owner_name(), &token).await?;
     let listener = listen(port).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
     let url = format!("http://127.0.0.1:{port}");
@@ -78,7 +79,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let program = std::env::current_exe().map_err(CliError::io("find the program file"))?;
     let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
     tokio::spawn(reload.run());
-    announce(&url, &sign_in.link(port), options);
+    announce(&url, &sign_in.link(port, OWNER), options);
 
     let board = async {
         api::serve(listener, router, shutdown.clone()).await;

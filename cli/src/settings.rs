@@ -87,6 +87,11 @@ fn home() -> Result<PathBuf, CliError> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).ok_or(CliError::NoHome)
 }
 
+/// What the machine calls the person who starts the server: the name in git's configuration, or the login name.
+pub(crate) fn owner_name() -> String {
+    repo::user_name().or_else(|| ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok())).unwrap_or_default()
+}
+
 /// The file of the human's token: beside the database, and readable only by its owner.
 pub(crate) fn token_file(config: &Config) -> PathBuf {
     config.db_path.with_file_name("token")

@@ -1,4 +1,5 @@
-//! Commands for the participants of a project.
+//! Commands for participants: people, agents and their tokens.
 
 pub(crate) mod browser_session;
+pub(crate) mod person;
 pub(crate) mod token;

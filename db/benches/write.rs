@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use db::{Caller, Db, Error};
+use db::{Caller, Db, Error, PersonCaller};
 use domain::board::task::NewTask;
 use domain::config::Config;
 use domain::id::{ProjectId, TaskId};
@@ -18,6 +18,7 @@ use domain::refusal::Refusal;
 use domain::runs::evidence::RepositoryInfo;
 use domain::team::agent::Registration;
 use domain::team::message::NewMessage;
+use domain::team::person::{OWNER, PersonRole};
 use domain::wire::NewProject;
 
 const ROUNDS: usize = 500;
@@ -27,6 +28,11 @@ const FEW_ROUNDS: usize = 50;
 const WRITERS: usize = 20;
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The owner of the board.
+fn owner() -> Caller {
+    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+}
 
 #[tokio::main]
 async fn main() -> Outcome {
@@ -94,7 +100,7 @@ async fn project(db: &Db) -> Outcome<ProjectId> {
         uncommitted: 0,
         identity: None,
     };
-    Ok(db.create_project(&Caller::Human, NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
+    Ok(db.create_project(&owner(), NewProject { title: "Bench".to_owned(), ..NewProject::default() }, probe).await?.id)
 }
 
 /// Creates one task per writer, because the benchmark does not measure threads with thousands of comments.
@@ -103,7 +109,7 @@ async fn tasks(db: &Db) -> Outcome<Vec<TaskId>> {
     let new: NewTask = serde_json::from_str(r#"{"title": "Bench"}"#)?;
     let mut tasks = Vec::new();
     for _ in 0..WRITERS + 2 {
-        tasks.push(db.create_task(&Caller::Human, &project, new.clone()).await?.card.id);
+        tasks.push(db.create_task(&owner(), &project, new.clone()).await?.card.id);
     }
     Ok(tasks)
 }
@@ -113,15 +119,15 @@ async fn large_board(db: &Db) -> Outcome<[Spread; 3]> {
     let project = project(db).await?;
     let new: NewTask = serde_json::from_str(r#"{"title": "One of many"}"#)?;
     for _ in 0..CARDS {
-        db.create_task(&Caller::Human, &project, new.clone()).await?;
+        db.create_task(&owner(), &project, new.clone()).await?;
     }
     let [mut creates, mut starts, mut reads] = [const { Vec::new() }; 3];
     for _ in 0..FEW_ROUNDS {
         let start = Instant::now();
-        let task = db.create_task(&Caller::Human, &project, new.clone()).await?.card.id;
+        let task = db.create_task(&owner(), &project, new.clone()).await?.card.id;
         creates.push(start.elapsed());
         let start = Instant::now();
-        db.start_task(&Caller::Human, &task).await?;
+        db.start_task(&owner(), &task).await?;
         starts.push(start.elapsed());
         let start = Instant::now();
         db.snapshot().await?;
@@ -146,7 +152,7 @@ async fn one_writer(db: &Db, task: &TaskId) -> Outcome<Vec<Duration>> {
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        db.add_comment(&Caller::Human, task, "A comment of ordinary length.", None).await?;
+        db.add_comment(&owner(), task, "A comment of ordinary length.", None).await?;
         times.push(start.elapsed());
     }
     Ok(times)
@@ -167,7 +173,7 @@ async fn wakes(db: &Db, task: &TaskId) -> Outcome<Vec<Duration>> {
             }
         });
         let start = Instant::now();
-        db.add_comment(&Caller::Human, task, "A comment of ordinary length.", None).await?;
+        db.add_comment(&owner(), task, "A comment of ordinary length.", None).await?;
         times.push(reader.await??.duration_since(start));
     }
     Ok(times)
@@ -193,7 +199,7 @@ async fn agents(db: &Db, project: &ProjectId) -> Outcome<Vec<Caller>> {
     let mut agents = Vec::new();
     for number in 0..WRITERS + 2 {
         let who = Registration { name: format!("agent-{number}"), ..Registration::default() };
-        let token = db.create_agent_token(&Caller::Human, project, who).await?;
+        let token = db.create_agent_token(&owner(), project, who).await?;
         agents.push(db.caller(&token).await?.ok_or("no caller")?);
     }
     Ok(agents)

@@ -191,12 +191,12 @@ CREATE TABLE comments (
   id          TEXT PRIMARY KEY,
   task_id     TEXT NOT NULL REFERENCES tasks(id),
   author_role TEXT NOT NULL CHECK (author_role IN ('planner', 'coder', 'reviewer', 'orchestrator', 'human', 'runner', 'agent')),
-  -- The name of an external agent; managed agents are named by their run.
+  -- The name of an external agent, or of a person other than the owner; managed agents are named by their run.
   author_name TEXT,
   run_id      TEXT REFERENCES agent_runs(id),
   content     TEXT NOT NULL,
   created_at  TEXT NOT NULL,
-  CHECK ((author_role = 'agent') = (author_name IS NOT NULL))
+  CHECK (CASE author_role WHEN 'agent' THEN author_name IS NOT NULL WHEN 'human' THEN true ELSE author_name IS NULL END)
 ) STRICT;
 CREATE INDEX comments_by_task ON comments (task_id);
 
@@ -214,6 +214,18 @@ CREATE TABLE questions (
 CREATE INDEX questions_by_task ON questions (task_id);
 
 -- Team.
+
+-- The people of the board. The owner, who takes part as `human`, has the id 1; others take part as `human/` and their name. Rows are never
+-- removed, because the history names them.
+CREATE TABLE persons (
+  id         INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  role       TEXT NOT NULL CHECK (role IN ('owner', 'member', 'viewer')),
+  created_at TEXT NOT NULL,
+  removed_at TEXT,
+  CHECK ((id = 1) = (role = 'owner') AND (id <> 1 OR removed_at IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX persons_by_name_nocase ON persons (lower(name));
 
 -- One row for each agent of a project; `name` starts with its team. A managed agent has its current or last run.
 CREATE TABLE agents (
@@ -256,7 +268,8 @@ CREATE INDEX messages_by_task ON messages (project_id, task_id, id) WHERE task_i
 CREATE INDEX messages_to_all ON messages (project_id, id) WHERE to_agent = 'all';
 CREATE INDEX messages_replies ON messages (reply_to) WHERE reply_to IS NOT NULL;
 -- What retention may remove. A person's messages and broadcasts are never in here.
-CREATE INDEX messages_removable ON messages (created_at) WHERE from_agent <> 'human' AND to_agent <> 'all';
+CREATE INDEX messages_removable ON messages (created_at)
+  WHERE from_agent <> 'human' AND substr(from_agent, 1, 6) <> 'human/' AND to_agent <> 'all';
 
 -- Who receives a message, and how far it is:
 --   pending: not delivered.
@@ -385,9 +398,11 @@ CREATE UNIQUE INDEX minions_by_tool_use ON minions (project_id, pilot, tool_use_
 CREATE TABLE tokens (
   hash       TEXT PRIMARY KEY,
   kind       TEXT NOT NULL CHECK (kind IN ('human', 'run', 'agent', 'invite')),
+  person_id  INTEGER REFERENCES persons(id),
   run_id     TEXT REFERENCES agent_runs(id),
   project_id TEXT REFERENCES projects(id),
   agent_name TEXT,
+  CHECK ((kind = 'human') = (person_id IS NOT NULL)),
   FOREIGN KEY (project_id, agent_name) REFERENCES agents (project_id, name)
 ) STRICT;
 
@@ -395,6 +410,7 @@ CREATE TABLE tokens (
 CREATE TABLE browser_sessions (
   id           INTEGER PRIMARY KEY,
   hash         TEXT NOT NULL UNIQUE,
+  person_id    INTEGER NOT NULL REFERENCES persons(id),
   user_agent   TEXT,
   created_at   TEXT NOT NULL,
   last_seen_at TEXT NOT NULL

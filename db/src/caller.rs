@@ -6,16 +6,26 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
-use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::agent::RUNNER;
+use domain::team::person::{PersonRole, Right, participant};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    Human,
+    /// Somebody at the board, through a token or a browser session.
+    Person(PersonCaller),
     Runner,
     Run(RunCaller),
     Agent(AgentCaller),
     /// The holder of a project's invite token, which has no name yet.
     Invite(InviteCaller),
+}
+
+/// A person of the board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonCaller {
+    pub id: i64,
+    pub name: String,
+    pub role: PersonRole,
 }
 
 /// A managed agent, identified by the token of its run.
@@ -49,13 +59,13 @@ pub struct InviteCaller {
 
 impl Caller {
     pub fn actor(&self) -> Actor {
-        self.name().map_or(Actor::Human, Actor::from)
+        self.name().map_or(Actor::Owner, Actor::from)
     }
 
     /// Returns the caller's name as a participant, or `None` before it registered.
     pub fn name(&self) -> Option<String> {
         match self {
-            Self::Human => Some(HUMAN.to_owned()),
+            Self::Person(person) => Some(participant(person.role, &person.name)),
             Self::Runner => Some(RUNNER.to_owned()),
             Self::Run(run) => Some(Run::agent_name(run.phase, &run.task_id)),
             Self::Agent(agent) => Some(agent.name.clone()),
@@ -66,7 +76,7 @@ impl Caller {
     /// Returns the caller's only project, or `None` if it may use any.
     pub fn project(&self) -> Option<&ProjectId> {
         match self {
-            Self::Human | Self::Runner => None,
+            Self::Person(_) | Self::Runner => None,
             Self::Run(run) => Some(&run.project_id),
             Self::Agent(agent) => Some(&agent.project_id),
             Self::Invite(room) => Some(&room.project_id),
@@ -76,7 +86,7 @@ impl Caller {
     pub fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(run) => Some(&run.run_id),
-            Self::Human | Self::Runner | Self::Agent(_) | Self::Invite(_) => None,
+            Self::Person(_) | Self::Runner | Self::Agent(_) | Self::Invite(_) => None,
         }
     }
 
@@ -86,7 +96,7 @@ impl Caller {
             Self::Run(run) => run.call_id = call_id,
             Self::Agent(agent) => agent.call_id = call_id,
             Self::Invite(room) => room.call_id = call_id,
-            Self::Human | Self::Runner => {}
+            Self::Person(_) | Self::Runner => {}
         }
         self
     }
@@ -97,26 +107,63 @@ impl Caller {
             Self::Run(run) => run.call_id.as_deref().map(|call| (run.run_id.to_string(), call)),
             Self::Agent(agent) => agent.call_id.as_deref().map(|call| (agent_call_scope(&agent.project_id, &agent.name), call)),
             Self::Invite(room) => room.call_id.as_deref().map(|call| (invite_call_scope(&room.project_id), call)),
-            Self::Human | Self::Runner => None,
+            Self::Person(_) | Self::Runner => None,
         }
     }
 
     /// Returns the mover for any task. An external agent has none, because its role depends on the task.
     pub(crate) fn mover(&self) -> Option<Mover> {
         match self {
-            Self::Human => Some(Mover::Human),
+            Self::Person(_) => Some(Mover::Human),
             Self::Runner => Some(Mover::Runner),
             Self::Run(run) => Some(run.phase.into()),
             Self::Agent(_) | Self::Invite(_) => None,
         }
     }
 
-    /// Refuses everyone but the human.
-    pub(crate) fn require_human(&self, action: &str) -> Result<(), Refusal> {
+    pub fn is_person(&self) -> bool {
+        matches!(self, Self::Person(_))
+    }
+
+    /// Refuses everyone but persons who may work on boards.
+    pub(crate) fn require_person(&self, action: &str) -> Result<(), Refusal> {
+        self.person(Right::Work, action).map(drop)
+    }
+
+    /// Refuses everyone but the owner.
+    pub(crate) fn require_owner(&self, action: &str) -> Result<(), Refusal> {
+        self.person(Right::Administer, action).map(drop)
+    }
+
+    /// Refuses persons who may only read.
+    pub(crate) fn require_may_write(&self) -> Result<(), Refusal> {
         match self {
-            Self::Human => Ok(()),
+            Self::Person(person) => person.require(Right::Work, "changing the board"),
+            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Ok(()),
+        }
+    }
+
+    /// Returns the person who calls.
+    ///
+    /// # Errors
+    /// When the caller is not a person, or a person without `right`.
+    pub fn person(&self, right: Right, action: &str) -> Result<&PersonCaller, Refusal> {
+        match self {
+            Self::Person(person) => person.require(right, action).map(|()| person),
             Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
         }
+    }
+
+    /// The owner of a board, under the name that tests give them.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn owner() -> Self {
+        Self::Person(PersonCaller { id: domain::team::person::OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+    }
+}
+
+impl PersonCaller {
+    fn require(&self, right: Right, action: &str) -> Result<(), Refusal> {
+        if self.role.may(right) { Ok(()) } else { Err(Refusal::PersonRole { role: self.role, action: action.to_owned() }) }
     }
 }
 

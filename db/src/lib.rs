@@ -29,7 +29,7 @@ mod team;
 
 pub use board::card::CardFilter;
 pub use board::task::write::change::MoveRequest;
-pub use caller::{AgentCaller, Caller, InviteCaller, RunCaller};
+pub use caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller};
 pub use engine::open::Db;
 pub use engine::presence::ConnectionGuard;
 pub use error::{Error, Result};

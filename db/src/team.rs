@@ -5,9 +5,9 @@ pub(crate) mod browser_session;
 pub(crate) mod contract;
 pub(crate) mod handshake;
 pub(crate) mod hat;
-pub(crate) mod human_token;
 pub(crate) mod message;
 pub(crate) mod minion;
+pub(crate) mod person;
 pub(crate) mod token;
 
 pub(crate) mod contribution {

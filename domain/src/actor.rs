@@ -7,34 +7,46 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::string_schema;
+use crate::team::agent::{HUMAN, RUNNER};
+use crate::team::person::further_name;
 
-/// The human, the runner, or an agent by its name (`coder-TASK-012`).
+/// A person, the runner, or an agent by its name (`coder-TASK-012`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Actor {
-    Human,
+    /// The owner of the board: `human`.
+    Owner,
+    /// Another person by name: `human/ann`.
+    Person(String),
     Runner,
     Agent(String),
 }
 
-string_schema!(Actor, "Actor", "Participant that acted: `human`, `runner`, or the name of an agent.", "coder-TASK-012", min_length = 1);
+string_schema!(
+    Actor,
+    "Actor",
+    "Participant that acted: `human` (the owner), `human/ann` (another person), `runner`, or the name of an agent.",
+    "coder-TASK-012",
+    min_length = 1
+);
 
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Human => "human",
-            Self::Runner => "runner",
-            Self::Agent(name) => name,
-        })
+        match self {
+            Self::Owner => f.write_str(HUMAN),
+            Self::Person(name) => write!(f, "{HUMAN}/{name}"),
+            Self::Runner => f.write_str(RUNNER),
+            Self::Agent(name) => f.write_str(name),
+        }
     }
 }
 
 impl From<String> for Actor {
     fn from(name: String) -> Self {
         match name.as_str() {
-            "human" => Self::Human,
-            "runner" => Self::Runner,
-            _ => Self::Agent(name),
+            HUMAN => Self::Owner,
+            RUNNER => Self::Runner,
+            _ => further_name(&name).map(|person| Self::Person(person.to_owned())).unwrap_or(Self::Agent(name)),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::parking::{ParkReason, Parking};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
+use crate::team::person::PersonRole;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
@@ -115,6 +116,9 @@ events! {
     AgentsParked "agents_parked" { parking: Parking }
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenCreated "token_made" {}
+    PersonAdded "person_added" { person: String, role: PersonRole }
+    /// The person's token and browser sessions are revoked.
+    PersonRemoved "person_removed" { person: String }
     /// A browser signed in.
     BrowserSessionOpened "browser_session_opened" { session: i64 }
     BrowserSessionRevoked "browser_session_revoked" { session: i64 }

@@ -7,7 +7,8 @@ use crate::board::status::Status;
 use crate::board::transition::{Mover, Target, targets};
 use crate::id::{GoalId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
-use crate::team::agent::{HUMAN, NameError};
+use crate::team::agent::NameError;
+use crate::team::person::{PersonRole, is_person};
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
@@ -126,6 +127,8 @@ refusals! {
     Unauthorized => Unauthorized "unauthorized",
     #[error("{action} is reserved for the human")]
     HumanOnly { action: String } => Forbidden "human-only",
+    #[error("{action} is not allowed for a {role}")]
+    PersonRole { role: PersonRole, action: String } => Forbidden "person-role",
     #[error("this invite token can only be used to register")]
     NotRegistered => Forbidden "not-registered",
     #[error("{agent} left the project")]
@@ -181,9 +184,9 @@ impl Refusal {
             }
             Self::StaleRun { .. } => "The task was stopped, moved or given to a newer run. End your turn.".to_owned(),
             Self::WrongTask { own, .. } => format!("Use {own}, the id in your <issue>."),
-            Self::WrongIdentity { own, .. } if own == HUMAN => {
+            Self::WrongIdentity { own, .. } if is_person(own) => {
                 format!(
-                    "Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}."
+                    "Omit the name to act as the person who owns this token. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}."
                 )
             }
             Self::WrongIdentity { own, .. } => format!("Write as {own}: your token determines your identity."),
@@ -208,6 +211,7 @@ impl Refusal {
                     .to_owned()
             }
             Self::HumanOnly { .. } => "Ask the human with add_comment.".to_owned(),
+            Self::PersonRole { .. } => "Ask the owner of the board to do it, or to give you another role.".to_owned(),
             Self::NotRegistered => "Call register and choose a name; you act under that name from then on.".to_owned(),
             Self::AgentLeft { agent } => format!("Call register to return as {agent}; messages to you are kept."),
             Self::UnknownAgent { nearest, .. } if nearest.is_empty() => "Call who to see the names.".to_owned(),
@@ -228,7 +232,7 @@ impl Refusal {
                 format!("You can change it to {}.", next.iter().map(|stage| stage.as_str()).collect::<Vec<_>>().join(" or "))
             }
             Self::HatConflict { .. } => "Give the hat to another agent; call hat_history to see all hats.".to_owned(),
-            Self::NotIndependent { agent, .. } if agent == HUMAN => "Leave it to an agent that neither built nor approved it.".to_owned(),
+            Self::NotIndependent { agent, .. } if is_person(agent) => "Leave it to an agent that neither built nor approved it.".to_owned(),
             Self::NotIndependent { .. } => "Leave it to an agent that neither built nor approved it, or to the human.".to_owned(),
             Self::AlreadyAcknowledged { .. } => "No further answer is needed; handshake_status shows who has not answered.".to_owned(),
             Self::NotATarget { .. } => "Leave it to the targets; handshake_status lists them.".to_owned(),
@@ -255,7 +259,7 @@ fn example_id(what: &str) -> &'static str {
         "project" => "PROJ-001",
         "run" => "RUN-001",
         "goal" => "GOAL-001",
-        "message" | "handshake" | "contract" | "browser session" => "1",
+        "message" | "handshake" | "contract" | "browser session" | "person" => "1",
         _ => "TASK-001",
     }
 }

@@ -1,4 +1,4 @@
-//! The nouns of participants: agents, roles and hats, messages, handshakes, contracts and minions.
+//! The nouns of participants: persons, agents, roles and hats, messages, handshakes, contracts and minions.
 
 pub mod agent;
 pub mod browser_session;
@@ -7,4 +7,5 @@ pub mod handshake;
 pub mod hat;
 pub mod message;
 pub mod minion;
+pub mod person;
 pub mod role;

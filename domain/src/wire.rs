@@ -4,8 +4,8 @@ mod agent;
 mod board;
 
 pub use agent::{
-    Assign, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent, RotatedToken,
-    SetSpawnPolicy,
+    Assign, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent,
+    RotatedToken, SetSpawnPolicy,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
 
@@ -22,6 +22,7 @@ use crate::event::{Envelope, Seq};
 use crate::id::{RunId, TaskId};
 use crate::runs::evidence::Sha;
 use crate::runs::parking::Parking;
+use crate::team::person::Person;
 
 /// The host name of the board in a browser. Cookies ignore ports, so the name keeps the board's cookie from pages on other ports of
 /// `127.0.0.1` and `localhost`. Browsers resolve it to this machine.
@@ -185,6 +186,8 @@ pub struct HealthResponse {
 pub struct ServerInfo {
     pub version: String,
     pub epoch: String,
+    /// The person who asks.
+    pub person: Person,
     /// The default repository from the configuration.
     pub repo_path: Option<String>,
     /// Why the configuration in use differs from its file, as a sentence.

@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_token() {
-        let bearer = Bearer { token: "secret".to_owned(), caller: Caller::Human };
-        assert_eq!(format!("{bearer:?}"), "Bearer { caller: Human, .. }");
+        let bearer = Bearer { token: "secret".to_owned(), caller: Caller::owner() };
+        assert_eq!(format!("{bearer:?}"), "Bearer { caller: Person(PersonCaller { id: 1, name: \"owner\", role: Owner }), .. }");
     }
 }

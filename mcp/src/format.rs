@@ -19,7 +19,7 @@ const MAX_EXCERPT: usize = 160;
 pub(crate) fn lines(card: &Card, comments: &[Comment]) -> String {
     let mut text = line(card, card.status.as_str());
     for comment in comments {
-        text += &format!("  {}: {}\n", author(comment), excerpt(&comment.content, MAX_EXCERPT));
+        text += &format!("  {}: {}\n", comment.author(), excerpt(&comment.content, MAX_EXCERPT));
     }
     text
 }
@@ -63,7 +63,7 @@ pub(crate) fn data(card: &Card, comments: &[Comment]) -> Value {
         "run": card.run.as_ref().map(|run| &run.id),
         "comments": card.comments,
         "last_comments": comments.iter().map(|comment| json!({
-            "author_role": author(comment),
+            "author_role": comment.author(),
             "content": excerpt(&comment.content, MAX_EXCERPT),
         })).collect::<Vec<_>>(),
     });
@@ -98,12 +98,7 @@ pub(crate) fn state(card: &Card) -> Option<String> {
 
 /// Formats a comment in full.
 pub(crate) fn comment(comment: &Comment) -> String {
-    format!("[{}] {}: {}\n", author(comment), comment.created_at, comment.content)
-}
-
-/// Returns the author of a comment: the role, and the name of an external agent.
-fn author(comment: &Comment) -> String {
-    comment.author_name.as_ref().map_or_else(|| comment.author_role.to_string(), |name| format!("{} {name}", comment.author_role))
+    format!("[{}] {}: {}\n", comment.author(), comment.created_at, comment.content)
 }
 
 /// Shortens a commit id.

@@ -242,7 +242,7 @@ fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option
     match (caller, given) {
         (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::WrongTask { task: given, own: run.task_id.clone() }),
         (Caller::Run(run), _) => Ok(Some(run.task_id.clone())),
-        (Caller::Human | Caller::Runner | Caller::Agent(_) | Caller::Invite(_), given) => Ok(given),
+        (Caller::Person(_) | Caller::Runner | Caller::Agent(_) | Caller::Invite(_), given) => Ok(given),
     }
 }
 

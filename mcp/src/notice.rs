@@ -92,7 +92,7 @@ impl Notices {
         let (reader, call) = match caller {
             Caller::Run(run) => (Recipient::Run(run.run_id.number()), run.call_id.clone()),
             Caller::Agent(agent) => (Recipient::Agent(agent.project_id.clone(), agent.name.clone()), agent.call_id.clone()),
-            Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(Vec::new()),
+            Caller::Person(_) | Caller::Runner | Caller::Invite(_) => return Ok(Vec::new()),
         };
         let before = self.before(&reader, call.as_deref());
         let mut now = Position { seq: db.latest(), ..before.clone() };

@@ -113,7 +113,7 @@ impl Listener {
     pub(crate) fn set_caller(&self, caller: &Caller) {
         self.state().participant = match caller {
             Caller::Run(_) | Caller::Agent(_) => caller.project().cloned().zip(caller.name()),
-            Caller::Human | Caller::Runner | Caller::Invite(_) => None,
+            Caller::Person(_) | Caller::Runner | Caller::Invite(_) => None,
         };
     }
 

@@ -79,7 +79,7 @@ impl Uri {
         match self {
             Self::Inbox => match caller {
                 Caller::Run(_) | Caller::Agent(_) => Ok(()),
-                Caller::Human | Caller::Runner => Err(Refusal::not_found("inbox", "of the human").into()),
+                Caller::Person(_) | Caller::Runner => Err(Refusal::not_found("inbox", "of the human").into()),
                 Caller::Invite(_) => Err(Refusal::NotRegistered.into()),
             },
             Self::Board(project) => {
@@ -150,7 +150,7 @@ pub(crate) async fn list(db: &Db, caller: &Caller) -> Result<ListResourcesResult
         .with_mime_type(JSON);
     let resources = match caller {
         Caller::Run(_) | Caller::Agent(_) => [inbox].into_iter().chain(caller.project().map(board)).collect(),
-        Caller::Human | Caller::Runner => {
+        Caller::Person(_) | Caller::Runner => {
             let projects = db.projects().await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             projects.iter().map(|project| board(&project.id)).collect()
         }

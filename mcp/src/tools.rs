@@ -43,12 +43,12 @@ pub(crate) fn routes() -> ToolRouter<Handler> {
 
 /// Whether the caller may call `tool`.
 pub(crate) fn is_allowed(caller: &Caller, tool: &str) -> bool {
-    definition(tool).is_some_and(|definition| definition.audience.allows(caller))
+    definition(tool).is_some_and(|definition| definition.allows(caller))
 }
 
 /// Returns the tools among `all` that the caller can use, without the arguments that mean nothing to it.
 pub(crate) fn visible_to(caller: &Caller, standing: Standing, all: &ToolRouter<Handler>) -> Vec<Tool> {
-    let shown = |tool: &Tool| definition(&tool.name).filter(|definition| definition.audience.shows(caller, standing));
+    let shown = |tool: &Tool| definition(&tool.name).filter(|definition| definition.shows(caller, standing));
     let mut tools = Vec::new();
     for mut tool in all.list_all() {
         let Some(definition) = shown(&tool) else { continue };
@@ -82,13 +82,18 @@ fn hide_arguments(caller: &Caller, definition: &ToolDefinition, properties: &mut
 pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     let own: Vec<&str> = table().map(|definition| definition.name).filter(|name| is_allowed(caller, name)).collect();
     let mut hint = format!("Your tools are {}.", own.join(", "));
+    if let Caller::Person(person) = caller
+        && definition(tool).is_some_and(|definition| definition.is_beyond(caller))
+    {
+        return Refusal::PersonRole { role: person.role, action: format!("calling {tool}") };
+    }
     let is_for_agents = definition(tool).is_some_and(|definition| definition.audience.external != External::Nobody);
-    if matches!(caller, Caller::Human | Caller::Runner) && is_for_agents {
+    if matches!(caller, Caller::Person(_) | Caller::Runner) && is_for_agents {
         hint = format!("This token is the human's. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}. {hint}");
     }
     match caller {
         Caller::Run(run) => Refusal::WrongAgentKind { phase: run.phase, action: format!("call {tool}"), hint },
-        Caller::Human | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
+        Caller::Person(_) | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
         Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for managed agents"), hint),
         Caller::Invite(_) => Refusal::NotRegistered,
     }

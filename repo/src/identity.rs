@@ -23,6 +23,11 @@ impl Identity {
     }
 }
 
+/// Returns the name in the user's git configuration, outside of any repository.
+pub fn user_name() -> Option<String> {
+    git2::Config::open_default().and_then(|config| config.get_string("user.name")).ok().filter(|name| !name.trim().is_empty())
+}
+
 impl Repository {
     /// Returns the identity of `user.name` and `user.email`, or the fallback `vibe-relay {role}`.
     ///

@@ -42,7 +42,7 @@ pub use evidence_request::collect_evidence;
 pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
-pub use identity::Identity;
+pub use identity::{Identity, user_name};
 pub use land::LandOutcome;
 pub use merge::MergeOutcome;
 pub use probe::{git_dir, probe};

@@ -41,7 +41,7 @@ impl TestBoard {
         let db = Db::open(&config).await.unwrap();
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject { title: "Board".to_owned(), ..NewProject::default() };
-        let project = db.create_project(&Caller::Human, new, probe).await.unwrap();
+        let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
         Self { sample, config, db, project }
     }
 
@@ -99,7 +99,7 @@ impl TestBoard {
             role_hat: None,
             goal_id: None,
         };
-        self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id
+        self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id
     }
 
     pub(crate) async fn plan_checkout(&self, task: &TaskId, phase: AgentKind) -> Result<CheckoutPlan, CheckoutError> {
@@ -152,12 +152,12 @@ impl TestBoard {
 
     /// Approves the work as the human, which queues its merge.
     pub(crate) async fn approve(&self, task: &TaskId) {
-        self.move_to(&Caller::Human, task, Status::Done, None).await;
+        self.move_to(&Caller::owner(), task, Status::Done, None).await;
         assert!(self.read(task).await.card.is_approved());
     }
 
     pub(crate) async fn cancel(&self, task: &TaskId) {
-        self.move_to(&Caller::Human, task, Status::Cancelled, Some("abandoned")).await;
+        self.move_to(&Caller::owner(), task, Status::Cancelled, Some("abandoned")).await;
     }
 
     /// Cleans up after a finished task as the runner does, and returns the rescue reference.

@@ -77,8 +77,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     }
     text += "</issue>\n\n<comments>\n";
     for comment in input.comments {
-        let name = comment.author_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        text += &format!("[{}{name}] {}: {}\n", comment.author_role, comment.created_at, indented(&comment.content));
+        text += &format!("[{}] {}: {}\n", comment.author(), comment.created_at, indented(&comment.content));
     }
     text += "</comments>\n";
     let attempts: String = input.attempts.iter().filter_map(attempt).collect();

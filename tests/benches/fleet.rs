@@ -71,11 +71,11 @@ async fn store(server: &TestServer) -> f64 {
         uncommitted: 0,
         identity: None,
     };
-    let project = db.create_project(&Caller::Human, NewProject { title: "Alone".to_owned(), ..NewProject::default() }, probe).await.unwrap();
+    let project = db.create_project(&Caller::owner(), NewProject { title: "Alone".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let new: NewTask = serde_json::from_str(r#"{"title": "Alone"}"#).unwrap();
     let mut tasks = Vec::new();
     for _ in 0..AGENTS {
-        tasks.push(db.create_task(&Caller::Human, &project.id, new.clone()).await.unwrap().card.id);
+        tasks.push(db.create_task(&Caller::owner(), &project.id, new.clone()).await.unwrap().card.id);
     }
     let began = Instant::now();
     let mut writers = JoinSet::new();
@@ -83,7 +83,7 @@ async fn store(server: &TestServer) -> f64 {
         let db = db.clone();
         writers.spawn(async move {
             for _ in 0..SENDS + READS {
-                db.add_comment(&Caller::Human, &task, "A comment of ordinary length.", None).await.unwrap();
+                db.add_comment(&Caller::owner(), &task, "A comment of ordinary length.", None).await.unwrap();
             }
         });
     }

@@ -1,5 +1,6 @@
 //! The frame around every page: shared context, and the choice of the page to show.
 
+use domain::team::person::PersonRole;
 use domain::wire::ServerInfo;
 use leptos::prelude::*;
 
@@ -7,7 +8,9 @@ use crate::client::Client;
 use crate::components::toast::{ToastStack, Toasts};
 use crate::pages::board::project::ProjectPage;
 use crate::pages::board::project_list::ProjectsPage;
+use crate::pages::settings::SettingsPage;
 use crate::pages::sign_in::SignInPage;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
@@ -16,11 +19,12 @@ use crate::time::Clock;
 pub(crate) struct ServerStatus {
     client: Client,
     pub(crate) server: RwSignal<Option<ServerInfo>>,
+    reader: RwSignal<Reader>,
 }
 
 impl ServerStatus {
     fn provide(client: Client) -> Self {
-        let status = Self { client, server: RwSignal::new(None) };
+        let status = Self { client, server: RwSignal::new(None), reader: Reader::provide() };
         provide_context(status);
         status
     }
@@ -32,10 +36,22 @@ impl ServerStatus {
     /// Requests the status again. A failure keeps the last answer, because the connection mark reports a lost server.
     pub(crate) fn refresh(self) {
         leptos::task::spawn_local(async move {
-            if let Ok(server) = self.client.server().await {
-                let _page_closed = self.server.try_set(Some(server));
-            }
+            let Ok(server) = self.client.server().await else { return };
+            self.identify_reader(&server).await;
+            let _page_closed = self.server.try_set(Some(server));
         });
+    }
+
+    async fn identify_reader(self, server: &ServerInfo) {
+        // The owner reads about themself, so only others need the owner's name.
+        if server.person.role == PersonRole::Owner {
+            return;
+        }
+        let Ok(persons) = self.client.persons().await else { return };
+        let reader = Reader::new(&server.person, &persons.items);
+        if self.reader.try_with_untracked(|known| *known != reader) == Some(true) {
+            self.reader.set(reader);
+        }
     }
 }
 
@@ -44,13 +60,18 @@ pub(crate) fn App() -> impl IntoView {
     Clock::provide();
     let navigation = Navigation::provide();
     let client = Client::provide(Toasts::provide());
-    ServerStatus::provide(client).refresh();
+    let status = ServerStatus::provide(client);
+    status.refresh();
 
     // The page stays mounted while only the task within it changes.
     let project = Memo::new(move |_| navigation.get().project().cloned());
-    let page = move || match project.get() {
-        Some(project) => view! { <ProjectPage project=project /> }.into_any(),
-        None => view! { <ProjectsPage unknown=navigation.get() == Route::Unknown /> }.into_any(),
+    let page = move || {
+        status.reader.track();
+        match project.get() {
+            Some(project) => view! { <ProjectPage project=project /> }.into_any(),
+            None if navigation.get() == Route::Settings => view! { <SettingsPage /> }.into_any(),
+            None => view! { <ProjectsPage unknown=navigation.get() == Route::Unknown /> }.into_any(),
+        }
     };
     view! {
         {move || if client.signed_out() { view! { <SignInPage /> }.into_any() } else { page().into_any() }}

@@ -11,7 +11,7 @@ pub(crate) use team::MessageFilter;
 use std::future::Future;
 
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::team::agent::HUMAN;
+use domain::team::person::is_person;
 use domain::wire::{Problem, ServerInfo};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use leptos::prelude::*;
@@ -20,7 +20,6 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
-use crate::components::badge::team::name_label;
 use crate::components::toast::Toasts;
 
 /// The reason why a request failed.
@@ -138,10 +137,10 @@ impl Client {
     }
 }
 
-/// The text of a refusal, with `you` in place of the human's name.
+/// The text of a refusal, with `you` in place of the reader's name. A refusal names no other person first.
 fn refusal_text(detail: &str) -> String {
     match detail.split_once(' ') {
-        Some((HUMAN, did)) => format!("{} {did}", name_label(HUMAN)),
+        Some((name, did)) if is_person(name) => format!("you {did}"),
         _ => detail.to_owned(),
     }
 }
@@ -158,8 +157,9 @@ fn empty() -> Value {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn refusal_addresses_the_human_as_you() {
+    fn refusal_addresses_the_reader_as_you() {
         assert_eq!(super::refusal_text("human approved TASK-002 and cannot verify it"), "you approved TASK-002 and cannot verify it");
+        assert_eq!(super::refusal_text("human/ann built TASK-002"), "you built TASK-002");
         assert_eq!(super::refusal_text("TASK-002 has no commit"), "TASK-002 has no commit");
         assert_eq!(super::refusal_text("human"), "human");
     }

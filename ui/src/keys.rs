@@ -15,6 +15,7 @@ pub(crate) enum Key {
     New,
     Filter,
     Help,
+    Settings,
     Move,
     Walk(Step),
     /// Opens another section of the project.
@@ -23,7 +24,7 @@ pub(crate) enum Key {
 }
 
 /// Every shortcut with its effect, for the help.
-pub(crate) const HELP: [(&str, &str); 9] = [
+pub(crate) const HELP: [(&str, &str); 10] = [
     ("n", "New task, or new item on the current page"),
     ("1 2 3 4 5 6", "Board, team, messages, goals, contracts, handshakes"),
     ("/", "Filter the cards"),
@@ -31,6 +32,7 @@ pub(crate) const HELP: [(&str, &str); 9] = [
     ("j k", "Go to the next or previous card"),
     ("Enter", "Open the card"),
     ("m", "Move the card"),
+    ("s", "Settings: signed-in browsers and people"),
     ("Esc", "Close the panel or dialog"),
     ("?", "Show this help"),
 ];
@@ -40,6 +42,7 @@ fn meaning(key: &str) -> Option<Key> {
         "n" => Key::New,
         "/" => Key::Filter,
         "?" => Key::Help,
+        "s" => Key::Settings,
         "m" => Key::Move,
         "Escape" => Key::Close,
         "ArrowUp" | "k" => Key::Walk(Step::Up),

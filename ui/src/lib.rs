@@ -17,6 +17,7 @@ mod live_list;
 mod moves;
 mod pages;
 mod project_data;
+mod reader;
 mod route;
 mod socket;
 mod store;

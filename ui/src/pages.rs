@@ -1,5 +1,6 @@
 //! The pages: what a person sees at an address.
 
 pub(crate) mod board;
+pub(crate) mod settings;
 pub(crate) mod sign_in;
 pub(crate) mod team;

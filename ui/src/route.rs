@@ -49,6 +49,8 @@ impl Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     Projects,
+    /// Browsers that are signed in, and the persons of the board.
+    Settings,
     Board {
         project: ProjectId,
         task: Option<TaskId>,
@@ -76,6 +78,7 @@ impl Route {
         let project = |id: &str| id.parse::<ProjectId>();
         match parts.as_slice() {
             [] => Self::Projects,
+            ["settings"] => Self::Settings,
             ["projects", id] => project(id).map_or(Self::Unknown, |project| Self::Board { project, task: None }),
             ["projects", id, "plan"] => project(id).map_or(Self::Unknown, |project| Self::Plan { project }),
             ["projects", id, "messages"] => project(id).map_or(Self::Unknown, |project| {
@@ -97,6 +100,7 @@ impl Route {
     pub(crate) fn path(&self) -> String {
         match self {
             Self::Projects | Self::Unknown => "/".to_owned(),
+            Self::Settings => "/settings".to_owned(),
             Self::Board { project, task: None } => format!("/projects/{project}"),
             Self::Board { project, task: Some(task) } => format!("/projects/{project}/tasks/{task}"),
             Self::Plan { project } => format!("/projects/{project}/plan"),
@@ -117,7 +121,7 @@ impl Route {
             Self::Board { project, .. } | Self::Plan { project } | Self::Messages { project, .. } | Self::ProjectSection { project, .. } => {
                 Some(project)
             }
-            Self::Projects | Self::Unknown => None,
+            Self::Projects | Self::Settings | Self::Unknown => None,
         }
     }
 
@@ -127,7 +131,7 @@ impl Route {
             Self::Board { .. } | Self::Plan { .. } => Some(Section::Board),
             Self::Messages { .. } => Some(Section::Messages),
             Self::ProjectSection { section, .. } => Some(*section),
-            Self::Projects | Self::Unknown => None,
+            Self::Projects | Self::Settings | Self::Unknown => None,
         }
     }
 
@@ -226,6 +230,7 @@ mod tests {
         };
         let pages = [
             Route::Projects,
+            Route::Settings,
             Route::Board { project: project.clone(), task: None },
             Route::Board { project: project.clone(), task: Some(TaskId::new(12)) },
             Route::Plan { project: project.clone() },

@@ -1,8 +1,9 @@
 //! Groups messages into threads and tells notices from written messages. Pure; must not know where messages come from.
 
 use domain::id::TaskId;
-use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::agent::RUNNER;
 use domain::team::message::Message;
+use domain::team::person::is_person;
 use domain::time::Timestamp;
 use domain::wire::MessageView;
 
@@ -48,7 +49,7 @@ impl ThreadEntry {
     pub(crate) fn is_answerable(&self) -> bool {
         match self.view.message.from_agent.as_str() {
             RUNNER => false,
-            HUMAN => self.to.len() == 1,
+            name if is_person(name) => self.to.len() == 1,
             _ => true,
         }
     }

@@ -1,7 +1,9 @@
 //! Information about the server, and the OpenAPI document.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
+use db::Caller;
+use domain::team::person::Right;
 use domain::wire::{DemoInfo, ServerInfo};
 use utoipa::openapi::OpenApi;
 
@@ -11,10 +13,11 @@ use crate::state::AppState;
 
 /// Get the version, the reasons why no agents are started, and the demonstration
 #[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerInfo)))]
-pub(crate) async fn get_server(State(state): State<AppState>) -> Result<Json<ServerInfo>> {
+pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Result<Json<ServerInfo>> {
     let live = state.config.borrow().clone();
     Ok(Json(ServerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        person: state.db.person(caller.person(Right::Read, "reading the board")?.id).await?,
         epoch: state.db.epoch().to_owned(),
         repo_path: live.config.repo_path.as_ref().map(|path| path.display().to_string()),
         config_notice: live.notice,

@@ -52,9 +52,9 @@ pub(crate) async fn sign_in(
         if state.sign_in.is_valid(&query.code) {
             return Ok(Redirect::to(&landing_page(&state)).into_response());
         }
-    } else if state.sign_in.redeem(&query.code) {
-        let user_agent = headers.typed_get::<UserAgent>();
-        let secret = state.db.open_browser_session(user_agent.as_ref().map(UserAgent::as_str)).await?;
+    } else if let Some(person) = state.sign_in.redeem(&query.code)
+        && let Some(secret) = state.db.open_browser_session(person, headers.typed_get::<UserAgent>().as_ref().map(UserAgent::as_str)).await?
+    {
         let cookies = CookieJar::new().add(cookie(state.port, secret));
         return Ok((cookies, Redirect::to(&landing_page(&state))).into_response());
     }

@@ -1,4 +1,4 @@
-//! Routes of the participants: agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions.
+//! Routes of the participants: persons, agents and their tokens, messages, handshakes, contracts, hats and minions; browser sessions.
 
 mod agent;
 mod browser_session;
@@ -7,19 +7,18 @@ mod handshake;
 mod hat;
 mod message;
 mod minion;
+mod person;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// Every route of this area; all are for the human.
+/// The routes of this area for all persons.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(agent::list_agents))
         .routes(routes!(agent::remove_agent))
-        .routes(routes!(agent::create_token))
-        .routes(routes!(agent::create_invite_token))
         .routes(routes!(message::list_messages, message::send_message))
         .routes(routes!(message::get_inbox))
         .routes(routes!(message::read_inbox))
@@ -32,5 +31,16 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(hat::list_hats))
         .routes(routes!(browser_session::list_sessions))
         .routes(routes!(browser_session::revoke_session))
+        .routes(routes!(person::list_persons))
+}
+
+/// The routes of this area for the owner.
+pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(agent::create_token))
+        .routes(routes!(agent::create_invite_token))
         .routes(routes!(browser_session::rotate_token))
+        .routes(routes!(person::add_person))
+        .routes(routes!(person::remove_person))
+        .routes(routes!(person::create_person_token))
 }

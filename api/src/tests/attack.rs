@@ -5,6 +5,7 @@ use axum::http::{Request, StatusCode, header};
 use db::Caller;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::person::OWNER;
 use domain::team::role::Role;
 
 use super::support::{BOARD, HOST, Route, TOKEN, TestServer, routes};
@@ -100,7 +101,7 @@ fn credentials(others: &[String], session: &str) -> Vec<Credential> {
 /// The headers of every request to `route` that must be refused.
 fn attacks(route: &Route, others: &[String], session: &str) -> Vec<Vec<(&'static str, String)>> {
     let acts = route.method != "get";
-    let human_only = route.access == Access::Human;
+    let human_only = route.access == Access::Person;
     let mut attacks = Vec::new();
     for (host_number, host) in HOSTS.iter().enumerate() {
         for (origin_number, origin) in ORIGINS.iter().enumerate() {
@@ -133,6 +134,7 @@ fn body(method: &str, path: &str) -> &'static str {
         (_, "cancel" | "reject-verification") => r#"{"reason": "obsolete"}"#,
         (_, "tokens") => r#"{"agent": "mallory", "roles": ["lead"]}"#,
         (_, "remove") => r#"{"name": "mara"}"#,
+        (_, "persons") => r#"{"name": "mallory"}"#,
         (_, "messages") => r#"{"to": "all", "content": "x"}"#,
         (_, "handshakes") => r#"{"message": "x"}"#,
         (_, "contracts") => r#"{"name": "x", "type": "other", "spec": "x"}"#,
@@ -148,7 +150,7 @@ async fn others(server: &TestServer) -> Vec<String> {
     let task = server.task(&project).await;
     let (run, _) = server.run(&task.card.id, AgentKind::Coder, Status::Backlog).await;
     let (agent, _) = server.agent(&project, "mara", &[Role::Lead]).await;
-    let invite = server.state.db.create_invite_token(&Caller::Human, &project).await.unwrap();
+    let invite = server.state.db.create_invite_token(&Caller::owner(), &project).await.unwrap();
     vec![run.token, agent, invite]
 }
 
@@ -156,7 +158,7 @@ async fn others(server: &TestServer) -> Vec<String> {
 async fn attacks_neither_change_nor_read_anything() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(None).await.unwrap();
+    let session = server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
     let before = server.state.db.latest();
     let mut sent = 0;
     for route in routes() {
@@ -180,7 +182,7 @@ fn address(route: &Route) -> String {
         "projects" => "PROJ-001",
         "runs" => "RUN-001",
         "goals" => "GOAL-001",
-        "handshakes" | "contracts" | "sessions" => "1",
+        "handshakes" | "contracts" | "sessions" | "persons" => "1",
         _ => "TASK-001",
     };
     route.path.replace("{id}", id).replace("{path}", "index.html")
@@ -205,7 +207,7 @@ fn request(method: &str, path: &str) -> axum::http::request::Builder {
 async fn signed_in_browser_is_accepted_and_agents_are_not() {
     let server = TestServer::new().await;
     let others = others(&server).await;
-    let session = server.state.db.open_browser_session(None).await.unwrap();
+    let session = server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
     for (name, value) in [("sec-fetch-site", "same-origin"), ("origin", "http://vibe-relay.localhost:9400")] {
         let cookie = format!("vibe-relay-9400={session}");
         let body = Body::from(r#"{"content": "Hello"}"#);

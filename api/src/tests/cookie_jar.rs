@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum_extra::extract::CookieJar;
+use domain::team::person::OWNER;
 
 use super::attack::request_to;
 use super::support::{Answer, BOARD, HOST, PORT, TOKEN, TestServer, routes};
@@ -12,7 +13,7 @@ type Headers = Vec<(&'static str, String)>;
 
 /// Signs a browser in as a person does, and returns the value of its `Cookie` header.
 async fn signed_in(server: &TestServer) -> String {
-    let link = server.state.sign_in.link(PORT);
+    let link = server.state.sign_in.link(PORT, OWNER);
     let path = link.strip_prefix(&format!("http://{BOARD}")).unwrap();
     let headers = [("host", BOARD), ("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate"), ("user-agent", "Firefox")];
     let request = headers.iter().fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
@@ -61,7 +62,7 @@ fn foreign_pages() -> Vec<Headers> {
 async fn replay(server: &TestServer, jar: &str, pages: &[Headers]) -> usize {
     let before = server.state.db.latest();
     let mut sent = 0;
-    for route in routes().into_iter().filter(|route| route.access == Access::Human) {
+    for route in routes().into_iter().filter(|route| route.access == Access::Person) {
         for page in pages {
             for credential in credentials(jar) {
                 let headers: Headers = page.iter().cloned().chain(credential).collect();

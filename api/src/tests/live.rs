@@ -9,6 +9,7 @@ use db::Caller;
 use domain::board::task::Task;
 use domain::event::Seq;
 use domain::id::RunId;
+use domain::team::person::OWNER;
 use domain::wire::{BOARD_HOST, Frame};
 use futures_util::future::join_all;
 use futures_util::{SinkExt, StreamExt};
@@ -63,7 +64,7 @@ impl Live {
     }
 
     async fn write(&self, content: &str) {
-        self.server.state.db.add_comment(&Caller::Human, &self.task.card.id, content, None).await.unwrap();
+        self.server.state.db.add_comment(&Caller::owner(), &self.task.card.id, content, None).await.unwrap();
     }
 }
 
@@ -217,7 +218,7 @@ async fn shutdown_closes_sockets_and_is_quick() {
 async fn sockets_of_other_origins_are_refused() {
     let live = Live::new().await;
     let own = format!("http://{BOARD_HOST}:{}", live.port);
-    let secret = live.server.state.db.open_browser_session(None).await.unwrap();
+    let secret = live.server.state.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
     let bearer = ("authorization", format!("Bearer {TOKEN}"));
     let cookie = ("cookie", format!("vibe-relay-{}={secret}", live.port));
     let host = ("host", format!("{BOARD_HOST}:{}", live.port));
@@ -241,17 +242,17 @@ async fn sockets_of_other_origins_are_refused() {
 async fn revoked_sessions_and_tokens_lose_their_sockets() {
     let live = Live::new().await;
     let db = &live.server.state.db;
-    let secret = db.open_browser_session(None).await.unwrap();
+    let secret = db.open_browser_session(OWNER, None).await.unwrap().unwrap();
     let own = format!("{BOARD_HOST}:{}", live.port);
     let browser = [("cookie", format!("vibe-relay-{}={secret}", live.port)), ("host", own.clone()), ("origin", format!("http://{own}"))];
     let (mut page, mut program) = (live.try_connect("", &browser).await.unwrap(), live.connect("").await);
     for socket in [&mut page, &mut program] {
         frame(socket).await;
     }
-    db.revoke_browser_session(1).await.unwrap();
+    db.revoke_browser_session(&Caller::owner(), 1).await.unwrap();
     assert_eq!(closed(&mut page).await, 1008);
     assert!(matches!(frame(&mut program).await, Frame::Event { .. }), "the program's stays open");
-    db.set_human_token("another").await.unwrap();
+    db.set_owner("owner", "another").await.unwrap();
     assert_eq!(closed(&mut program).await, 1008);
 }
 

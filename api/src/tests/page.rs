@@ -2,6 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use db::Caller;
+use domain::team::person::OWNER;
 
 use super::support::{Answer, BOARD, HOST, PORT, TOKEN, TestServer};
 
@@ -81,7 +83,7 @@ fn path_of(link: &str) -> &str {
 #[tokio::test]
 async fn used_link_is_refused_unless_the_browser_is_signed_in() {
     let server = TestServer::new().await;
-    let link = server.state.sign_in.link(PORT);
+    let link = server.state.sign_in.link(PORT, OWNER);
     let link = path_of(&link);
     let first = browse(&server, link, &[("user-agent", "Firefox")]).await;
     assert_eq!(first.status, StatusCode::SEE_OTHER);
@@ -92,14 +94,14 @@ async fn used_link_is_refused_unless_the_browser_is_signed_in() {
     assert!(second.text.contains("has expired"));
     assert_eq!(browse(&server, link, &[("cookie", &cookie)]).await.status, StatusCode::SEE_OTHER);
     assert_eq!(browse(&server, "/api/projects", &[("cookie", &cookie)]).await.status, StatusCode::OK);
-    let sessions = server.state.db.browser_sessions().await.unwrap();
+    let sessions = server.state.db.browser_sessions(&Caller::owner()).await.unwrap();
     assert_eq!(sessions.iter().map(|session| session.user_agent.as_deref()).collect::<Vec<_>>(), [Some("Firefox")]);
 }
 
 #[tokio::test]
 async fn head_does_not_use_a_sign_in_link_up() {
     let server = TestServer::new().await;
-    let link = server.state.sign_in.link(PORT);
+    let link = server.state.sign_in.link(PORT, OWNER);
     let link = path_of(&link);
     let head = |link: &str| Request::head(link).header("host", BOARD).body(Body::empty()).unwrap();
     for _ in 0..2 {
@@ -116,7 +118,7 @@ async fn head_does_not_use_a_sign_in_link_up() {
 #[tokio::test]
 async fn other_names_lead_a_browser_to_the_boards() {
     let server = TestServer::new().await;
-    let link = server.state.sign_in.link(PORT);
+    let link = server.state.sign_in.link(PORT, OWNER);
     let redirected = get(&server, path_of(&link), &[]).await;
     assert_eq!((redirected.status, redirected.header("location"), redirected.header("set-cookie")), (StatusCode::SEE_OTHER, link.as_str(), ""));
     let guessed = get(&server, "/sign-in?code=a%0d%0ab", &[]).await;

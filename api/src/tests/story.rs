@@ -12,6 +12,7 @@ use domain::board::task::NewSubtask;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
+use domain::team::person::OWNER;
 use serde_json::{Value, json};
 
 use super::support::{Answer, PORT, TOKEN, TestServer, VALIDATOR, document, routes};
@@ -65,7 +66,7 @@ async fn every_route_works() {
     let mut story = Story { server: TestServer::with(|state| state.demo = Some(hooks)).await, used: BTreeSet::new(), responses: 0 };
 
     assert_eq!(story.get("/api/health", "").await["status"], "ok");
-    let link = story.server.state.sign_in.link(PORT);
+    let link = story.server.state.sign_in.link(PORT, OWNER);
     let redirected = story.call("get", "/sign-in", "", link.split_at(link.find('?').unwrap()).1, Value::Null).await;
     assert_eq!((redirected.status, redirected.header("location")), (StatusCode::SEE_OTHER, link.as_str()));
 
@@ -82,6 +83,7 @@ async fn every_route_works() {
     let again = story.act("post", "/api/projects/{id}/land", "PROJ-001", Value::Null, StatusCode::UNPROCESSABLE_ENTITY).await;
     assert_eq!(again["code"], "nothing-to-land");
 
+    persons(&mut story).await;
     sessions(&mut story).await;
     server(&mut story, &demo).await;
 
@@ -191,9 +193,21 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
 }
 
+async fn persons(story: &mut Story) {
+    let added = story.act("post", "/api/persons", "", json!({"name": "ann", "role": "viewer"}), StatusCode::CREATED).await;
+    assert_eq!((&added["id"], &added["role"]), (&json!(2), &json!("viewer")));
+    assert_eq!(story.get("/api/persons", "").await["items"][1], added);
+    let taken = story.act("post", "/api/persons", "", json!({"name": "ANN"}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(taken["detail"], "name: the name ann is taken");
+    let created = story.act("post", "/api/persons/{id}/token", "2", Value::Null, StatusCode::CREATED).await;
+    assert!(created["sign_in_link"].as_str().unwrap().contains("/sign-in?code="));
+    assert_eq!(story.call("delete", "/api/persons/{id}", "2", "", Value::Null).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(story.get("/api/persons", "").await["items"].as_array().unwrap().len(), 1);
+}
+
 async fn sessions(story: &mut Story) {
     for browser in ["One", "Two"] {
-        story.server.state.db.open_browser_session(Some(browser)).await.unwrap();
+        story.server.state.db.open_browser_session(OWNER, Some(browser)).await.unwrap().unwrap();
     }
     let listed = story.get("/api/sessions", "").await;
     assert_eq!((&listed["items"][0]["id"], &listed["items"][1]["user_agent"]), (&json!(1), &json!("Two")));
@@ -203,7 +217,7 @@ async fn sessions(story: &mut Story) {
     assert_eq!(rotated["revoked_sessions"], 1);
     let old = story.call("get", "/api/sessions", "", "", Value::Null).await;
     assert_eq!(old.status, StatusCode::UNAUTHORIZED, "the old token is revoked");
-    story.server.state.db.set_human_token(TOKEN).await.unwrap();
+    story.server.state.db.set_owner("owner", TOKEN).await.unwrap();
 }
 
 async fn server(story: &mut Story, demo: &DemoHooks) {
@@ -277,7 +291,7 @@ fn every_operation_has_a_tag_a_summary_and_its_failures() {
         let responses = operation["responses"].as_object().unwrap();
         assert!(responses.values().all(|response| !response["description"].as_str().unwrap().is_empty()), "{route:?}");
         assert!(!responses.contains_key("default") && responses.contains_key("403"), "{route:?}");
-        assert_eq!(responses.contains_key("401"), route.access == Access::Human || route.path == "/sign-in", "{route:?}");
+        assert_eq!(responses.contains_key("401"), route.access == Access::Person || route.path == "/sign-in", "{route:?}");
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn routes() -> Vec<Route> {
     let operations = document["paths"].as_object().unwrap().iter().flat_map(|(path, item)| {
         let methods = item.as_object().unwrap().iter().filter(|(_, operation)| operation["responses"].is_object());
         methods.map(|(method, operation)| {
-            let access = if operation["security"].is_array() { Access::Human } else { Access::Any };
+            let access = if operation["security"].is_array() { Access::Person } else { Access::Any };
             Route { method: method.clone(), path: path.clone(), access }
         })
     });
@@ -96,7 +96,7 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
-        db.set_human_token(TOKEN).await.unwrap();
+        db.set_owner("owner", TOKEN).await.unwrap();
         let mut state = AppState {
             db,
             config: watch::Sender::new(LiveConfig { config, notice: None }).subscribe(),
@@ -137,7 +137,7 @@ impl TestServer {
     /// Creates a project without a description.
     pub(super) async fn project(&self) -> ProjectId {
         let probe = repo::probe(self.sample.top(), None).unwrap();
-        self.state.db.create_project(&Caller::Human, NewProject { title: "A page".into(), ..NewProject::default() }, probe).await.unwrap().id
+        self.state.db.create_project(&Caller::owner(), NewProject { title: "A page".into(), ..NewProject::default() }, probe).await.unwrap().id
     }
 
     /// Creates a task that may start.
@@ -155,13 +155,13 @@ impl TestServer {
             role_hat: None,
             goal_id: None,
         };
-        self.state.db.create_task(&Caller::Human, project, new).await.unwrap()
+        self.state.db.create_task(&Caller::owner(), project, new).await.unwrap()
     }
 
     /// Creates a trusted agent, and returns its token and its caller.
     pub(super) async fn agent(&self, project: &ProjectId, name: &str, roles: &[Role]) -> (String, Caller) {
         let registration = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        let token = self.state.db.create_agent_token(&Caller::Human, project, registration).await.unwrap();
+        let token = self.state.db.create_agent_token(&Caller::owner(), project, registration).await.unwrap();
         let caller = self.state.db.caller(&token).await.unwrap().unwrap();
         (token, caller)
     }
@@ -190,8 +190,8 @@ impl TestServer {
         let head = self.sample.commit_on(&branch, &[(file, Some(content))], "work");
         let db = &self.state.db;
         db.record_checkout(&task, &branch, "/nowhere").await.unwrap();
-        db.move_task(&Caller::Human, &task, MoveRequest::to(Status::InProgress), EvidenceResult::Nothing).await.unwrap();
-        db.move_task(&Caller::Human, &task, MoveRequest::to(Status::Done), EvidenceResult::Head(head.clone())).await.unwrap();
+        db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::InProgress), EvidenceResult::Nothing).await.unwrap();
+        db.move_task(&Caller::owner(), &task, MoveRequest::to(Status::Done), EvidenceResult::Head(head.clone())).await.unwrap();
         repository.merge(&target, &repository.ref_sha(&target).unwrap().unwrap(), &head, "Merge", &repository.identity("test").unwrap()).unwrap();
         let tip = repository.ref_sha(&target).unwrap().unwrap();
         db.record_merge(&task, &head, &target, &tip).await.unwrap();

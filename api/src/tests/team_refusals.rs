@@ -41,7 +41,7 @@ async fn submitted(server: &TestServer) -> (ProjectId, Caller, TaskId) {
     let (_, mara) = server.agent(&project, "mara", &[Role::Builder, Role::Tester]).await;
     let task = server.task(&project).await.card.id;
     let db = &server.state.db;
-    db.assign_task(&Caller::Human, &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
+    db.assign_task(&Caller::owner(), &task, Some("mara".into()), Some(Role::Builder)).await.unwrap();
     let begin = TaskUpdate { stage: Some(Stage::InProgress), assigned_to: None, result: None };
     db.update_task(&mara, &task, begin, EvidenceResult::Nothing).await.unwrap();
     db.submit_for_review(&mara, &task, Submission { summary: "Done.".into(), files_changed: None, test_results: None }).await.unwrap();
@@ -75,9 +75,9 @@ async fn undeliverable_message_is_refused() {
     for team in ["one/ann", "two/ann"] {
         server.agent(&project, team, &[Role::Builder]).await;
     }
-    server.state.db.deregister(&Caller::Human, &project, "zoe").await.unwrap();
+    server.state.db.deregister(&Caller::owner(), &project, "zoe").await.unwrap();
     let other = server.project().await;
-    let foreign = server.state.db.send(&Caller::Human, &other, message("all")).await.unwrap().message.id;
+    let foreign = server.state.db.send(&Caller::owner(), &other, message("all")).await.unwrap().message.id;
 
     let messages = "/projects/PROJ-001/messages";
     let to = |to: &str| json!({"to": to, "content": "Hello"});
@@ -251,8 +251,8 @@ async fn invalid_handshakes_contracts_and_minions_are_refused() {
     server.agent(&project, "mara", &[Role::Builder]).await;
     let db = &server.state.db;
     let asked = db.initiate_handshake(&lena, &project, "Shall we?", vec!["human".into(), "mara".into()]).await.unwrap();
-    db.acknowledge(&Caller::Human, asked.id).await.unwrap();
-    db.initiate_handshake(&Caller::Human, &project, "Begin.", vec!["mara".into()]).await.unwrap();
+    db.acknowledge(&Caller::owner(), asked.id).await.unwrap();
+    db.initiate_handshake(&Caller::owner(), &project, "Begin.", vec!["mara".into()]).await.unwrap();
     let (contracts, policies) = ("/projects/PROJ-001/contracts", "/projects/PROJ-001/spawn-policies");
     all_refused(
         &server,

@@ -77,7 +77,7 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     }
     let comments: List<CommentView> = client.get(&format!("/api/tasks/{id}/comments")).await?;
     for comment in comments.items {
-        output::line(format!("\n[{}] {}\n{}", comment.comment.author_role, comment.comment.created_at, comment.comment.content));
+        output::line(format!("\n[{}] {}\n{}", comment.comment.author(), comment.comment.created_at, comment.comment.content));
     }
     let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
     for run in runs.items {

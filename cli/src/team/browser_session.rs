@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use domain::team::browser_session::BrowserSession;
+use domain::team::person::OWNER;
 use domain::wire::List;
 
 use crate::args::Session;
@@ -19,7 +20,8 @@ pub(crate) async fn run(config: Option<&Path>, command: Session) -> Result<(), C
     match command {
         Session::List => {
             let sessions: List<BrowserSession> = client.get("/api/sessions").await?;
-            sessions.items.iter().for_each(|session| output::line(line(session)));
+            let one_person = sessions.items.iter().all(|session| session.person_id == OWNER);
+            sessions.items.iter().for_each(|session| output::line(line(session, !one_person)));
         }
         Session::Revoke { id } => {
             client.delete(&format!("/api/sessions/{id}")).await?;
@@ -29,7 +31,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Session) -> Result<(), C
     Ok(())
 }
 
-fn line(session: &BrowserSession) -> String {
-    let BrowserSession { id, user_agent, created_at, last_seen_at } = session;
-    format!("{id}  last seen {last_seen_at}  signed in {created_at}  {}", user_agent.as_deref().unwrap_or("unknown browser"))
+/// The line of a session. With several persons it names the one who signed in.
+fn line(session: &BrowserSession, with_person: bool) -> String {
+    let BrowserSession { id, person_id: _, person, user_agent, created_at, last_seen_at } = session;
+    let person = if with_person { format!("  {person}") } else { String::new() };
+    format!("{id}{person}  last seen {last_seen_at}  signed in {created_at}  {}", user_agent.as_deref().unwrap_or("unknown browser"))
 }

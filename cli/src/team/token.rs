@@ -1,15 +1,16 @@
-//! `vibe-relay token`: creates tokens for external agents, and replaces the human's. Must not know what a token permits; the store decides that.
+//! `vibe-relay token`: creates tokens for external agents and other people, and replaces the owner's. Must not know what a token permits; the store decides that.
 
 use std::path::Path;
 
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::wire::{CreatedToken, List, NewToken, RotatedToken};
+use domain::wire::{CreatedPersonToken, CreatedToken, List, NewToken, RotatedToken};
 use serde_json::json;
 
 use crate::args::{CreateToken, Token};
 use crate::client::Client;
 use crate::error::CliError;
+use crate::team::person;
 use crate::{output, settings};
 
 /// Of a new token, prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
@@ -20,11 +21,12 @@ pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), Cli
     let config = settings::config(config)?;
     let client = Client::new(&config)?;
     let command = match command {
+        Token::Create(CreateToken::New { person: Some(name), .. }) => return create_for_person(&client, &name).await,
         Token::Create(command) => command,
         Token::Rotate => {
             let rotated = rotate(&client).await?;
             output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
-            output::line(format!("{} browser sessions were revoked; restart the board for a new sign-in link.", rotated.revoked_sessions));
+            output::line(format!("{} of your browser sessions were revoked; restart the board for a new sign-in link.", rotated.revoked_sessions));
             return Ok(());
         }
     };
@@ -34,6 +36,16 @@ pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), Cli
         "The token opens {project} and is shown only once. With the token in the variable TOKEN, this command connects Claude Code:"
     ));
     output::hint(created.connect);
+    Ok(())
+}
+
+/// Creates the token of a person, and a link that signs one browser in.
+async fn create_for_person(client: &Client, name: &str) -> Result<(), CliError> {
+    let person = person::find(client, name).await?;
+    let created: CreatedPersonToken = client.post(&format!("/api/persons/{}/token", person.id), &json!({})).await?;
+    output::line(&created.token);
+    output::hint(format!("The token is {}'s and is shown only once. This link signs one of their browsers in, once:", person.name));
+    output::hint(created.sign_in_link);
     Ok(())
 }
 
@@ -49,7 +61,7 @@ async fn create(client: &Client, command: CreateToken, here: Option<&str>) -> Re
     };
     let created: CreatedToken = match command {
         CreateToken::New { agent, roles, team, .. } => {
-            let new = NewToken { agent, roles, team, description: None };
+            let new = NewToken { agent: agent.unwrap_or_default(), roles, team, description: None };
             client.post(&format!("/api/projects/{project}/tokens"), &new).await?
         }
         CreateToken::Invite { .. } => client.post(&format!("/api/projects/{project}/invite-token"), &json!({})).await?,

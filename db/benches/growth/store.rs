@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use db::{Caller, CardFilter, Db, Error, MoveRequest, NewRun, RunEnd};
+use db::{Caller, CardFilter, Db, Error, MoveRequest, NewRun, PersonCaller, RunEnd};
 use domain::board::project::ProjectStatus;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::NewTask;
@@ -15,6 +15,7 @@ use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
 use domain::runs::run::Usage;
 use domain::team::agent::Registration;
+use domain::team::person::{OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use serde_json::{Value, json};
@@ -48,6 +49,11 @@ struct Agent {
     run: RunId,
 }
 
+/// The owner of the board.
+fn owner() -> Caller {
+    Caller::Person(PersonCaller { id: OWNER, name: "owner".to_owned(), role: PersonRole::Owner })
+}
+
 impl Store {
     /// Opens a database file, with the project that it holds or a new one.
     pub(crate) async fn open(file: &Path, durable: bool) -> Outcome<Self> {
@@ -63,7 +69,7 @@ impl Store {
         };
         let project = match db.projects().await?.into_iter().next() {
             Some(project) => project.id,
-            None => db.create_project(&Caller::Human, NewProject { title: "Growth".to_owned(), ..NewProject::default() }, probe()).await?.id,
+            None => db.create_project(&owner(), NewProject { title: "Growth".to_owned(), ..NewProject::default() }, probe()).await?.id,
         };
         Ok(Self { db, project })
     }
@@ -83,7 +89,7 @@ impl Store {
         for (number, part) in parts.iter().map(|part| &part.card.id).enumerate() {
             match number % IRREGULAR {
                 // The last part of a chain, so no other part depends on it.
-                8 => self.change(&Caller::Human, part, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await?,
+                8 => self.change(&owner(), part, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await?,
                 3 => self.finish_part(part, true).await?,
                 _ => self.finish_part(part, false).await?,
             }
@@ -154,7 +160,7 @@ impl Store {
 
     async fn create(&self, task: &Value) -> Outcome<TaskId> {
         let new: NewTask = serde_json::from_value(task.clone())?;
-        Ok(self.db.create_task(&Caller::Human, &self.project, new).await?.card.id)
+        Ok(self.db.create_task(&owner(), &self.project, new).await?.card.id)
     }
 
     /// Creates a card that is held until a person presses Start.
@@ -187,16 +193,16 @@ impl Store {
     }
 
     pub(crate) async fn comment(&self, task: &TaskId) -> Outcome {
-        self.db.add_comment(&Caller::Human, task, COMMENT, None).await?;
+        self.db.add_comment(&owner(), task, COMMENT, None).await?;
         Ok(())
     }
 
     pub(crate) async fn cancel(&self, task: &TaskId) -> Outcome {
-        self.change(&Caller::Human, task, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await
+        self.change(&owner(), task, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await
     }
 
     pub(crate) async fn reopen(&self, task: &TaskId) -> Outcome {
-        self.change(&Caller::Human, task, Status::Backlog, None, EvidenceResult::Nothing).await
+        self.change(&owner(), task, Status::Backlog, None, EvidenceResult::Nothing).await
     }
 
     /// Reads the state that the runner reads on each tick.
@@ -213,7 +219,7 @@ impl Store {
     pub(crate) async fn add_agents(&self, count: usize) -> Outcome {
         for number in 0..count {
             let registration = Registration { name: format!("agent-{number}"), roles: vec![Role::Builder], description: None, team: None };
-            self.db.create_agent_token(&Caller::Human, &self.project, registration).await?;
+            self.db.create_agent_token(&owner(), &self.project, registration).await?;
         }
         Ok(())
     }

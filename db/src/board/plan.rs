@@ -30,7 +30,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("approving plans")?;
+                caller.require_person("approving plans")?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanApproved {});
                 for card in waiting {
@@ -51,7 +51,7 @@ impl Db {
         let (caller, id, feedback) = (caller.clone(), id.clone(), feedback.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("revising plans")?;
+                caller.require_person("revising plans")?;
                 let feedback = text::validate_body("content", &feedback)?;
                 let waiting = held_cards(tx, &id).await?;
                 tx.record_for_project(&caller, &id, Event::PlanRevised {});

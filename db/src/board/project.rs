@@ -27,7 +27,7 @@ impl Db {
         let caller = caller.clone();
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("creating projects")?;
+                caller.require_person("creating projects")?;
                 let title = text::validate_title("title", &new.title)?;
                 let description = text::validate_optional_body("description", new.description.as_deref())?;
                 let plan = new.plan.unwrap_or(description.is_some());
@@ -95,7 +95,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("editing projects")?;
+                caller.require_person("editing projects")?;
                 let before = row::read(&mut tx.connection, &id).await?;
                 let title =
                     patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| before.title.clone());
@@ -131,7 +131,7 @@ impl Db {
         let (caller, id, sha) = (caller.clone(), id.clone(), sha.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("landing")?;
+                caller.require_person("landing")?;
                 sqlx::query("UPDATE projects SET landed_sha = $2, updated_at = $3 WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)

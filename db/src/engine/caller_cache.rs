@@ -61,10 +61,10 @@ mod tests {
         let cache = CallerCache::default();
         let generation = cache.find("a").unwrap_err();
         cache.clear();
-        cache.remember(generation, "a".to_owned(), Caller::Human);
+        cache.remember(generation, "a".to_owned(), Caller::owner());
         let generation = cache.find("a").unwrap_err();
-        cache.remember(generation, "a".to_owned(), Caller::Human);
-        assert_eq!(cache.find("a"), Ok(Caller::Human));
+        cache.remember(generation, "a".to_owned(), Caller::owner());
+        assert_eq!(cache.find("a"), Ok(Caller::owner()));
         cache.clear();
         assert!(cache.find("a").is_err());
     }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use sqlx::Row;
 use tokio::sync::watch;
 
-use crate::caller::{AgentCaller, Caller, InviteCaller, RunCaller, invite_call_scope};
+use crate::caller::{AgentCaller, Caller, InviteCaller, PersonCaller, RunCaller, invite_call_scope};
 use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
@@ -25,7 +25,8 @@ impl Db {
             Err(life) => life,
         };
         let row = sqlx::query(
-            "SELECT k.kind, k.project_id AS own_project, k.agent_name, r.id AS run_id, r.phase, t.id AS task_id, t.project_id FROM tokens k
+            "SELECT k.kind, k.project_id AS own_project, k.agent_name, k.person_id, p.name, p.role, r.id AS run_id, r.phase, t.id AS task_id, t.project_id
+             FROM tokens k LEFT JOIN persons p ON p.id = k.person_id
              LEFT JOIN agent_runs r ON r.id = k.run_id LEFT JOIN tasks t ON t.id = r.task_id WHERE k.hash = $1",
         )
         .bind(&hash)
@@ -33,7 +34,7 @@ impl Db {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let caller = match row.try_get("kind")? {
-            "human" => Caller::Human,
+            "human" => Caller::Person(PersonCaller { id: row.try_get("person_id")?, name: row.try_get("name")?, role: parsed(&row, "role")? }),
             "invite" => Caller::Invite(InviteCaller { project_id: parsed(&row, "own_project")?, call_id: None }),
             "agent" => Caller::Agent(AgentCaller { project_id: parsed(&row, "own_project")?, name: row.try_get("agent_name")?, call_id: None }),
             _ => Caller::Run(RunCaller {
@@ -59,7 +60,7 @@ impl Db {
     /// When the caller is a run that is no longer current, or an agent that has left.
     pub async fn require_active_reader(&self, caller: &Caller) -> Result<()> {
         let (current, refusal) = match caller {
-            Caller::Human | Caller::Runner | Caller::Invite(_) => return Ok(()),
+            Caller::Person(_) | Caller::Runner | Caller::Invite(_) => return Ok(()),
             Caller::Run(run) => (
                 sqlx::query("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
                     .bind(run.run_id.as_str()),
@@ -89,22 +90,23 @@ pub(crate) fn hash(token: &str) -> String {
 /// The owner of a token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TokenOwner<'a> {
-    Human,
+    Person(i64),
     Run(&'a RunId),
     Agent(&'a ProjectId, &'a str),
     Invite(&'a ProjectId),
 }
 
 pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Result<()> {
-    let (kind, run, project, agent) = match owner {
-        TokenOwner::Human => ("human", None, None, None),
-        TokenOwner::Run(run) => ("run", Some(run), None, None),
-        TokenOwner::Agent(project, name) => ("agent", None, Some(project), Some(name)),
-        TokenOwner::Invite(project) => ("invite", None, Some(project), None),
+    let (kind, person, run, project, agent) = match owner {
+        TokenOwner::Person(person) => ("human", Some(person), None, None, None),
+        TokenOwner::Run(run) => ("run", None, Some(run), None, None),
+        TokenOwner::Agent(project, name) => ("agent", None, None, Some(project), Some(name)),
+        TokenOwner::Invite(project) => ("invite", None, None, Some(project), None),
     };
     sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name) VALUES ($1, $2, $3, $4, $5)")
         .bind(hash)
         .bind(kind)
+        .bind(person)
         .bind(run.map(RunId::as_str))
         .bind(project.map(ProjectId::as_str))
         .bind(agent)
@@ -122,6 +124,13 @@ pub(crate) async fn is_token_of(tx: &mut Tx, project: &ProjectId, agent: &str, h
         .fetch_optional(&mut tx.connection)
         .await?;
     Ok(found.is_some())
+}
+
+/// Revokes a person's token.
+pub(crate) async fn revoke_person_token(tx: &mut Tx, person: i64) -> Result<()> {
+    sqlx::query("DELETE FROM tokens WHERE kind = 'human' AND person_id = $1").bind(person).execute(&mut tx.connection).await?;
+    tx.tokens_revoked = true;
+    Ok(())
 }
 
 /// Revokes an agent's token.

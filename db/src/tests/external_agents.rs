@@ -18,7 +18,7 @@ use crate::{Caller, InviteCaller, Result, now};
 impl Store {
     /// Registers a trusted agent.
     pub(super) async fn member(&self, name: &str, roles: &[Role]) -> Caller {
-        let token = self.db.create_agent_token(&Caller::Human, &self.project, named(name, roles)).await.unwrap();
+        let token = self.db.create_agent_token(&Caller::owner(), &self.project, named(name, roles)).await.unwrap();
         self.db.caller(&token).await.unwrap().unwrap()
     }
 
@@ -107,7 +107,7 @@ pub(super) async fn crew(store: &Store) -> Crew {
 /// Creates a task that is assigned to an external agent.
 pub(super) async fn assigned(store: &Store, title: &str, to: &str) -> TaskId {
     let new = NewTask { assigned_to: Some(to.to_owned()), ..new_task(title) };
-    store.db.create_task(&Caller::Human, &store.project, new).await.unwrap().card.id
+    store.db.create_task(&Caller::owner(), &store.project, new).await.unwrap().card.id
 }
 
 /// Lets the assignee start the task and submit it.

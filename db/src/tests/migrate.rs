@@ -47,7 +47,7 @@ async fn a_database_of_schema_1_keeps_its_board_its_log_and_its_live_runs() {
     let live: Vec<(String, AgentKind)> = db.live_runs().await.unwrap().into_iter().map(|run| (run.id.to_string(), run.phase)).collect();
     assert_eq!(live, [("RUN-007".to_owned(), AgentKind::Coder), ("RUN-009".to_owned(), AgentKind::Reviewer)]);
 
-    assert_eq!(db.caller(PERSONS_TOKEN).await.unwrap(), Some(Caller::Human));
+    assert_eq!(db.caller(PERSONS_TOKEN).await.unwrap(), Some(Caller::owner()));
     let coder = db.caller(CODERS_TOKEN).await.unwrap().unwrap();
     db.add_comment(&coder, &task, "Goes on", None).await.unwrap();
     assert_eq!(db.comments(&task).await.unwrap().iter().map(|comment| comment.content.as_str()).collect::<Vec<_>>(), ["Started", "Goes on"]);
@@ -74,7 +74,7 @@ async fn newest_fixture_has_every_table_and_column() {
     store.send(&store.member("eve", &[]).await, "all", "Hello").await.unwrap();
     let judged = store.in_review("With a live reviewer").await;
     store.agent_at(&judged, AgentKind::Reviewer, "head").await;
-    store.db.set_human_token(PERSONS_TOKEN).await.unwrap();
+    store.db.set_owner("owner", PERSONS_TOKEN).await.unwrap();
     let set_token = store.db.write(move |tx| {
         Box::pin(async move {
             tx.skip_event(NoEventReason::NothingChanged);

@@ -33,7 +33,7 @@ async fn everything_is_there_when_it_is_opened_again() {
     assert_eq!((db.board(&project).await.unwrap(), db.epoch(), db.latest()), (board, epoch.as_str(), latest));
     let store = Store { db, config, project, folder };
     assert_eq!(store.dump().await, rows);
-    store.db.stop_task(&crate::Caller::Human, &task).await.unwrap();
+    store.db.stop_task(&crate::Caller::owner(), &task).await.unwrap();
     assert_eq!(store.db.latest(), latest + 1);
     store.check_fold().await;
 }
@@ -68,7 +68,7 @@ async fn a_write_under_way_keeps_the_file_owned() {
             Box::pin(async move {
                 entered.send(()).unwrap();
                 released.await.unwrap();
-                tx.record(&crate::Caller::Human, domain::event::Event::TokenCreated {});
+                tx.record(&crate::Caller::owner(), domain::event::Event::TokenCreated {});
                 Ok(())
             })
         })
@@ -168,7 +168,7 @@ async fn the_files_are_readable_for_their_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config { db_path: folder.path().join("new/board.db"), ..Config::default() };
     let db = Db::open(&config).await.unwrap();
-    db.set_human_token("token").await.unwrap();
+    db.set_owner("owner", "token").await.unwrap();
     let mode = |path: &str| std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("new"), 0o700);
     for file in ["new/board.db", "new/board.db-wal", "new/board.db-shm"] {

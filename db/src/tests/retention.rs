@@ -85,7 +85,7 @@ async fn more_events_than_one_write_removes_are_removed() {
     let store = Store::board().await;
     for number in 0..450 {
         let patch = ProjectPatch { title: Some(format!("Title {number}")), ..ProjectPatch::default() };
-        store.db.edit_project(&Caller::Human, &store.project, patch).await.unwrap();
+        store.db.edit_project(&Caller::owner(), &store.project, patch).await.unwrap();
     }
     let latest = store.db.latest();
     let pruned = store.prune(RetentionLimits { keep: WEEK, max_events: 10 }).await;
@@ -121,7 +121,7 @@ async fn only_messages_between_managed_agents_go_once_their_reader_departed() {
     let (reader, writer) = (store.agent(&one, AgentKind::Coder).await, store.agent(&two, AgentKind::Coder).await);
     let guest = store.guest("ole").await;
     let name = "coder-TASK-001";
-    store.send(&Caller::Human, name, "from a person").await.unwrap();
+    store.send(&Caller::owner(), name, "from a person").await.unwrap();
     store.send(&guest, name, "from an external agent").await.unwrap();
     store.send(&writer.caller, name, "from a managed agent").await.unwrap();
     let answered = store.send(&writer.caller, name, "answered").await.unwrap().id;
@@ -180,12 +180,12 @@ async fn text_written_by_people_is_kept() {
     let store = story().await;
     let task = store.task("Talk").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    store.send(&Caller::Human, "all", "To all").await.unwrap();
-    store.send(&Caller::Human, "coder-TASK-001", "To one").await.unwrap_err();
+    store.send(&Caller::owner(), "all", "To all").await.unwrap();
+    store.send(&Caller::owner(), "coder-TASK-001", "To one").await.unwrap_err();
     let name = format!("coder-{task}");
-    store.send(&Caller::Human, &name, "To one").await.unwrap();
-    store.db.message_run(&Caller::Human, &coder.run, "Use spaces").await.unwrap();
-    store.db.add_comment(&Caller::Human, &task, "Mind the gap", None).await.unwrap();
+    store.send(&Caller::owner(), &name, "To one").await.unwrap();
+    store.db.message_run(&Caller::owner(), &coder.run, "Use spaces").await.unwrap();
+    store.db.add_comment(&Caller::owner(), &task, "Mind the gap", None).await.unwrap();
     store.inbox(&coder.caller).await;
     store.finish(&coder).await;
     store.task("Later").await;

@@ -69,7 +69,7 @@ impl Store {
         // These tests do not depend on the disk. The write benchmark and `open` use the default durability.
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
-        let project = db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
+        let project = db.create_project(&Caller::owner(), new, probe()).await.unwrap().id;
         Self { db, config, project, folder }
     }
 
@@ -94,7 +94,7 @@ impl Store {
     pub(super) async fn task_after(&self, title: &str, depends_on: &[&TaskId]) -> TaskId {
         let depends_on = depends_on.iter().map(|id| (*id).clone()).collect();
         let new = NewTask { start: true, depends_on, ..new_task(title) };
-        self.db.create_task(&Caller::Human, &self.project, new).await.unwrap().card.id
+        self.db.create_task(&Caller::owner(), &self.project, new).await.unwrap().card.id
     }
 
     pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, sha: &str) -> Result<ReservedRun> {
@@ -135,7 +135,7 @@ impl Store {
     }
 
     pub(super) async fn cancel(&self, task: &TaskId, reason: &str) {
-        self.move_with(&Caller::Human, task, Status::Cancelled, Some(reason), EvidenceResult::Nothing).await.unwrap();
+        self.move_with(&Caller::owner(), task, Status::Cancelled, Some(reason), EvidenceResult::Nothing).await.unwrap();
     }
 
     /// Creates a task in review whose branch is at `head`.

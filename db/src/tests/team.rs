@@ -1,4 +1,4 @@
-//! Tests of agents, messages, handshakes, contracts, hats and minions.
+//! Tests of persons, agents, messages, handshakes, contracts, hats and minions.
 
 mod agent;
 mod browser_session;
@@ -11,6 +11,7 @@ mod isolation;
 mod message;
 mod minion;
 mod name;
+mod person;
 mod presence;
 mod run_inbox;
 mod token;

@@ -26,11 +26,38 @@ pub struct Comment {
     pub id: CommentId,
     pub task_id: TaskId,
     pub author_role: AuthorRole,
-    /// The name of an external agent.
+    /// The name of an external agent, or of a person other than the owner (`human/ann`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author_name: Option<String>,
     pub run_id: Option<RunId>,
     /// Markdown, unchanged.
     pub content: String,
     pub created_at: Timestamp,
+}
+
+impl Comment {
+    /// Returns the author in words: `coder`, `agent mara`, `human/ann`.
+    pub fn author(&self) -> String {
+        match (self.author_role, &self.author_name) {
+            (AuthorRole::Human, Some(name)) => name.clone(),
+            (role, Some(name)) => format!("{role} {name}"),
+            (role, None) => role.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn author_has_a_name_where_the_role_does_not_say_it() {
+        let author = |author_role, name: Option<&str>| {
+            let (id, task_id, created_at) = (CommentId::new(1), TaskId::new(1), Timestamp::from_milliseconds(0));
+            Comment { id, task_id, author_role, author_name: name.map(str::to_owned), run_id: None, content: String::new(), created_at }.author()
+        };
+        assert_eq!(author(AuthorRole::Coder, None), "coder");
+        assert_eq!(author(AuthorRole::Agent, Some("mara")), "agent mara");
+        assert_eq!([author(AuthorRole::Human, None), author(AuthorRole::Human, Some("human/ann"))], ["human", "human/ann"]);
+    }
 }

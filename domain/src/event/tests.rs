@@ -45,6 +45,8 @@ fn every() -> Vec<Event> {
         },
         Event::AgentsResumed { reason: ParkReason::RateLimited },
         Event::TokenCreated {},
+        Event::PersonAdded { person: "ann".to_owned(), role: PersonRole::Member },
+        Event::PersonRemoved { person: "ann".to_owned() },
         Event::BrowserSessionOpened { session: 1 },
         Event::BrowserSessionRevoked { session: 1 },
         Event::AgentRegistered { agent: mara(), roles: vec![Role::Lead, Role::Tester] },
@@ -123,6 +125,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"token_made"}
+    {"kind":"person_added","person":"ann","role":"member"}
+    {"kind":"person_removed","person":"ann"}
     {"kind":"browser_session_opened","session":1}
     {"kind":"browser_session_revoked","session":1}
     {"kind":"agent_registered","agent":"platform/mara","roles":["lead","tester"]}

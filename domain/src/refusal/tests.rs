@@ -36,6 +36,7 @@ fn every() -> Vec<Refusal> {
         Refusal::Repository { code: "base-gone", detail: "main does not exist".to_owned(), hint },
         Refusal::Unauthorized,
         Refusal::HumanOnly { action: "landing".to_owned() },
+        Refusal::PersonRole { role: PersonRole::Viewer, action: "landing".to_owned() },
         Refusal::NotRegistered,
         Refusal::AgentLeft { agent: mara() },
         Refusal::UnknownAgent { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] },
@@ -73,7 +74,8 @@ fn every() -> Vec<Refusal> {
             Refusal::EmptyPlan { .. } | Refusal::SelfReview { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
             Refusal::DependenciesUnfinished { .. } | Refusal::DependencyCycle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
             Refusal::WrongStatus { .. } | Refusal::NoQuestion { .. } | Refusal::NoPendingPlan | Refusal::NothingToLand { .. } => {}
-            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::NotRegistered | Refusal::AgentLeft { .. } => {}
+            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::PersonRole { .. } => {}
+            Refusal::NotRegistered | Refusal::AgentLeft { .. } => {}
             Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::AgentUnresponsive { .. } | Refusal::NameTaken { .. } => {}
             Refusal::UnreadMessages { .. } | Refusal::LeadOnly { .. } | Refusal::Untrusted { .. } | Refusal::NotAssignee { .. } => {}
             Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AlreadyAcknowledged { .. } => {}
@@ -104,7 +106,7 @@ fn codes_sentences_and_hints_are_stable() {
     not-you: this token belongs to coder, not to human
         Write as coder: your token determines your identity.
     not-you: this token belongs to human, not to platform/mara
-        Omit the name to act as the human, who owns this token. As an agent, ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
+        Omit the name to act as the person who owns this token. As an agent, ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE.
     not-clean: TASK-007 has 2 uncommitted files: a.rs, b.rs
         Commit the files of the task, remove or ignore the others, then move the task again.
     no-commits: TASK-007 has no commit beyond main
@@ -145,6 +147,8 @@ fn codes_sentences_and_hints_are_stable() {
         Open the link that `vibe-relay serve` printed, or send `Authorization: Bearer` with the token from the file next to the database.
     human-only: landing is reserved for the human
         Ask the human with add_comment.
+    person-role: landing is not allowed for a viewer
+        Ask the owner of the board to do it, or to give you another role.
     not-registered: this invite token can only be used to register
         Call register and choose a name; you act under that name from then on.
     not-registered: platform/mara left the project

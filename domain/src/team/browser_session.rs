@@ -15,6 +15,9 @@ pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub struct BrowserSession {
     /// A number from 1, which is never given out again.
     pub id: i64,
+    /// The person who signed in.
+    pub person_id: i64,
+    pub person: String,
     /// The `User-Agent` header of the browser.
     pub user_agent: Option<String>,
     pub created_at: Timestamp,

@@ -42,6 +42,15 @@ pub struct CreatedToken {
     pub connect: String,
 }
 
+/// The answer to `POST /api/persons/{id}/token`. Both are shown only once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CreatedPersonToken {
+    /// For programs of the person.
+    pub token: String,
+    /// The link that signs one browser of the person in, once.
+    pub sign_in_link: String,
+}
+
 /// The answer to `POST /api/token/rotate`. The new token is in its file, never in a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RotatedToken {

@@ -16,6 +16,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
 use crate::team::message::Message;
+use crate::team::person::PersonRole;
 use crate::time::Timestamp;
 
 fn at() -> Timestamp {
@@ -58,7 +59,7 @@ fn frames_have_a_stable_json_form() {
         project_id: None,
         task_id: None,
         run_id: None,
-        actor: Actor::Human,
+        actor: Actor::Owner,
         event: Event::TokenCreated {},
         card: None,
         project: None,
@@ -173,6 +174,7 @@ fn server_answers_have_a_stable_json_form() {
     let server = ServerInfo {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),
+        person: Person { id: 1, name: "Ann".to_owned(), role: PersonRole::Owner, created_at: at(), removed_at: None },
         repo_path: None,
         config_notice: None,
         parked: vec![parking],
@@ -182,7 +184,7 @@ fn server_answers_have_a_stable_json_form() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

@@ -13,7 +13,7 @@ fn event(project: u64, event: Event) -> Envelope {
         project_id: Some(ProjectId::new(project)),
         task_id: None,
         run_id: None,
-        actor: Actor::Human,
+        actor: Actor::Owner,
         event,
         card: None,
         project: None,
@@ -67,8 +67,8 @@ async fn listener_follows_its_current_caller() {
     listener.apply_events(&[sent("otto", "mara")]);
     assert!(listener.changes().await.inbox);
     drop(listener);
-    drop(push.listener(&Caller::Human));
-    let kept = push.listener(&Caller::Human);
+    drop(push.listener(&Caller::owner()));
+    let kept = push.listener(&Caller::owner());
     assert_eq!(push.listeners().len(), 1, "dropped listeners are removed");
     drop(kept);
 }

@@ -17,9 +17,9 @@ impl Fixture {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let db = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await.unwrap();
-        db.set_human_token("first").await.unwrap();
+        db.set_owner("owner", "first").await.unwrap();
         let first = Bearer::of(&db, "first").await.unwrap().unwrap();
-        db.set_human_token("second").await.unwrap();
+        db.set_owner("owner", "second").await.unwrap();
         let second = Bearer::of(&db, "second").await.unwrap().unwrap();
         Self { db, push: Push::default(), sessions: Sessions::default(), bearers: [first, second], _folder: folder }
     }
@@ -43,7 +43,7 @@ async fn longest_idle_session_of_the_token_is_ended() {
     assert_eq!(fixture.sessions.evict_idle(other, now + IDLE_AFTER), Ok(None), "another token has places of its own");
     // The oldest has a stream and the second was used just now, so the third is idle for longest.
     let oldest = fixture.sessions.get("s0").unwrap();
-    let stream = oldest.open_stream(&fixture.db, &Caller::Human);
+    let stream = oldest.open_stream(&fixture.db, &Caller::owner());
     *fixture.sessions.get("s1").unwrap().last_used() = now + IDLE_AFTER;
     let third = fixture.sessions.get("s2").unwrap();
     assert_eq!(fixture.sessions.evict_idle(bearer, now + IDLE_AFTER), Ok(Some("s2".to_owned())));

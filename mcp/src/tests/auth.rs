@@ -7,6 +7,7 @@ use domain::board::status::Status;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Registration;
+use domain::team::person::{NewPerson, PersonRole};
 use domain::team::role::Role;
 use domain::wire::Problem;
 use http::StatusCode;
@@ -88,12 +89,12 @@ async fn each_kind_is_refused_other_kinds_tools() {
     let board = Board::new().await;
     let (coder, run, _) = board.reviewer().await;
     let server = board.serve().await;
-    let room = board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap();
+    let room = board.db.create_invite_token(&db::Caller::owner(), &board.project.id).await.unwrap();
     for (caller, token, words) in [
         (super::table::run(AgentKind::Reviewer), run.token.clone(), "a reviewer may not call "),
         (super::table::outside("mara"), board.agent("mara", &[]).await, "tool: "),
         (db::Caller::Invite(db::InviteCaller { project_id: board.project.id.clone(), call_id: None }), room, "this invite token"),
-        (db::Caller::Human, PERSON.to_owned(), "tool: "),
+        (db::Caller::owner(), PERSON.to_owned(), "tool: "),
     ] {
         let client = server.modern(&token).await;
         for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !tools::is_allowed(&caller, tool)) {
@@ -111,16 +112,38 @@ async fn each_kind_is_refused_other_kinds_tools() {
 }
 
 #[tokio::test]
+async fn viewer_may_only_call_tools_that_read() {
+    let board = Board::new().await;
+    let new = NewPerson { name: "vera".to_owned(), role: Some(PersonRole::Viewer) };
+    let id = board.db.add_person(&db::Caller::owner(), new).await.unwrap().id;
+    let token = board.db.create_person_token(&db::Caller::owner(), id).await.unwrap();
+    let server = board.serve().await;
+    let client = server.modern(&token).await;
+    let listed: Vec<String> = client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect();
+    let expected =
+        "get_board get_history get_my_tasks get_spawn_policy get_task goal_status handshake_status hat_history list_contracts list_tasks who";
+    assert_eq!(listed.join(" "), expected);
+    let before = board.db.latest();
+    for (tool, arguments) in every_tool().into_iter().filter(|(tool, _)| !listed.iter().any(|name| name == tool)) {
+        let text = refused(&client, tool, arguments).await;
+        assert!(text.starts_with(&format!("calling {tool} is not allowed for a viewer")), "{tool}: {text}");
+    }
+    done(&client, "get_board", json!({})).await;
+    assert_eq!(board.db.latest(), before);
+}
+
+#[tokio::test]
 async fn another_project_does_not_exist() {
     let board = Board::new().await;
     let planner = board.planner().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = domain::wire::NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..Default::default() };
-    board.db.create_project(&db::Caller::Human, new, probe).await.unwrap();
-    let goal = board.db.create_goal(&db::Caller::Human, &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
+    board.db.create_project(&db::Caller::owner(), new, probe).await.unwrap();
+    let goal =
+        board.db.create_goal(&db::Caller::owner(), &ProjectId::new(2), NewGoal { title: "Secret".to_owned(), description: None }).await.unwrap();
     let kim = Registration { name: "kim".to_owned(), ..Registration::default() };
-    board.db.create_agent_token(&db::Caller::Human, &ProjectId::new(2), kim).await.unwrap();
-    let handshake = board.db.initiate_handshake(&db::Caller::Human, &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
+    board.db.create_agent_token(&db::Caller::owner(), &ProjectId::new(2), kim).await.unwrap();
+    let handshake = board.db.initiate_handshake(&db::Caller::owner(), &ProjectId::new(2), "Secret", Vec::new()).await.unwrap().id;
     let server = board.serve().await;
     let lead = board.agent("lena", &[Role::Lead]).await;
     for (caller, token) in [(super::table::run(AgentKind::Planner), planner.token.clone()), (super::table::outside("lena"), lead)] {
@@ -306,7 +329,7 @@ async fn stopped_run_gets_a_notice() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
-    board.db.stop_run(&db::Caller::Human, &coder.run.run.id).await.unwrap();
+    board.db.stop_run(&db::Caller::owner(), &coder.run.run.id).await.unwrap();
     let outcome = call(&client, "add_comment", json!({"task_id": coder.task, "content": "still here"})).await;
     assert!(outcome.is_error && outcome.text.ends_with("notices:\n- the human stopped this run: end your turn now"), "{}", outcome.text);
     assert_eq!(board.db.card(&coder.task).await.unwrap().status, Status::InProgress);

@@ -70,7 +70,7 @@ async fn acting_as_another_agent_is_refused() {
     refused(&mara, "register", json!({"agent_name": "mara", "team": "design"}), "not-you", "your token determines your identity").await;
     refused(&mara, "register", json!({"role": "lead"}), "lead-only", "Ask a lead").await;
     refused(&mara, "create_task", json!({"creator": "human", "title": "x"}), "not-you", "your token determines your identity").await;
-    let room = server.modern(&board.db.create_invite_token(&db::Caller::Human, &board.project.id).await.unwrap()).await;
+    let room = server.modern(&board.db.create_invite_token(&db::Caller::owner(), &board.project.id).await.unwrap()).await;
     refused(&room, "register", json!({"agent_name": "lena"}), "name-taken", "Choose another name").await;
     refused(&room, "register", json!({"agent_name": "human"}), "invalid", "Choose a name such as mara").await;
     refused(&room, "register", json!({"agent_name": ""}), "invalid", "Choose a name such as mara").await;

@@ -324,7 +324,7 @@ async fn bridge_reverts_to_its_first_token_when_revoked() {
         done(&client.client, "register", json!({"agent_name": "mara"})).await;
         client.until(&Received::Tools).await;
         board.until_connected("mara", true).await;
-        board.db.deregister(&db::Caller::Human, &board.project.id, "mara").await.unwrap();
+        board.db.deregister(&db::Caller::owner(), &board.project.id, "mara").await.unwrap();
         client.until(&Received::Tools).await;
         let text = refused(&client.client, "send", json!({"to_agent": "human", "message": "Why?"})).await;
         assert!(text.contains("Call register"), "{text}");

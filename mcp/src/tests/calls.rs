@@ -117,9 +117,9 @@ async fn thread_is_read_whole_and_in_parts() {
     let coder = board.coder().await;
     for place in 1..=3 {
         let content = format!("{place} {}", "x".repeat(30_000));
-        board.db.add_comment(&Caller::Human, &coder.task, &content, Some(AuthorRole::Human)).await.unwrap();
+        board.db.add_comment(&Caller::owner(), &coder.task, &content, Some(AuthorRole::Human)).await.unwrap();
     }
-    board.db.add_comment(&Caller::Human, &coder.task, "short", None).await.unwrap();
+    board.db.add_comment(&Caller::owner(), &coder.task, "short", None).await.unwrap();
     let client = board.serve().await.modern(&coder.run.token).await;
     let newest = done(&client, "get_task", json!({"task_id": coder.task})).await;
     assert_eq!((newest.data["older_comments"].clone(), newest.data["comments"].as_array().unwrap().len()), (json!(2), 2));
@@ -164,7 +164,7 @@ async fn orchestrator_extends_the_plan_and_cancels_tasks() {
     board.end(&planner).await;
     let close = db::MoveRequest { to: Status::Done, reason: None, merge: false };
     for to in [db::MoveRequest::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &TaskId::new(2), to, domain::runs::evidence::EvidenceResult::Nothing).await.unwrap();
+        board.db.move_task(&Caller::owner(), &TaskId::new(2), to, domain::runs::evidence::EvidenceResult::Nothing).await.unwrap();
     }
     let run = board.reserve(&TaskId::new(3), AgentKind::Orchestrator, Status::InProgress, None).await;
     let client = server.modern(&run.token).await;

@@ -46,7 +46,7 @@ impl Board {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { db_path: folder.path().join("board.db"), ..Config::default() };
         let db = Db::open(&config).await.unwrap();
-        db.set_human_token(PERSON).await.unwrap();
+        db.set_owner("owner", PERSON).await.unwrap();
         let sample = TestRepository::new();
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject {
@@ -55,7 +55,7 @@ impl Board {
             plan_approval: Some(PlanApproval::Auto),
             ..NewProject::default()
         };
-        let project = db.create_project(&Caller::Human, new, probe).await.unwrap();
+        let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
         Self { db, sample, project, folder }
     }
 
@@ -84,7 +84,7 @@ impl Board {
             role_hat: None,
             goal_id: None,
         };
-        let task = self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id;
+        let task = self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id;
         let repository = self.sample.repository();
         let start = repository.ensure_project_branch(&self.project.integration_branch, "main").unwrap();
         let (branch, worktree) = (format!("vr/{task}/work"), self.sample.beside(task.as_str()));
@@ -112,12 +112,12 @@ impl Board {
     /// Creates a trusted external agent and returns its token.
     pub(super) async fn agent(&self, name: &str, roles: &[Role]) -> String {
         let who = Registration { name: name.to_owned(), roles: roles.to_vec(), ..Registration::default() };
-        self.db.create_agent_token(&Caller::Human, &self.project.id, who).await.unwrap()
+        self.db.create_agent_token(&Caller::owner(), &self.project.id, who).await.unwrap()
     }
 
     /// Registers an untrusted external agent with an invite token and returns its own token.
     pub(super) async fn stranger(&self, server: &Server, name: &str) -> String {
-        let room = server.modern(&self.db.create_invite_token(&Caller::Human, &self.project.id).await.unwrap()).await;
+        let room = server.modern(&self.db.create_invite_token(&Caller::owner(), &self.project.id).await.unwrap()).await;
         let registered = done(&room, "register", serde_json::json!({"agent_name": name, "role": "researcher"})).await;
         registered.data["token"].as_str().unwrap().to_owned()
     }

@@ -89,7 +89,7 @@ proptest::proptest! {
     #[test]
     fn only_ones_own_name_passes(
         caller in select(vec![
-            Caller::Human, run(AgentKind::Planner), run(AgentKind::Coder), run(AgentKind::Reviewer), run(AgentKind::Orchestrator),
+            Caller::owner(), run(AgentKind::Planner), run(AgentKind::Coder), run(AgentKind::Reviewer), run(AgentKind::Orchestrator),
             outside("lena"), outside("platform/mara"), outside("kim"), outside("design/mara"),
         ]),
         claimed in claimed(),
@@ -123,8 +123,8 @@ async fn bearers(board: &Board) -> Vec<Bearer> {
     tokens.push(board.agent("platform/mara", &[Role::Builder]).await);
     tokens.push(board.stranger(&server, "kim").await);
     let who = |name: &str| domain::team::agent::Registration { name: name.to_owned(), ..Default::default() };
-    tokens.push(board.db.create_agent_token(&Caller::Human, &second, who("design/mara")).await.unwrap());
-    tokens.push(board.db.create_agent_token(&Caller::Human, &second, who("lena")).await.unwrap());
+    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("design/mara")).await.unwrap());
+    tokens.push(board.db.create_agent_token(&Caller::owner(), &second, who("lena")).await.unwrap());
     let mut bearers = Vec::new();
     for token in tokens {
         let caller = board.db.caller(&token).await.unwrap().unwrap();
@@ -141,7 +141,7 @@ async fn other_project(board: &Board) -> ProjectId {
         plan_approval: Some(domain::board::project::PlanApproval::Auto),
         ..Default::default()
     };
-    board.db.create_project(&Caller::Human, new, probe).await.unwrap().id
+    board.db.create_project(&Caller::owner(), new, probe).await.unwrap().id
 }
 
 /// The token of a round of orchestration: its plan is made, and the only task of it closed.
@@ -155,7 +155,7 @@ async fn orchestrator(board: &Board, project: &ProjectId) -> String {
     board.end(&planner).await;
     let close = db::MoveRequest { to: Status::Done, reason: None, merge: false };
     for to in [db::MoveRequest::to(Status::InProgress), close] {
-        board.db.move_task(&Caller::Human, &part, to, EvidenceResult::Nothing).await.unwrap();
+        board.db.move_task(&Caller::owner(), &part, to, EvidenceResult::Nothing).await.unwrap();
     }
     let round = board.db.board(project).await.unwrap().board.cards.last().unwrap().id.clone();
     board.reserve(&round, AgentKind::Orchestrator, Status::InProgress, None).await.token
@@ -221,7 +221,7 @@ async fn writes_always_carry_the_name_of_the_token() {
         if caller.project().is_none() && routes.get(tool).unwrap().input_schema["properties"].get("project").is_some() {
             arguments["project"] = json!(first);
         }
-        if tool == "send" && *caller != Caller::Human {
+        if tool == "send" && *caller != Caller::owner() {
             done(client, "check_inbox", json!({})).await;
         }
         let before = board.db.latest();

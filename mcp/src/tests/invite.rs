@@ -12,7 +12,7 @@ use super::listener::Received;
 
 impl Board {
     pub(super) async fn room(&self) -> String {
-        self.db.create_invite_token(&Caller::Human, &self.project.id).await.unwrap()
+        self.db.create_invite_token(&Caller::owner(), &self.project.id).await.unwrap()
     }
 }
 

@@ -20,7 +20,7 @@ fn to(name: &str, content: &str) -> NewMessage {
 async fn invite_token_gives_each_agent_a_name_and_token() {
     let board = Board::new().await;
     let server = board.serve().await;
-    let room = board.db.create_invite_token(&Caller::Human, &board.project.id).await.unwrap();
+    let room = board.db.create_invite_token(&Caller::owner(), &board.project.id).await.unwrap();
     let client = server.modern(&room).await;
     let registered = done(&client, "register", json!({"agent_name": "mara", "role": "tester, coder", "team": "platform", "token": ""})).await;
     assert!(registered.text.starts_with("platform/mara registered successfully as tester, coder in PROJ-001."), "{}", registered.text);
@@ -123,7 +123,7 @@ async fn lost_inbox_is_redelivered_until_acknowledged() {
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     for place in 0..3 {
-        board.db.send(&Caller::Human, &board.project.id, to("kim", &format!("word {place}"))).await.unwrap();
+        board.db.send(&Caller::owner(), &board.project.id, to("kim", &format!("word {place}"))).await.unwrap();
     }
     let first = listed(&done(&kim, "check_inbox", json!({})).await);
     assert!(first.len() == 3 && first.iter().all(|message| message.get("redelivered").is_none()), "{first:?}");
@@ -138,7 +138,7 @@ async fn long_inbox_and_history_are_paged() {
     let server = board.serve().await;
     let kim = server.modern(&board.agent("kim", &[]).await).await;
     for place in 0..60 {
-        board.db.send(&Caller::Human, &board.project.id, to("kim", &format!("{place} {}", "x".repeat(800)))).await.unwrap();
+        board.db.send(&Caller::owner(), &board.project.id, to("kim", &format!("{place} {}", "x".repeat(800)))).await.unwrap();
     }
     let page = done(&kim, "check_inbox", json!({})).await;
     let last = listed(&page).last().unwrap()["id"].clone();
@@ -187,7 +187,7 @@ async fn human_with_several_projects_names_one() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = domain::wire::NewProject { title: "Two".to_owned(), description: Some("x".to_owned()), ..Default::default() };
-    board.db.create_project(&Caller::Human, new, probe).await.unwrap();
+    board.db.create_project(&Caller::owner(), new, probe).await.unwrap();
     board.agent("kim", &[]).await;
     let person = board.serve().await.modern(PERSON).await;
     let text = refused(&person, "send", json!({"to_agent": "kim", "message": "Hello"})).await;

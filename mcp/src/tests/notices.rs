@@ -15,8 +15,8 @@ async fn notice_appears_once() {
     let quiet = done(&client, "add_comment", json!({"task_id": coder.task, "content": "I begin."})).await;
     assert!(!quiet.text.contains("notices") && quiet.data["notices"].is_null(), "{}", quiet.text);
 
-    board.db.add_comment(&Caller::Human, &coder.task, "Use blue.\nDark blue.", None).await.unwrap();
-    board.db.message_run(&Caller::Human, &coder.run.run.id, "Hurry").await.unwrap();
+    board.db.add_comment(&Caller::owner(), &coder.task, "Use blue.\nDark blue.", None).await.unwrap();
+    board.db.message_run(&Caller::owner(), &coder.run.run.id, "Hurry").await.unwrap();
     let told = done(&client, "get_my_tasks", json!({})).await;
     insta::assert_snapshot!(told.text, @"
     TASK-002 [in_progress] coder: Add a page · RUN-001 running (coder, attempt 1) · comments: 3
@@ -48,7 +48,7 @@ async fn repeated_call_repeats_its_notices() {
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
     let comment = json!({"task_id": coder.task, "content": "half way"});
-    board.db.add_comment(&Caller::Human, &coder.task, "Use blue.", None).await.unwrap();
+    board.db.add_comment(&Caller::owner(), &coder.task, "Use blue.", None).await.unwrap();
     let lost = named_call(&client, "add_comment", comment.clone(), "toolu_1").await;
     let again = named_call(&client, "add_comment", comment, "toolu_1").await;
     assert_eq!((&lost.text, &lost.data), (&again.text, &again.data));
@@ -64,7 +64,7 @@ async fn excess_comments_are_counted() {
     let client = board.serve().await.modern(&coder.run.token).await;
     done(&client, "get_my_tasks", json!({})).await;
     for place in 0..8 {
-        board.db.add_comment(&Caller::Human, &coder.task, &format!("{place} {}", "long ".repeat(400)), None).await.unwrap();
+        board.db.add_comment(&Caller::owner(), &coder.task, &format!("{place} {}", "long ".repeat(400)), None).await.unwrap();
     }
     let told = done(&client, "get_my_tasks", json!({})).await;
     let notices: &Vec<Value> = told.data["notices"].as_array().unwrap();
@@ -107,7 +107,7 @@ async fn urgent_messages_are_announced_until_read() {
     let board = Board::new().await;
     let coder = board.coder().await;
     let client = board.serve().await.modern(&coder.run.token).await;
-    board.send_message(&Caller::Human, "coder-TASK-002", "Stop and think.").await;
+    board.send_message(&Caller::owner(), "coder-TASK-002", "Stop and think.").await;
     for _ in 0..3 {
         let told = done(&client, "get_my_tasks", json!({})).await;
         assert!(told.text.contains("- 1 unread message from human: call check_inbox"), "{}", told.text);
@@ -120,7 +120,7 @@ async fn urgent_messages_are_announced_until_read() {
 async fn message_during_check_inbox_is_announced_next() {
     let board = Board::new().await;
     board.agent("mara", &[]).await;
-    let (mara, otto) = (board.caller("mara"), Caller::Human);
+    let (mara, otto) = (board.caller("mara"), Caller::owner());
     let notices = Notices::default();
     board.send_message(&otto, "mara", "One").await;
     board.db.check_inbox(&mara, &board.project.id, None).await.unwrap();

@@ -26,7 +26,7 @@ impl Board {
                 role_hat: None,
                 goal_id: goal.cloned(),
             };
-            tasks.push(self.db.create_task(&Caller::Human, &self.project.id, new).await.unwrap().card.id);
+            tasks.push(self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id);
         }
         tasks
     }
@@ -37,7 +37,7 @@ async fn pages_contain_every_item() {
     let board = Board::new().await;
     let mara = board.agent("mara", &[]).await;
     let goal = NewGoal { title: "Much".to_owned(), description: None };
-    let goal = board.db.create_goal(&Caller::Human, &board.project.id, goal).await.unwrap().id;
+    let goal = board.db.create_goal(&Caller::owner(), &board.project.id, goal).await.unwrap().id;
     let tasks = board.many_tasks(150, Some("mara"), Some(&goal)).await;
     let client = board.serve().await.modern(&mara).await;
     for (tool, given) in [("get_my_tasks", json!({})), ("goal_status", json!({"goal_id": goal})), ("list_tasks", json!({"assigned_to": "mara"}))] {

@@ -80,9 +80,9 @@ async fn new_listener_is_notified_of_earlier_messages() {
 async fn same_name_in_another_project_is_another_agent() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
-    let other = board.db.create_project(&Caller::Human, NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
+    let other = board.db.create_project(&Caller::owner(), NewProject { title: "Other".to_owned(), ..NewProject::default() }, probe).await.unwrap();
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let theirs = board.db.create_agent_token(&Caller::Human, &other.id, who).await.unwrap();
+    let theirs = board.db.create_agent_token(&Caller::owner(), &other.id, who).await.unwrap();
     let ours = board.agent("mara", &[]).await;
     board.agent("otto", &[]).await;
     let server = board.serve().await;
@@ -223,7 +223,7 @@ async fn revoked_token_closes_its_streams() {
             board.agent("mara", &[]).await;
             board.send_message(&board.caller("otto"), "mara", "For your eyes only.").await;
         } else {
-            board.db.deregister(&Caller::Human, &board.project.id, "mara").await.unwrap();
+            board.db.deregister(&Caller::owner(), &board.project.id, "mara").await.unwrap();
         }
         let mut received = Vec::new();
         let both = async {

@@ -34,7 +34,7 @@ async fn caller_reads_only_its_resources() {
     let board = Board::new().await;
     let probe = repo::probe(board.sample.top(), None).unwrap();
     let new = NewProject { title: "Secret".to_owned(), description: Some("x".to_owned()), ..NewProject::default() };
-    board.db.create_project(&Caller::Human, new, probe).await.unwrap();
+    board.db.create_project(&Caller::owner(), new, probe).await.unwrap();
     let (mara, room) = (board.agent("mara", &[]).await, board.room().await);
     board.agent("otto", &[]).await;
     board.send_message(&board.caller("otto"), "mara", "Hello").await;
@@ -93,7 +93,7 @@ async fn subscriber_is_notified_of_changes() {
         let mut mara = server.listening(&mara, era, &watched).await;
         board.until_connected("mara", true).await;
         let changed = |uri: &str| Received::Resource(uri.to_owned());
-        board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
+        board.db.add_comment(&Caller::owner(), &TaskId::new(1), "Look.", None).await.unwrap();
         assert_eq!(mara.next().await, changed("vibe-relay://task/TASK-001"));
         board.send_message(&board.caller("otto"), "mara", "Hello").await;
         mara.until(&changed(INBOX)).await;
@@ -107,7 +107,7 @@ async fn long_resource_is_cut_and_says_so() {
     let board = Board::new().await;
     let task = TaskId::new(1);
     for place in 0..6 {
-        board.db.add_comment(&Caller::Human, &task, &format!("{place} {}", "x".repeat(10_000)), None).await.unwrap();
+        board.db.add_comment(&Caller::owner(), &task, &format!("{place} {}", "x".repeat(10_000)), None).await.unwrap();
     }
     board.many_tasks(100, None, None).await;
     let client = board.serve().await.modern(PERSON).await;
@@ -133,7 +133,7 @@ async fn unsubscribed_client_is_not_notified() {
     mara.client.unsubscribe(rmcp::model::UnsubscribeRequestParams::new(board_uri)).await.unwrap();
     let stranger = mara.client.subscribe(rmcp::model::SubscribeRequestParams::new("vibe-relay://task/TASK-099")).await;
     assert!(stranger.is_err(), "what cannot be read cannot be watched");
-    board.db.add_comment(&Caller::Human, &TaskId::new(1), "Look.", None).await.unwrap();
+    board.db.add_comment(&Caller::owner(), &TaskId::new(1), "Look.", None).await.unwrap();
     assert_eq!(mara.next().await, Received::Resource("vibe-relay://task/TASK-001".to_owned()));
     assert!(mara.received.try_recv().is_err());
 }

@@ -26,7 +26,7 @@ fn columns() -> Vec<(&'static str, Caller, Standing)> {
             ("trusted", outside("mara"), Standing { is_trusted: true, is_lead: false }),
             ("lead", outside("mara"), Standing { is_trusted: true, is_lead: true }),
             ("invite", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None }), none),
-            ("human", Caller::Human, none),
+            ("human", Caller::owner(), none),
         ])
         .collect()
 }
@@ -69,10 +69,10 @@ fn external_agents_are_not_offered_pipeline_roles() {
 #[test]
 fn agent_tool_with_the_humans_token_is_refused_with_a_hint() {
     for tool in ["register", "set_status"] {
-        let hint = tools::refusal(&Caller::Human, tool).hint();
+        let hint = tools::refusal(&Caller::owner(), tool).hint();
         assert!(hint.contains("ask the human for a token of your own: vibe-relay token new --agent NAME --role ROLE."), "{tool}: {hint}");
     }
-    assert!(tools::refusal(&Caller::Human, "ask_human").hint().starts_with("Your tools are "));
+    assert!(tools::refusal(&Caller::owner(), "ask_human").hint().starts_with("Your tools are "));
 }
 
 /// A model pays for the list in every conversation. A token is about four bytes of JSON.

@@ -162,5 +162,5 @@ async fn human_uses_the_same_tools() {
     assert!(
         team.board.db.history(&team.board.project.id, &db::HistoryQuery::default()).await.unwrap().iter().any(|message| message.to_agent == "tess")
     );
-    assert_eq!(Caller::Human.name().as_deref(), Some("human"));
+    assert_eq!(Caller::owner().name().as_deref(), Some("human"));
 }

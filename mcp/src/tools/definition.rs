@@ -4,6 +4,7 @@
 
 use db::Caller;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::person::Right;
 use rmcp::handler::server::router::tool::ToolRoute;
 
 use crate::handler::Handler;
@@ -77,26 +78,38 @@ pub(crate) const TASK_WORKERS: &[AgentKind] = &[AgentKind::Coder, AgentKind::Rev
 pub(crate) const CODER_ONLY: &[AgentKind] = &[AgentKind::Coder];
 pub(crate) const ORCHESTRATOR_ONLY: &[AgentKind] = &[AgentKind::Orchestrator];
 
-impl Audience {
+impl ToolDefinition {
     /// Whether the caller may call the tool.
     pub(crate) fn allows(&self, caller: &Caller) -> bool {
-        match caller {
-            Caller::Run(run) => self.kinds.contains(&run.phase),
-            Caller::Human | Caller::Runner => self.human,
-            Caller::Agent(_) => self.external != External::Nobody,
-            Caller::Invite(_) => self.invite,
-        }
+        self.audience.includes(caller) && !self.is_beyond(caller)
     }
 
     /// Whether the caller is listed the tool, because it can use it.
     pub(crate) fn shows(&self, caller: &Caller, standing: Standing) -> bool {
         self.allows(caller)
             && (!matches!(caller, Caller::Agent(_))
-                || match self.external {
+                || match self.audience.external {
                     External::Everyone => true,
                     External::Trusted => standing.is_trusted,
                     External::Leads => standing.is_lead,
                     External::Nobody => false,
                 })
+    }
+
+    /// Whether the tool changes something, and the caller is a person who may only read.
+    pub(crate) fn is_beyond(&self, caller: &Caller) -> bool {
+        self.effect == Effect::Writes && matches!(caller, Caller::Person(person) if !person.role.may(Right::Work))
+    }
+}
+
+impl Audience {
+    /// Whether the tool is for callers of this kind.
+    fn includes(&self, caller: &Caller) -> bool {
+        match caller {
+            Caller::Run(run) => self.kinds.contains(&run.phase),
+            Caller::Person(_) | Caller::Runner => self.human,
+            Caller::Agent(_) => self.external != External::Nobody,
+            Caller::Invite(_) => self.invite,
+        }
     }
 }

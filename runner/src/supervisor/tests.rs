@@ -159,9 +159,9 @@ async fn heartbeat_clears_the_flag_at_the_next_tick() {
     let board = TestBoard::new().await;
     let mut supervisor = supervisor(&board).await;
     let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = board.db.create_agent_token(&Caller::Human, &board.project.id, mara).await.unwrap();
+    let token = board.db.create_agent_token(&Caller::owner(), &board.project.id, mara).await.unwrap();
     let task = board.task("One").await;
-    board.db.assign_task(&Caller::Human, &task, Some("mara".to_owned()), None).await.unwrap();
+    board.db.assign_task(&Caller::owner(), &task, Some("mara".to_owned()), None).await.unwrap();
     board.db.flag_unresponsive_assignee(&task, "mara", "Unresponsive.").await.unwrap();
     tick(&mut supervisor).await;
     assert_eq!(board.read(&task).await.card.wait_reason, Some(WaitReason::NeedsAttention), "no heartbeat yet");

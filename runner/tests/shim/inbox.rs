@@ -21,7 +21,7 @@ fn project() -> ProjectId {
 /// A trusted external agent.
 async fn mara(db: &Db) -> Caller {
     let who = Registration { name: "mara".to_owned(), ..Registration::default() };
-    let token = db.create_agent_token(&Caller::Human, &project(), who).await.unwrap();
+    let token = db.create_agent_token(&Caller::owner(), &project(), who).await.unwrap();
     db.caller(&token).await.unwrap().unwrap()
 }
 
@@ -51,7 +51,7 @@ async fn all_delivered(db: &Db) {
 
 /// Sends a message of the human over the run and waits for its delivery: by then the watcher has handled everything before it.
 async fn human_message(db: &Db, text: &str) {
-    db.message_run(&Caller::Human, &RunId::new(1), text).await.unwrap();
+    db.message_run(&Caller::owner(), &RunId::new(1), text).await.unwrap();
     let mut news = db.subscribe();
     loop {
         news.borrow_and_update();
@@ -89,7 +89,7 @@ async fn agents_interrupt_once_a_minute_and_the_human_at_once() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     let mara = mara(&bench.db).await;
-    send(&bench.db, &Caller::Human, "hello").await;
+    send(&bench.db, &Caller::owner(), "hello").await;
     all_delivered(&bench.db).await;
     // The human's interruption does not count against the limit for others.
     send(&bench.db, &mara, "first").await;
@@ -98,7 +98,7 @@ async fn agents_interrupt_once_a_minute_and_the_human_at_once() {
     human_message(&bench.db, "one").await;
     human_message(&bench.db, "two").await;
     assert_eq!(unread(&bench.db).await.count, 1, "the second one waits");
-    send(&bench.db, &Caller::Human, "third").await;
+    send(&bench.db, &Caller::owner(), "third").await;
     all_delivered(&bench.db).await;
     bench.submit(&task, &agent).await;
     for turns in 2..=6 {
@@ -122,7 +122,7 @@ async fn ending_agent_receives_the_humans_message_first() {
     bench.submit(&task, &agent).await;
     bench.end_turn();
     bench.turn_is_over().await;
-    send(&bench.db, &Caller::Human, "and the README?").await;
+    send(&bench.db, &Caller::owner(), "and the README?").await;
     let server = bench.serve();
     wait_for("the message", || bench.lines("told").len() == 2).await;
     assert!(bench.lines("told")[1].contains("and the README?"));
@@ -144,10 +144,10 @@ async fn message_to_an_ending_agent_is_in_the_next_prompt() {
     let server = bench.serve();
     bench.end_of_the_run().await;
     assert_eq!((bench.lines("told").len(), unread(&bench.db).await.count), (1, 1), "the agent was ended");
-    let look = bench.db.required_evidence(&Caller::Human, &task, Status::InProgress).await.unwrap();
+    let look = bench.db.required_evidence(&Caller::owner(), &task, Status::InProgress).await.unwrap();
     let found = repo::collect_evidence(&look).unwrap();
     let back = MoveRequest { reason: Some("more".to_owned()), ..MoveRequest::to(Status::InProgress) };
-    bench.db.move_task(&Caller::Human, &task, back, found).await.unwrap();
+    bench.db.move_task(&Caller::owner(), &task, back, found).await.unwrap();
     wait_for("the next prompt", || bench.lines("told").len() == 2).await;
     let prompt = bench.lines("told").remove(1);
     assert!(prompt.contains("<issue>") && prompt.contains(r"<inbox>\n[#1 mara → coder-TASK-001 "), "{prompt}");
@@ -220,7 +220,7 @@ async fn agent_that_starts_no_turn_for_a_message_is_ended() {
     bench.submit(&task, &agent).await;
     bench.end_turn();
     bench.turn_is_over().await;
-    send(&bench.db, &Caller::Human, "and the README?").await;
+    send(&bench.db, &Caller::owner(), "and the README?").await;
     let server = bench.serve();
     let run = bench.end_of_the_run().await;
     assert_eq!((run.end_class, bench.lines("told").len()), (Some(EndClass::Finished), 1));

@@ -93,7 +93,7 @@ impl Bench {
         };
         let db = Db::open(&config).await.unwrap();
         let probe = repo::probe(sample.top(), None).unwrap();
-        db.create_project(&Caller::Human, NewProject { title: "Board".to_owned(), ..NewProject::default() }, probe).await.unwrap();
+        db.create_project(&Caller::owner(), NewProject { title: "Board".to_owned(), ..NewProject::default() }, probe).await.unwrap();
         Self { sample, config, db }
     }
 
@@ -119,7 +119,7 @@ impl Bench {
             goal_id: None,
         };
         let project = self.db.projects().await.unwrap().remove(0).id;
-        self.db.create_task(&Caller::Human, &project, new).await.unwrap().card.id
+        self.db.create_task(&Caller::owner(), &project, new).await.unwrap().card.id
     }
 
     pub(crate) fn agent_file(&self, name: &str) -> PathBuf {
@@ -271,7 +271,7 @@ async fn question_answered_at_once_is_not_a_failure() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
     bench.db.ask_question(&agent, "A or B?", Vec::new(), None).await.unwrap();
-    bench.db.answer(&Caller::Human, &task, "A").await.unwrap();
+    bench.db.answer(&Caller::owner(), &task, "A").await.unwrap();
     bench.end_turn();
     let run = bench.end_of_the_run().await;
     assert_eq!((run.end_class, run.failure), (Some(EndClass::AwaitingAnswer), None));
@@ -285,7 +285,7 @@ async fn question_answered_at_once_is_not_a_failure() {
 async fn human_message_reaches_the_agent_in_its_next_turn() {
     let bench = Bench::new().await;
     let (server, task, agent) = bench.at_work().await;
-    bench.db.message_run(&Caller::Human, &RunId::new(1), "use B").await.unwrap();
+    bench.db.message_run(&Caller::owner(), &RunId::new(1), "use B").await.unwrap();
     // The agent echoes the message when its turn ends; until then it is neither reminded nor ended.
     bench.end_turn();
     super::run::wait_for("the message", || bench.lines("told").len() == 2).await;
@@ -302,7 +302,7 @@ async fn stop_reaches_an_adopted_agent() {
     let bench = Bench::new().await;
     let (server, task, _) = bench.at_work().await;
     server.stop().await;
-    bench.db.stop_task(&Caller::Human, &task).await.unwrap();
+    bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
     let server = bench.serve();
     assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
     assert!(is_gone(&bench.lines("pids")[0]));

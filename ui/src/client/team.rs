@@ -1,11 +1,13 @@
-//! Requests about agents, messages, handshakes, contracts, assignment and helpers.
+//! Requests about persons, browser sessions, agents, messages, handshakes, contracts, assignment and helpers.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::Agent;
+use domain::team::browser_session::BrowserSession;
 use domain::team::contract::{Contract, ContractVersion, NewContract};
 use domain::team::handshake::Handshake;
 use domain::team::message::{Inbox, Message, NewMessage, Unread};
 use domain::team::minion::{Minion, SpawnPolicy};
+use domain::team::person::Person;
 use domain::team::role::Role;
 use domain::wire::{Assign, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
 use gloo_net::http::{Method, Request};
@@ -64,6 +66,18 @@ impl Client {
 
     pub(crate) async fn read_inbox(self, project: ProjectId, ack: Option<i64>) -> Result<Inbox, Failure> {
         self.send(Method::POST, &project_path(&project, "/inbox/read"), &ReadInbox { ack }).await
+    }
+
+    pub(crate) async fn persons(self) -> Result<List<Person>, Failure> {
+        self.get("/api/persons").await
+    }
+
+    pub(crate) async fn sessions(self) -> Result<List<BrowserSession>, Failure> {
+        self.get("/api/sessions").await
+    }
+
+    pub(crate) async fn revoke_session(self, session: i64) -> Result<IgnoredAny, Failure> {
+        self.send(Method::DELETE, &format!("/api/sessions/{session}"), &empty()).await
     }
 
     pub(crate) async fn handshakes(self, project: ProjectId) -> Result<List<Handshake>, Failure> {

@@ -14,6 +14,7 @@ pub(crate) const ALERT: Drawing = "M8 5.5v3M8 11h.01M7.1 2.9L1.9 12a1 1 0 00.9 1
 pub(crate) const DONE: Drawing = "M3.5 8.5l3 3 6-7";
 pub(crate) const SUN: Drawing =
     "M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7M10.8 8a2.8 2.8 0 11-5.6 0 2.8 2.8 0 015.6 0z";
+pub(crate) const SLIDERS: Drawing = "M2.5 5h6M11.5 5h2M10 3.5v3M2.5 11h2M7.5 11h6M6 9.5v3";
 pub(crate) const REPLY: Drawing = "M6.5 4L3 7.5 6.5 11M3 7.5h6.5a3.5 3.5 0 013.5 3.5v1.5";
 pub(crate) const UP: Drawing = "M8 12.5v-9M4 7l4-4 4 4";
 pub(crate) const DOWN: Drawing = "M8 3.5v9M4 9l4 4 4-4";

@@ -1,8 +1,10 @@
-//! Components of the area *team*: agents, messages, handshakes, contracts and helpers.
+//! Components of the area *team*: persons, browser sessions, agents, messages, handshakes, contracts and helpers.
 
+pub(crate) mod browser_session;
 pub(crate) mod message_composer;
 pub(crate) mod message_thread;
 pub(crate) mod minion;
 pub(crate) mod new_agent;
 pub(crate) mod new_contract;
 pub(crate) mod new_handshake;
+pub(crate) mod person;

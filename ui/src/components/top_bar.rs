@@ -1,4 +1,4 @@
-//! The bar at the top of every page: home link, connection state and theme, with the banners for the demonstration and for parked agents.
+//! The bar at the top of every page: home link, connection state, settings and theme, with the banners for the demonstration and for parked agents.
 
 use domain::wire::DemoInfo;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use web_sys::HtmlElement;
 use crate::app::ServerStatus;
 use crate::client::Client;
 use crate::components::badge::Tone;
-use crate::components::icon::{ALERT, Icon, PLUG, SUN};
+use crate::components::icon::{ALERT, Icon, PLUG, SLIDERS, SUN};
 use crate::components::inline_code::InlineCode;
 use crate::components::toast::Toasts;
 use crate::route::{Navigation, Route};
@@ -34,6 +34,15 @@ pub(crate) fn TopBar(
             {crumb.map(|crumb| view! { <span class="crumb">{crumb}</span> })}
             <span class="push"></span>
             {link.map(|link| view! { <Connection link=link /> })}
+            <a
+                class="button quiet icon"
+                href=Route::Settings.path()
+                aria-label="Settings"
+                title="Settings"
+                on:click=move |event| navigation.follow(&event, Route::Settings)
+            >
+                <Icon drawing=SLIDERS />
+            </a>
             <button type="button" class="button quiet icon" aria-label="Switch between light and dark" on:click=|_| switch_theme()>
                 <Icon drawing=SUN />
             </button>

@@ -20,7 +20,7 @@ fn moved(seq: Seq, card: Card) -> Envelope {
         project_id: Some(ProjectId::new(1)),
         task_id: Some(card.id.clone()),
         run_id: None,
-        actor: Actor::Human,
+        actor: Actor::Owner,
         event: Event::TaskReleased {},
         card: Some(card),
         project: None,

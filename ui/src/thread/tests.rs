@@ -1,6 +1,7 @@
 //! Tests of threads, notices and merging pages of messages.
 
 use domain::id::{ProjectId, TaskId};
+use domain::team::agent::HUMAN;
 
 use super::*;
 

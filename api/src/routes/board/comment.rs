@@ -1,8 +1,8 @@
 //! Comments: the thread of a task.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::board::comment::Comment;
 use domain::id::TaskId;
@@ -30,10 +30,11 @@ pub(crate) async fn list_comments(State(state): State<AppState>, Id(id): Id<Task
 )]
 pub(crate) async fn add_comment(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(id): Id<TaskId>,
     Body(text): Body<TextBody>,
 ) -> Result<(StatusCode, Json<CommentView>)> {
-    let comment = state.db.add_comment(&Caller::Human, &id, &text.content, None).await?;
+    let comment = state.db.add_comment(&caller, &id, &text.content, None).await?;
     Ok((StatusCode::CREATED, Json(view(comment))))
 }
 

@@ -1,7 +1,7 @@
 //! Review gates: assigning a task, approving a submission, and verifying finished work.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::board::status::Status;
 use domain::id::TaskId;
@@ -22,11 +22,16 @@ use crate::state::AppState;
     request_body = Assign,
     responses((status = 200, body = TaskView), (status = 409, description = "The agent left, or wore a conflicting hat."))
 )]
-pub(crate) async fn assign_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(assign): Body<Assign>) -> Result<Json<TaskView>> {
+pub(crate) async fn assign_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(assign): Body<Assign>,
+) -> Result<Json<TaskView>> {
     if assign.assigned_to.is_none() && assign.role_hat.is_some() {
         return Err(Refusal::invalid("role_hat", "it needs an assignee", "Set `assigned_to` in the same request.").into());
     }
-    let task = state.db.assign_task(&Caller::Human, &id, assign.assigned_to, assign.role_hat).await?;
+    let task = state.db.assign_task(&caller, &id, assign.assigned_to, assign.role_hat).await?;
     view(&state.db, task, None).await
 }
 
@@ -40,11 +45,16 @@ pub(crate) async fn assign_task(State(state): State<AppState>, Id(id): Id<TaskId
     request_body = Notes,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn approve_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(notes): Body<Notes>) -> Result<Json<TaskView>> {
+pub(crate) async fn approve_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(notes): Body<Notes>,
+) -> Result<Json<TaskView>> {
     let before = state.db.task(&id).await?;
-    let request = state.db.required_evidence(&Caller::Human, &id, Status::Done).await?;
+    let request = state.db.required_evidence(&caller, &id, Status::Done).await?;
     let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
-    let after = state.db.approve_task(&Caller::Human, &id, notes.notes.as_deref(), evidence).await?;
+    let after = state.db.approve_task(&caller, &id, notes.notes.as_deref(), evidence).await?;
     let note = move_note(&before, Status::Done, &after);
     view(&state.db, after, note).await
 }
@@ -57,8 +67,13 @@ pub(crate) async fn approve_task(State(state): State<AppState>, Id(id): Id<TaskI
     request_body = Notes,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn verify_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(notes): Body<Notes>) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.verify_task(&Caller::Human, &id, notes.notes.as_deref()).await?, None).await
+pub(crate) async fn verify_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(notes): Body<Notes>,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.verify_task(&caller, &id, notes.notes.as_deref()).await?, None).await
 }
 
 /// Reject finished work, which returns the task to in_progress
@@ -71,8 +86,9 @@ pub(crate) async fn verify_task(State(state): State<AppState>, Id(id): Id<TaskId
 )]
 pub(crate) async fn reject_verification(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(id): Id<TaskId>,
     Body(rejection): Body<RejectVerification>,
 ) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.reject_verification(&Caller::Human, &id, &rejection.reason).await?, None).await
+    view(&state.db, state.db.reject_verification(&caller, &id, &rejection.reason).await?, None).await
 }

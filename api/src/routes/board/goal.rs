@@ -1,8 +1,8 @@
 //! Goals: creating, reading and signing off, and linking tasks to them.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::board::goal::{Goal, NewGoal};
 use domain::id::{GoalId, ProjectId, TaskId};
@@ -30,10 +30,11 @@ pub(crate) async fn list_goals(State(state): State<AppState>, Id(project): Id<Pr
 )]
 pub(crate) async fn create_goal(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewGoal>,
 ) -> Result<(StatusCode, Json<Goal>)> {
-    Ok((StatusCode::CREATED, Json(state.db.create_goal(&Caller::Human, &project, new).await?)))
+    Ok((StatusCode::CREATED, Json(state.db.create_goal(&caller, &project, new).await?)))
 }
 
 /// Get a goal
@@ -50,8 +51,13 @@ pub(crate) async fn get_goal(State(state): State<AppState>, Id(id): Id<GoalId>) 
     request_body = Notes,
     responses((status = 200, body = Goal), (status = 409, description = "Some of its tasks are not verified."))
 )]
-pub(crate) async fn verify_goal(State(state): State<AppState>, Id(id): Id<GoalId>, Body(notes): Body<Notes>) -> Result<Json<Goal>> {
-    Ok(Json(state.db.verify_goal(&Caller::Human, &id, notes.notes.as_deref()).await?))
+pub(crate) async fn verify_goal(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<GoalId>,
+    Body(notes): Body<Notes>,
+) -> Result<Json<Goal>> {
+    Ok(Json(state.db.verify_goal(&caller, &id, notes.notes.as_deref()).await?))
 }
 
 /// Link a task to a goal, or unlink it
@@ -62,6 +68,11 @@ pub(crate) async fn verify_goal(State(state): State<AppState>, Id(id): Id<GoalId
     request_body = LinkGoal,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn link_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(link): Body<LinkGoal>) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.link_task(&Caller::Human, &id, link.goal_id.as_ref()).await?, None).await
+pub(crate) async fn link_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(link): Body<LinkGoal>,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.link_task(&caller, &id, link.goal_id.as_ref()).await?, None).await
 }

@@ -1,8 +1,8 @@
 //! Projects and their boards.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::board::project::Project;
 use domain::id::ProjectId;
@@ -21,10 +21,14 @@ pub(crate) async fn list_projects(State(state): State<AppState>) -> Result<Json<
 
 /// Create a project on a git repository
 #[utoipa::path(post, path = "/api/projects", request_body = NewProject, responses((status = 201, body = Project)))]
-pub(crate) async fn create_project(State(state): State<AppState>, Body(new): Body<NewProject>) -> Result<(StatusCode, Json<Project>)> {
+pub(crate) async fn create_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Body(new): Body<NewProject>,
+) -> Result<(StatusCode, Json<Project>)> {
     let query = ProbeQuery { path: new.repo_path.clone(), base_branch: new.base_branch.clone() };
     let repository = probe(&state, query).await?;
-    Ok((StatusCode::CREATED, Json(state.db.create_project(&Caller::Human, new, repository).await?)))
+    Ok((StatusCode::CREATED, Json(state.db.create_project(&caller, new, repository).await?)))
 }
 
 /// Get a project
@@ -41,8 +45,13 @@ pub(crate) async fn get_project(State(state): State<AppState>, Id(id): Id<Projec
     request_body = ProjectPatch,
     responses((status = 200, body = Project))
 )]
-pub(crate) async fn edit_project(State(state): State<AppState>, Id(id): Id<ProjectId>, Body(patch): Body<ProjectPatch>) -> Result<Json<Project>> {
-    Ok(Json(state.db.edit_project(&Caller::Human, &id, patch).await?))
+pub(crate) async fn edit_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    Body(patch): Body<ProjectPatch>,
+) -> Result<Json<Project>> {
+    Ok(Json(state.db.edit_project(&caller, &id, patch).await?))
 }
 
 /// Get the open and the newest finished cards of a project, with the number of the last event that they include

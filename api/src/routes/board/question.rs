@@ -1,7 +1,7 @@
 //! The human's answers to questions that agents ask.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::TaskId;
 use domain::wire::{TaskView, TextBody};
@@ -19,7 +19,12 @@ use crate::state::AppState;
     request_body = TextBody,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn answer_question(State(state): State<AppState>, Id(id): Id<TaskId>, Body(text): Body<TextBody>) -> Result<Json<TaskView>> {
-    let task = state.db.answer(&Caller::Human, &id, &text.content).await?;
+pub(crate) async fn answer_question(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(text): Body<TextBody>,
+) -> Result<Json<TaskView>> {
+    let task = state.db.answer(&caller, &id, &text.content).await?;
     view(&state.db, task, None).await
 }

@@ -1,8 +1,8 @@
 //! Tasks: creating, reading, editing, moving, starting and stopping.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
 use domain::board::status::Status;
 use domain::board::task::{NewTask, Task};
@@ -29,10 +29,11 @@ use crate::state::AppState;
 )]
 pub(crate) async fn create_task(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewTask>,
 ) -> Result<(StatusCode, Json<TaskView>)> {
-    let task = state.db.create_task(&Caller::Human, &project, new).await?;
+    let task = state.db.create_task(&caller, &project, new).await?;
     Ok((StatusCode::CREATED, view(&state.db, task, None).await?))
 }
 
@@ -46,38 +47,58 @@ pub(crate) async fn get_task(State(state): State<AppState>, Id(id): Id<TaskId>) 
 ///
 /// The edit is made first, and is kept if the move is refused.
 #[utoipa::path(patch, path = "/api/tasks/{id}", params(("id" = TaskId, Path)), request_body = TaskPatch, responses((status = 200, body = TaskView)))]
-pub(crate) async fn change_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(mut patch): Body<TaskPatch>) -> Result<Json<TaskView>> {
+pub(crate) async fn change_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(mut patch): Body<TaskPatch>,
+) -> Result<Json<TaskView>> {
     let (to, reason, merge) = (patch.status.take(), patch.reason.take(), patch.merge.take());
     if to.is_none() && (reason.is_some() || merge.is_some()) {
         let field = if reason.is_some() { "reason" } else { "merge" };
         return Err(Refusal::invalid(field, "it needs a move", "Set `status` in the same request.").into());
     }
-    let before = state.db.edit_task(&Caller::Human, &id, patch).await?;
+    let before = state.db.edit_task(&caller, &id, patch).await?;
     let Some(to) = to else { return view(&state.db, before, None).await };
-    let request = state.db.required_evidence(&Caller::Human, &id, to).await?;
+    let request = state.db.required_evidence(&caller, &id, to).await?;
     let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
     let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
-    let after = state.db.move_task(&Caller::Human, &id, requested, evidence).await?;
+    let after = state.db.move_task(&caller, &id, requested, evidence).await?;
     let note = move_note(&before, to, &after);
     view(&state.db, after, note).await
 }
 
 /// Release a held task, so that the runner may start it
 #[utoipa::path(post, path = "/api/tasks/{id}/start", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
-pub(crate) async fn start_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.start_task(&Caller::Human, &id).await?, None).await
+pub(crate) async fn start_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    _: NoBody,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.start_task(&caller, &id).await?, None).await
 }
 
 /// Retry a task at once, with all of its attempts restored
 #[utoipa::path(post, path = "/api/tasks/{id}/retry", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
-pub(crate) async fn retry_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.retry_task(&Caller::Human, &id).await?, None).await
+pub(crate) async fn retry_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    _: NoBody,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.retry_task(&caller, &id).await?, None).await
 }
 
 /// Stop the run of a task and hold the task in its column
 #[utoipa::path(post, path = "/api/tasks/{id}/stop", params(("id" = TaskId, Path)), responses((status = 200, body = TaskView)))]
-pub(crate) async fn stop_task(State(state): State<AppState>, Id(id): Id<TaskId>, _: NoBody) -> Result<Json<TaskView>> {
-    view(&state.db, state.db.stop_task(&Caller::Human, &id).await?, None).await
+pub(crate) async fn stop_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    _: NoBody,
+) -> Result<Json<TaskView>> {
+    view(&state.db, state.db.stop_task(&caller, &id).await?, None).await
 }
 
 /// Cancel a task
@@ -88,9 +109,14 @@ pub(crate) async fn stop_task(State(state): State<AppState>, Id(id): Id<TaskId>,
     request_body = Cancel,
     responses((status = 200, body = TaskView))
 )]
-pub(crate) async fn cancel_task(State(state): State<AppState>, Id(id): Id<TaskId>, Body(cancel): Body<Cancel>) -> Result<Json<TaskView>> {
+pub(crate) async fn cancel_task(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<TaskId>,
+    Body(cancel): Body<Cancel>,
+) -> Result<Json<TaskView>> {
     let requested = MoveRequest { to: Status::Cancelled, reason: Some(cancel.reason), merge: false };
-    view(&state.db, state.db.move_task(&Caller::Human, &id, requested, EvidenceResult::Nothing).await?, None).await
+    view(&state.db, state.db.move_task(&caller, &id, requested, EvidenceResult::Nothing).await?, None).await
 }
 
 /// Get the changes of a task's branch; after the merge, the changes that it brought

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
@@ -25,12 +25,17 @@ const MAX_COUNTED: usize = 10_000;
 
 /// Land a project: merge its branch into the base branch
 #[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = LandingResult)))]
-pub(crate) async fn land_project(State(state): State<AppState>, Id(id): Id<ProjectId>, _: NoBody) -> Result<Json<LandingResult>> {
+pub(crate) async fn land_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    _: NoBody,
+) -> Result<Json<LandingResult>> {
     // Runs as a task of its own, because a client that disconnects must not leave a landing unrecorded.
-    Ok(Json(tokio::spawn(land_and_record(state.db, id)).await??))
+    Ok(Json(tokio::spawn(land_and_record(state.db, caller, id)).await??))
 }
 
-async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
+async fn land_and_record(db: Db, caller: Caller, id: ProjectId) -> Result<LandingResult> {
     let git_dir = db.project(&id).await?.git_dir;
     // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
     let _repository = repo::exclusive(Path::new(&git_dir)).await;
@@ -40,7 +45,7 @@ async fn land_and_record(db: Db, id: ProjectId) -> Result<LandingResult> {
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());
     }
-    db.record_landing(&Caller::Human, &id, &landing.tip).await?;
+    db.record_landing(&caller, &id, &landing.tip).await?;
     Ok(landing.landed)
 }
 

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::{RunId, TaskId};
 use domain::runs::output::{Output, TRANSCRIPT_FILE};
@@ -61,15 +61,20 @@ pub(crate) async fn get_run_output(
 
 /// Stop a run and hold its task in its column
 #[utoipa::path(post, path = "/api/runs/{id}/stop", params(("id" = RunId, Path)), responses((status = 200, body = Run)))]
-pub(crate) async fn stop_run(State(state): State<AppState>, Id(id): Id<RunId>, _: NoBody) -> Result<Json<Run>> {
-    state.db.stop_run(&Caller::Human, &id).await?;
+pub(crate) async fn stop_run(State(state): State<AppState>, Extension(caller): Extension<Caller>, Id(id): Id<RunId>, _: NoBody) -> Result<Json<Run>> {
+    state.db.stop_run(&caller, &id).await?;
     Ok(Json(state.db.run(&id).await?))
 }
 
 /// Send a message to a running agent
 #[utoipa::path(post, path = "/api/runs/{id}/message", params(("id" = RunId, Path)), request_body = TextBody, responses((status = 200, body = Run)))]
-pub(crate) async fn message_run(State(state): State<AppState>, Id(id): Id<RunId>, Body(text): Body<TextBody>) -> Result<Json<Run>> {
-    state.db.message_run(&Caller::Human, &id, &text.content).await?;
+pub(crate) async fn message_run(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<RunId>,
+    Body(text): Body<TextBody>,
+) -> Result<Json<Run>> {
+    state.db.message_run(&caller, &id, &text.content).await?;
     Ok(Json(state.db.run(&id).await?))
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::team::agent::{Agent, HUMAN, Registration, resolve};
@@ -52,11 +52,12 @@ pub(crate) async fn list_agents(
 )]
 pub(crate) async fn create_token(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
     let registration = Registration { name: new.agent, roles: new.roles, description: new.description, team: new.team };
-    let token = state.db.create_agent_token(&Caller::Human, &project, registration).await?;
+    let token = state.db.create_agent_token(&caller, &project, registration).await?;
     let connect = format!("claude mcp add --transport http vibe-relay http://127.0.0.1:{}/mcp --header \"Authorization: Bearer $TOKEN\"", state.port);
     Ok((StatusCode::CREATED, Json(CreatedToken { token, connect })))
 }
@@ -67,10 +68,11 @@ pub(crate) async fn create_token(
 #[utoipa::path(post, path = "/api/projects/{id}/invite-token", params(("id" = ProjectId, Path)), responses((status = 201, body = CreatedToken)))]
 pub(crate) async fn create_invite_token(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     _: NoBody,
 ) -> Result<(StatusCode, Json<CreatedToken>)> {
-    let token = state.db.create_invite_token(&Caller::Human, &project).await?;
+    let token = state.db.create_invite_token(&caller, &project).await?;
     Ok((StatusCode::CREATED, Json(CreatedToken { token, connect: bridge_command(&state.config.borrow().config.db_path) })))
 }
 
@@ -95,12 +97,17 @@ fn quoted(word: &str) -> String {
     request_body = RemoveAgent,
     responses((status = 200, body = Agent), (status = 409, description = "The agent already left."))
 )]
-pub(crate) async fn remove_agent(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(removed): Body<RemoveAgent>) -> Result<Json<Agent>> {
+pub(crate) async fn remove_agent(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(project): Id<ProjectId>,
+    Body(removed): Body<RemoveAgent>,
+) -> Result<Json<Agent>> {
     state.db.project(&project).await?;
     let agents = state.db.agents(&project).await?;
     let names: Vec<&str> = agents.iter().filter(|agent| agent.left_at.is_none()).map(|agent| agent.name.as_str()).collect();
     let name = resolve(&removed.name, HUMAN, &names)?;
-    state.db.deregister(&Caller::Human, &project, name).await?;
+    state.db.deregister(&caller, &project, name).await?;
     Ok(Json(state.db.agent(&project, name).await?))
 }
 

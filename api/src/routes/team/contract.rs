@@ -1,8 +1,8 @@
 //! Contracts: interfaces that agents declare, with all their versions.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::team::contract::{Contract, ContractVersion, NewContract};
@@ -29,10 +29,11 @@ pub(crate) async fn list_contracts(State(state): State<AppState>, Id(project): I
 )]
 pub(crate) async fn declare_contract(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewContract>,
 ) -> Result<(StatusCode, Json<Contract>)> {
-    Ok((StatusCode::CREATED, Json(state.db.declare_contract(&Caller::Human, &project, new).await?)))
+    Ok((StatusCode::CREATED, Json(state.db.declare_contract(&caller, &project, new).await?)))
 }
 
 /// List the versions of a contract, oldest first

@@ -1,8 +1,8 @@
 //! Handshakes: plans that each target must acknowledge.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::team::handshake::Handshake;
@@ -29,10 +29,11 @@ pub(crate) async fn list_handshakes(State(state): State<AppState>, Id(project): 
 )]
 pub(crate) async fn initiate_handshake(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewHandshake>,
 ) -> Result<(StatusCode, Json<Handshake>)> {
-    let handshake = state.db.initiate_handshake(&Caller::Human, &project, &new.message, new.agents).await?;
+    let handshake = state.db.initiate_handshake(&caller, &project, &new.message, new.agents).await?;
     Ok((StatusCode::CREATED, Json(handshake)))
 }
 
@@ -43,6 +44,11 @@ pub(crate) async fn initiate_handshake(
     params(("id" = i64, Path)),
     responses((status = 200, body = Handshake), (status = 409, description = "It is already acknowledged."))
 )]
-pub(crate) async fn acknowledge_handshake(State(state): State<AppState>, NumericId(id): NumericId, _: NoBody) -> Result<Json<Handshake>> {
-    Ok(Json(state.db.acknowledge(&Caller::Human, id).await?))
+pub(crate) async fn acknowledge_handshake(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    NumericId(id): NumericId,
+    _: NoBody,
+) -> Result<Json<Handshake>> {
+    Ok(Json(state.db.acknowledge(&caller, id).await?))
 }

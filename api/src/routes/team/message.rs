@@ -1,12 +1,13 @@
-//! Messages between agents and the human, and the human's inbox.
+//! Messages between participants, and a person's inbox.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use db::{Caller, Db, HistoryQuery};
 use domain::id::{ProjectId, TaskId};
-use domain::team::agent::{EVERYONE, HUMAN, RUNNER, resolve};
+use domain::team::agent::{EVERYONE, RUNNER, resolve};
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, Inbox, Message, NewMessage, Unread};
+use domain::team::person::{Right, participant};
 use domain::wire::{List, MessageView, ReadInbox};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -44,12 +45,13 @@ pub(crate) struct HistoryParameters {
 )]
 pub(crate) async fn list_messages(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     QueryParameters(history): QueryParameters<HistoryParameters>,
 ) -> Result<Json<List<MessageView>>> {
     state.db.project(&project).await?;
     let agent = match history.agent {
-        Some(given) => Some(resolve_name(&state.db, &project, &given).await?),
+        Some(given) => Some(resolve_name(&state.db, &caller, &project, &given).await?),
         None => None,
     };
     let count = history.count.unwrap_or(HISTORY_DEFAULT).clamp(1, HISTORY_PAGE);
@@ -73,15 +75,17 @@ fn newest_within(sizes: impl Iterator<Item = usize>, limit: usize) -> usize {
 }
 
 /// Resolves the name of a current or former participant.
-async fn resolve_name(db: &Db, project: &ProjectId, given: &str) -> Result<String> {
+async fn resolve_name(db: &Db, caller: &Caller, project: &ProjectId, given: &str) -> Result<String> {
     // A full name may belong to an agent that left long ago.
     if let Ok(agent) = db.agent(project, given).await {
         return Ok(agent.name);
     }
     let mut agents = db.agents(project).await?;
     agents.extend(db.departed_agents(project).await?);
-    let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).chain([HUMAN, RUNNER, EVERYONE]).collect();
-    Ok(resolve(given, HUMAN, &names)?.to_owned())
+    let persons: Vec<String> = db.persons().await?.iter().map(|person| participant(person.role, &person.name)).collect();
+    let names = agents.iter().map(|agent| agent.name.as_str()).chain(persons.iter().map(String::as_str));
+    let names: Vec<&str> = names.chain([RUNNER, EVERYONE]).collect();
+    Ok(resolve(given, &caller.name().unwrap_or_default(), &names)?.to_owned())
 }
 
 /// Send a message to an agent, or to all
@@ -94,20 +98,30 @@ async fn resolve_name(db: &Db, project: &ProjectId, given: &str) -> Result<Strin
 )]
 pub(crate) async fn send_message(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(new): Body<NewMessage>,
 ) -> Result<(StatusCode, Json<Message>)> {
-    Ok((StatusCode::CREATED, Json(state.db.send(&Caller::Human, &project, new).await?.message)))
+    Ok((StatusCode::CREATED, Json(state.db.send(&caller, &project, new).await?.message)))
 }
 
-/// Count the unread messages of the human, with their senders
+/// Count your unread messages, with their senders
 #[utoipa::path(get, path = "/api/projects/{id}/inbox", params(("id" = ProjectId, Path)), responses((status = 200, body = Unread)))]
-pub(crate) async fn get_inbox(State(state): State<AppState>, Id(project): Id<ProjectId>) -> Result<Json<Unread>> {
+pub(crate) async fn get_inbox(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(project): Id<ProjectId>,
+) -> Result<Json<Unread>> {
     state.db.project(&project).await?;
-    Ok(Json(state.db.unread(&project, HUMAN).await?))
+    // A person who cannot acknowledge messages has no inbox.
+    let unread = match caller.person(Right::Work, "reading messages") {
+        Ok(_) => state.db.unread(&project, &caller.name().unwrap_or_default()).await?,
+        Err(_) => Unread::default(),
+    };
+    Ok(Json(unread))
 }
 
-/// Read the human's inbox
+/// Read your inbox
 ///
 /// The messages count as delivered from then on, and as read once they are acknowledged.
 #[utoipa::path(
@@ -117,8 +131,13 @@ pub(crate) async fn get_inbox(State(state): State<AppState>, Id(project): Id<Pro
     request_body = ReadInbox,
     responses((status = 200, body = Inbox))
 )]
-pub(crate) async fn read_inbox(State(state): State<AppState>, Id(project): Id<ProjectId>, Body(read): Body<ReadInbox>) -> Result<Json<Inbox>> {
-    Ok(Json(state.db.check_inbox(&Caller::Human, &project, read.ack).await?))
+pub(crate) async fn read_inbox(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(project): Id<ProjectId>,
+    Body(read): Body<ReadInbox>,
+) -> Result<Json<Inbox>> {
+    Ok(Json(state.db.check_inbox(&caller, &project, read.ack).await?))
 }
 
 #[cfg(test)]

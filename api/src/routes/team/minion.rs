@@ -1,7 +1,7 @@
 //! Minions: the helpers that agents start, and how many they may start.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use db::Caller;
 use domain::id::ProjectId;
 use domain::team::minion::{Minion, SpawnPolicy};
@@ -33,11 +33,12 @@ pub(crate) async fn list_spawn_policies(State(state): State<AppState>, Id(projec
 )]
 pub(crate) async fn set_spawn_policy(
     State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
     Id(project): Id<ProjectId>,
     Body(policy): Body<SetSpawnPolicy>,
 ) -> Result<Json<SpawnPolicy>> {
     let SetSpawnPolicy { scope, enabled, max_minions } = policy;
-    Ok(Json(state.db.set_spawn_policy(&Caller::Human, &project, &scope, enabled, max_minions).await?))
+    Ok(Json(state.db.set_spawn_policy(&caller, &project, &scope, enabled, max_minions).await?))
 }
 
 /// List the newest 200 minions that agents logged, newest first

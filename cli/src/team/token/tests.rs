@@ -6,6 +6,7 @@ use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
+use domain::team::person::{NewPerson, OWNER, Person, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
@@ -32,7 +33,7 @@ impl Board {
         let config = Config { db_path: folder.path().join("board.db"), durability: Durability::Normal, ..Config::default() };
         let db = Db::open(&config).await.unwrap();
         let token = settings::token(&config).unwrap();
-        db.set_human_token(&token).await.unwrap();
+        db.set_owner("owner", &token).await.unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let shutdown = CancellationToken::new();
@@ -59,13 +60,13 @@ impl Board {
     async fn project(&self, sample: &TestRepository, title: &str) -> String {
         let probe = repo::probe(sample.top(), None).unwrap();
         let new = NewProject { title: title.to_owned(), ..NewProject::default() };
-        self.db.create_project(&Caller::Human, new, probe).await.unwrap().git_dir
+        self.db.create_project(&Caller::owner(), new, probe).await.unwrap().git_dir
     }
 }
 
 fn mara(project: Option<&str>) -> CreateToken {
     let (agent, team) = ("mara".to_owned(), Some("platform".to_owned()));
-    CreateToken::New { agent, roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned) }
+    CreateToken::New { agent: Some(agent), roles: vec![Role::Builder, Role::Pen], team, project: project.map(str::to_owned), person: None }
 }
 
 #[tokio::test]
@@ -116,17 +117,29 @@ async fn rotation_replaces_the_file_and_the_boards_token_and_signs_browsers_out(
     let board = Board::new().await;
     let path = settings::token_file(&board.config);
     let old = settings::token(&board.config).unwrap();
-    let secret = board.db.open_browser_session(None).await.unwrap();
+    let secret = board.db.open_browser_session(OWNER, None).await.unwrap().unwrap();
     assert_eq!(rotate(&board.client).await.unwrap().revoked_sessions, 1);
     let new = settings::existing_token(&board.config).unwrap().unwrap();
     assert_ne!(old, new);
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
-    assert_eq!((board.db.caller(&old).await.unwrap(), board.db.caller(&new).await.unwrap()), (None, Some(Caller::Human)));
-    assert!(!board.db.use_browser_session(&secret).await.unwrap());
+    assert_eq!((board.db.caller(&old).await.unwrap(), board.db.caller(&new).await.unwrap()), (None, Some(Caller::owner())));
+    assert!(board.db.use_browser_session(&secret).await.unwrap().is_none());
     let refused = rotate(&board.client).await.unwrap_err();
     assert!(matches!(refused, CliError::Refused { .. }), "{refused}");
     assert!(Client::new(&board.config).unwrap().delete("/api/sessions/1").await.is_err(), "it was revoked");
-    board.db.open_browser_session(None).await.unwrap();
+    board.db.open_browser_session(OWNER, None).await.unwrap();
     Client::new(&board.config).unwrap().delete("/api/sessions/2").await.unwrap();
-    assert_eq!(board.db.browser_sessions().await.unwrap(), []);
+    assert_eq!(board.db.browser_sessions(&Caller::owner()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn person_is_found_by_name_and_gets_a_token() {
+    let board = Board::new().await;
+    let new = NewPerson { name: "ann".to_owned(), role: Some(PersonRole::Viewer) };
+    let added: Person = board.client.post("/api/persons", &new).await.unwrap();
+    assert_eq!(person::find(&board.client, "ANN").await.unwrap(), added);
+    assert!(matches!(person::find(&board.client, "ben").await, Err(CliError::NoPerson { name }) if name == "ben"));
+    create_for_person(&board.client, "ann").await.unwrap();
+    board.client.delete(&format!("/api/persons/{}", added.id)).await.unwrap();
+    assert!(matches!(create_for_person(&board.client, "ann").await, Err(CliError::NoPerson { .. })));
 }

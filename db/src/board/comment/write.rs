@@ -4,6 +4,7 @@ use domain::board::comment::{AuthorRole, Comment};
 use domain::event::Event;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::HUMAN;
 use domain::text;
 
 use crate::caller::Caller;
@@ -16,7 +17,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         id: CommentId::new(tx.next_number(CommentId::PREFIX).await?),
         task_id: task.clone(),
         author_role: role(caller),
-        author_name: if let Caller::Agent(agent) = caller { Some(agent.name.clone()) } else { None },
+        author_name: author_name(caller),
         run_id: caller.run().cloned(),
         content: text::validate_body("content", content)?,
         created_at: tx.now,
@@ -39,7 +40,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
 /// Returns the author role of a caller.
 pub(crate) fn role(caller: &Caller) -> AuthorRole {
     match caller {
-        Caller::Human => AuthorRole::Human,
+        Caller::Person(_) => AuthorRole::Human,
         Caller::Runner => AuthorRole::Runner,
         Caller::Run(run) => match run.phase {
             AgentKind::Planner => AuthorRole::Planner,
@@ -48,5 +49,14 @@ pub(crate) fn role(caller: &Caller) -> AuthorRole {
             AgentKind::Orchestrator => AuthorRole::Orchestrator,
         },
         Caller::Agent(_) | Caller::Invite(_) => AuthorRole::Agent,
+    }
+}
+
+/// Returns the name that the role does not say: an external agent's, or that of a person other than the owner.
+fn author_name(caller: &Caller) -> Option<String> {
+    match caller {
+        Caller::Agent(_) => caller.name(),
+        Caller::Person(_) => caller.name().filter(|name| name != HUMAN),
+        Caller::Runner | Caller::Run(_) | Caller::Invite(_) => None,
     }
 }

@@ -68,7 +68,7 @@ impl Db {
 
 /// Unassigns an open task. Its contributors stay recorded as builders.
 async fn unassign_by_lead(tx: &mut Tx, caller: &Caller, participant: &Participant, card: &Card) -> Result<()> {
-    caller.require_human("unassigning tasks")?;
+    caller.require_person("unassigning tasks")?;
     let Some(before) = &card.contributors.assigned_to else {
         tx.skip_event(NoEventReason::NothingChanged);
         return Ok(());

@@ -51,7 +51,7 @@ impl Db {
                     (_, given) => given,
                 };
                 let is_held = match caller {
-                    Caller::Human => !new.start,
+                    Caller::Person(_) => !new.start,
                     Caller::Agent(_) | Caller::Invite(_) => true,
                     Caller::Runner | Caller::Run(_) => false,
                 };
@@ -158,7 +158,7 @@ impl Db {
 /// Managed agents create tasks only as planner or orchestrator, and every agent only in its own project.
 fn require_can_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
     match caller {
-        Caller::Human | Caller::Runner => Ok(()),
+        Caller::Person(_) | Caller::Runner => Ok(()),
         Caller::Run(run) if matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer) => Err(Refusal::WrongAgentKind {
             phase: run.phase,
             action: "create tasks".to_owned(),

@@ -28,7 +28,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("editing tasks")?;
+                caller.require_person("editing tasks")?;
                 let before = tasks::task(&mut tx.connection, &id).await?;
                 let fields = write_fields(tx, &before, &patch).await?;
                 if fields.is_empty() {
@@ -63,7 +63,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human(action)?;
+                caller.require_person(action)?;
                 let task = tasks::task(&mut tx.connection, &id).await?;
                 branch::accept_tip(tx, &task.card).await?;
                 if !task.card.status.is_open() && task.card.attention.is_some() {
@@ -95,7 +95,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("stopping tasks")?;
+                caller.require_person("stopping tasks")?;
                 let project = stop(tx, &caller, &id).await?;
                 task_changed(tx, &caller, &project, &id).await?;
                 tasks::task(&mut tx.connection, &id).await

@@ -30,7 +30,7 @@ impl Db {
         let (caller, id, content) = (caller.clone(), id.clone(), content.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("messaging agents")?;
+                caller.require_person("messaging agents")?;
                 let content = text::validate_body("content", &content)?;
                 let run = runs::read(&mut tx.connection, &id).await?;
                 if !run.is_live() || run.stop_requested_at.is_some() {

@@ -107,7 +107,7 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("stopping runs")?;
+                caller.require_person("stopping runs")?;
                 let run = read(&mut tx.connection, &id).await?;
                 if !run.is_live() {
                     return Err(Refusal::NoLiveRun(id.to_string()).into());

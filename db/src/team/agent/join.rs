@@ -33,13 +33,13 @@ impl Db {
     /// Creates a trusted agent and its token. Any earlier token for that name is revoked.
     ///
     /// # Errors
-    /// When the caller is not the human, or the name is invalid or differs from another one only in case.
+    /// When the caller is not the owner, or the name is invalid or differs from another one only in case.
     pub async fn create_agent_token(&self, caller: &Caller, project: &ProjectId, who: Registration) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("creating tokens")?;
+                caller.require_owner("creating tokens")?;
                 projects::read(&mut tx.connection, &project).await?;
                 let name = full_name(&who.name, who.team.as_deref())?;
                 reject_case_variants(tx, &project, &name).await?;
@@ -62,13 +62,13 @@ impl Db {
     /// Creates the token that lets agents register under names they choose. The project's previous invite token is revoked.
     ///
     /// # Errors
-    /// When the caller is not the human, or the project does not exist.
+    /// When the caller is not the owner, or the project does not exist.
     pub async fn create_invite_token(&self, caller: &Caller, project: &ProjectId) -> Result<String> {
         let (caller, project, new) = (caller.clone(), project.clone(), token::new_token());
         let hash = token::hash(&new);
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_human("creating tokens")?;
+                caller.require_owner("creating tokens")?;
                 projects::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
                 token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
@@ -105,6 +105,7 @@ impl Db {
                     let name = if let Some(name) = before {
                         name
                     } else {
+                        by.require_may_write()?;
                         tx.require_current_run(&by).await?;
                         let joined = StoredRegistration { name: join(tx, &by, &of, &who, shown.as_deref()).await?, at: tx.now };
                         tx.store_answer(&by, &joined).await?;
@@ -180,7 +181,7 @@ async fn join(tx: &mut Tx, caller: &Caller, project: &ProjectId, who: &Registrat
     let (trusted, run) = match caller {
         Caller::Run(own) => (true, Some(&own.run_id)),
         Caller::Agent(_) => (known.is_some_and(|agent| agent.trusted), None),
-        Caller::Human | Caller::Runner | Caller::Invite(_) => (false, None),
+        Caller::Person(_) | Caller::Runner | Caller::Invite(_) => (false, None),
     };
     let row = AgentRow { name: &name, team, roles: &roles, description: description.as_deref(), trusted, run, seen };
     // An agent that joins with an invite token is recorded under the name that it claims.
@@ -205,7 +206,7 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
                 domain::team::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
             if is_own { Ok(own) } else { Err(Refusal::WrongIdentity { claimed: claimed(), own }) }
         }
-        Caller::Human | Caller::Runner => Err(Refusal::WrongIdentity { claimed: claimed(), own }),
+        Caller::Person(_) | Caller::Runner => Err(Refusal::WrongIdentity { claimed: claimed(), own }),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::active_names;
 use crate::team::message::write::mark_all_read;
+use crate::team::person::row::further_participants;
 use crate::team::token;
 
 /// Time after which a registration without any call no longer reserves its name.
@@ -63,14 +64,18 @@ pub(super) fn no_heartbeat_since(known: &Agent, since: Timestamp) -> bool {
     is_same && !known.connected && known.last_seen.is_none_or(|seen| seen <= since)
 }
 
-/// Refuses a name that differs only in case from a current or former one.
+/// Refuses a name that differs only in case from a current or former one, and that of a person.
 pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     let other: Option<String> = sqlx::query_scalar("SELECT name FROM agents WHERE project_id = $1 AND lower(name) = lower($2) AND name <> $2")
         .bind(project.as_str())
         .bind(name)
         .fetch_optional(&mut tx.connection)
         .await?;
-    other.map_or(Ok(()), |name| Err(Refusal::NameTaken { name }.into()))
+    if let Some(name) = other {
+        return Err(Refusal::NameTaken { name }.into());
+    }
+    let person = further_participants(tx).await?.into_iter().find(|person| have_same_short_name(person, name));
+    person.map_or(Ok(()), |_| Err(Refusal::NameTaken { name: name.to_owned() }.into()))
 }
 
 /// Releases a name before another agent claims it: marks its messages as read and unassigns its tasks, because they were meant for the

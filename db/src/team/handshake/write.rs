@@ -2,7 +2,8 @@
 
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::agent::RUNNER;
+use domain::team::person::is_person;
 
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
@@ -10,6 +11,20 @@ use crate::error::Result;
 use crate::team::agent::row::roster::Roster;
 use crate::team::handshake::row::{read, unresponsive_at};
 use crate::team::message::{OutgoingMessage, post};
+
+/// Removes a person who left the board from the pending handshakes of all projects.
+pub(crate) async fn drop_departed_person(tx: &mut Tx, name: &str) -> Result<()> {
+    let projects: Vec<String> = sqlx::query_scalar(
+        "SELECT DISTINCT h.project_id FROM handshakes h JOIN handshake_acks a ON a.handshake_id = h.id WHERE h.status = 'pending' AND a.agent_name = $1",
+    )
+    .bind(name)
+    .fetch_all(&mut tx.connection)
+    .await?;
+    for project in projects {
+        drop_departed_target(tx, &project.parse()?, name).await?;
+    }
+    Ok(())
+}
 
 /// Removes a departed agent from pending handshakes and completes those that only wait for unresponsive targets.
 pub(crate) async fn drop_departed_target(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
@@ -63,7 +78,7 @@ pub(crate) async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) 
     let left: Vec<&str> = handshake.targets.iter().filter(|target| target.left).map(|target| target.agent_name.as_str()).collect();
     let without = if left.is_empty() { String::new() } else { format!(" without {}, who {how}", left.join(", ")) };
     let content = format!("[HANDSHAKE #{id}] ALL AGENTS SYNCED{without}");
-    for name in recipients.into_iter().filter(|name| *name == HUMAN || roster.entry(name).is_some()) {
+    for name in recipients.into_iter().filter(|name| is_person(name) || roster.entry(name).is_some()) {
         let outgoing = OutgoingMessage { project, from: RUNNER, to: name, content: &content, task: None, reply_to: None };
         post(tx, &Caller::Runner, outgoing).await?;
     }

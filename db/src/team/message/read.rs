@@ -2,8 +2,9 @@
 
 use domain::event::Seq;
 use domain::id::ProjectId;
-use domain::team::agent::{HUMAN, RUNNER};
+use domain::team::agent::RUNNER;
 use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
+use domain::team::person::is_person;
 use domain::team::role::Role;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
@@ -92,7 +93,7 @@ pub(super) async fn unread(connection: &mut SqliteConnection, project: &ProjectI
         unread.count += count(row, "all_kinds")?;
         unread.blocking_count += blocking;
         // A copy never interrupts its recipient.
-        unread.urgent |= blocking > 0 && (sender == HUMAN || is_lead);
+        unread.urgent |= blocking > 0 && (is_person(&sender) || is_lead);
         unread.senders.push(sender);
     }
     Ok(unread)

@@ -34,7 +34,7 @@ pub(crate) async fn remove_deliveries(tx: &mut Tx, deliveries: &[Delivery]) -> R
 /// The newest message is never removable, because the next id is derived from it.
 pub(crate) const MESSAGES: &str = "SELECT m.id FROM messages m
       LEFT JOIN agents s ON s.project_id = m.project_id AND s.name = m.from_agent
-    WHERE m.created_at < $1 AND m.from_agent <> 'human' AND m.to_agent <> 'all' AND (m.from_agent = $2 OR s.run_id IS NOT NULL)
+    WHERE m.created_at < $1 AND m.from_agent <> 'human' AND substr(m.from_agent, 1, 6) <> 'human/' AND m.to_agent <> 'all' AND (m.from_agent = $2 OR s.run_id IS NOT NULL)
       AND NOT EXISTS (SELECT 1 FROM deliveries d LEFT JOIN agents r ON r.project_id = d.project_id AND r.name = d.recipient
         WHERE d.message_id = m.id AND NOT (d.read_at IS NOT NULL AND d.read_at < $1 AND r.run_id IS NOT NULL AND r.left_at IS NOT NULL AND r.left_at < $1))
       AND NOT EXISTS (SELECT 1 FROM messages reply WHERE reply.reply_to = m.id)

@@ -54,7 +54,7 @@ impl Db {
                 }
                 // The human sees new messages without checking an inbox, and the runner only reports events.
                 let confirmed = match caller {
-                    Caller::Human | Caller::Runner => Vec::new(),
+                    Caller::Person(_) | Caller::Runner => Vec::new(),
                     Caller::Run(_) | Caller::Agent(_) | Caller::Invite(_) => require_inbox_read(tx, &project, &participant.name).await?,
                 };
                 let inherited = match new.reply_to {

@@ -49,12 +49,13 @@ pub(super) async fn insert_deliveries(tx: &mut Tx, project: &ProjectId, message:
     Ok(())
 }
 
-/// Recipients of a broadcast: present agents, those that left while their run is still live, and the human.
+/// Recipients of a broadcast: present agents, those that left while their run is still live, and all persons except viewers.
 pub(crate) const BROADCAST: &str = "INSERT INTO deliveries (message_id, recipient, project_id, kind)
     SELECT $1, present.name, $2, $4 FROM (
         SELECT a.name FROM agents a WHERE a.project_id = $2 AND a.left_at IS NULL
         UNION SELECT a.name FROM agent_runs r JOIN agents a ON a.run_id = r.id WHERE a.project_id = $2 AND r.completed_at IS NULL
-        UNION SELECT $5) AS present
+        UNION SELECT $5
+        UNION SELECT $5 || '/' || name FROM persons WHERE role = 'member' AND removed_at IS NULL) AS present
     WHERE present.name <> $3";
 
 /// Adds the deliveries of a broadcast to everyone who is present except its sender.

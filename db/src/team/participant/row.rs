@@ -49,7 +49,7 @@ pub(crate) async fn from_roster(tx: &mut Tx, caller: &Caller, roster: &Roster) -
     Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *trusted, is_lead: *is_lead })
 }
 
-/// Resolves the caller in `project`. The human is a lead in every project.
+/// Resolves the caller in `project`. Persons are leads in every project.
 pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, project: &ProjectId) -> Result<Participant> {
     if caller.project().is_some_and(|own| own != project) {
         // Do not reveal that another project exists.
@@ -58,7 +58,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
     let Some(name) = caller.name() else { return Err(Refusal::NotRegistered.into()) };
     let with_rights = |trusted, is_lead| Participant { name: name.clone(), project: project.clone(), trusted, is_lead };
     Ok(match caller {
-        Caller::Human | Caller::Runner => {
+        Caller::Person(_) | Caller::Runner => {
             projects::read(connection, project).await?;
             with_rights(true, true)
         }

@@ -47,9 +47,8 @@ async fn lists_are_narrowed_and_go_on_after_an_id() {
     assert_eq!(ids(&store, CardFilter { after: Some(one.clone()), limit: 1, ..all() }).await, std::slice::from_ref(&two));
     assert_eq!(ids(&store, CardFilter { statuses: vec![Status::Done], ..all() }).await, [two]);
     store.guest("ben").await;
-    let mine = new_task("Mine");
-    let mine = store.db.create_task(&Caller::Human, &store.project, domain::board::task::NewTask { assigned_to: Some("ben".to_owned()), ..mine });
-    let mine = mine.await.unwrap().card.id;
+    let mine = domain::board::task::NewTask { assigned_to: Some("ben".to_owned()), ..new_task("Mine") };
+    let mine = store.db.create_task(&Caller::owner(), &store.project, mine).await.unwrap().card.id;
     assert_eq!(ids(&store, CardFilter { assigned_to: Some("ben".to_owned()), ..all() }).await, [mine]);
     let counts = store.db.card_counts(&store.project).await.unwrap();
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(Status::Backlog, 3), (Status::Done, 1)]);
@@ -58,9 +57,9 @@ async fn lists_are_narrowed_and_go_on_after_an_id() {
 #[tokio::test]
 async fn merged_work_is_found_once_a_task_is_merged() {
     let store = Store::board().await;
-    let task = store.db.create_task(&Caller::Human, &store.project, new_task("One")).await.unwrap().card.id;
+    let task = store.db.create_task(&Caller::owner(), &store.project, new_task("One")).await.unwrap().card.id;
     assert!(!store.db.has_merged_work(&store.project).await.unwrap());
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     store.complete(&task).await;
     assert!(store.db.has_merged_work(&store.project).await.unwrap());
 }

@@ -14,7 +14,7 @@ async fn thread_keeps_order_role_and_bytes() {
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     let seq = store.db.latest();
-    store.db.add_comment(&Caller::Human, &task, " keep\r\nme ", None).await.unwrap();
+    store.db.add_comment(&Caller::owner(), &task, " keep\r\nme ", None).await.unwrap();
     store.db.add_comment(&coder.caller, &task, "done", Some(AuthorRole::Coder)).await.unwrap();
     let last = store.db.add_comment(&Caller::Runner, &task, "red", None).await.unwrap();
     let thread = store.db.comments(&task).await.unwrap();
@@ -35,8 +35,8 @@ async fn comment_with_another_role_or_on_another_task_is_refused() {
     let coder = store.agent(&own, AgentKind::Coder).await;
     let planning = store.agent(&planner, AgentKind::Planner).await;
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::owner(), &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     let before = store.dump().await;
     let refused = refusal(store.db.add_comment(&coder.caller, &own, "x", Some(AuthorRole::Human)).await);
     assert_eq!(refused.to_string(), "this token belongs to coder, not to human");
@@ -61,7 +61,7 @@ async fn last_comments_of_all_cards_are_read_together() {
     let store = Store::board().await;
     let (one, two) = (store.task("One").await, store.task("Two").await);
     for (task, content) in [(&one, "a"), (&two, "b"), (&one, "c"), (&one, "d")] {
-        store.db.add_comment(&Caller::Human, task, content, None).await.unwrap();
+        store.db.add_comment(&Caller::owner(), task, content, None).await.unwrap();
     }
     let last = async |most| {
         store.db.last_comments(&store.project, Some((&one, &two)), most).await.unwrap().into_iter().map(|comment| comment.content).collect::<String>()

@@ -60,7 +60,7 @@ async fn human_is_notified_of_reviews_without_external_lead() {
     assert_eq!(messages_to(&store, "human").await, ["ben: [REVIEW] TASK-001: One"]);
     // Unread messages do not block a submission: ben has not read his assignment.
     assert_eq!(store.db.unread(&store.project, "ben").await.unwrap().count, 1);
-    store.db.reject_task(&Caller::Human, &task, "Not yet").await.unwrap();
+    store.db.reject_task(&Caller::owner(), &task, "Not yet").await.unwrap();
     stage(&store, &ben, &task, Stage::Failed).await.unwrap();
     assert_eq!(messages_to(&store, "human").await[1..], ["ben: [CANCELLED] TASK-001: One"]);
 }
@@ -70,7 +70,7 @@ async fn branch_task_is_approved_at_its_tip_and_merged_by_runner() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
-    store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
+    store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), None).await.unwrap();
     assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "nothing-to-approve");
     let card = store.db.approve_task(&crew.lena, &task, None, head("head")).await.unwrap().card;
     assert_eq!((card.status, Stage::of(&card), card.contributors.approved_by.as_deref()), (Status::InReview, Stage::Approved, Some("lena")));
@@ -103,7 +103,7 @@ async fn only_leads_reassign_failed_tasks() {
     stage(&store, &crew.ben, &task, Stage::InProgress).await.unwrap();
     stage(&store, &crew.ben, &task, Stage::Failed).await.unwrap();
     let to = TaskUpdate { stage: Some(Stage::Assigned), assigned_to: Some("tess".to_owned()), result: None };
-    assert_eq!(update(&store, &Caller::Human, &task, to).await.unwrap().card.contributors.assigned_to.as_deref(), Some("tess"));
+    assert_eq!(update(&store, &Caller::owner(), &task, to).await.unwrap().card.contributors.assigned_to.as_deref(), Some("tess"));
     assert_eq!(store.card(&task).await.contributors.built_by, ["ben"]);
     store.cancel(&task, "obsolete").await;
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Assigned).await), "illegal-stage");
@@ -204,12 +204,12 @@ async fn assignee_work_is_not_approved_by_merging_an_earlier_branch() {
     let crew = crew(&store).await;
     for by_person in [false, true] {
         let task = store.in_review("One").await;
-        store.move_with(&Caller::Human, &task, Status::InProgress, Some("Differently"), EvidenceResult::Nothing).await.unwrap();
+        store.move_with(&Caller::owner(), &task, Status::InProgress, Some("Differently"), EvidenceResult::Nothing).await.unwrap();
         store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await.unwrap();
         store.db.submit_for_review(&crew.ben, &task, submission("In my own checkout")).await.unwrap();
-        let queued = store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await;
+        let queued = store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await;
         assert!(refusal(queued).hint().contains("unassign it"));
-        let approver = if by_person { &Caller::Human } else { &crew.lena };
+        let approver = if by_person { &Caller::owner() } else { &crew.lena };
         let card = store.db.approve_task(approver, &task, None, head("head")).await.unwrap().card;
         assert_eq!((card.status, card.is_merged(), card.approved_sha), (Status::Done, false, None));
         let note = store.db.comments(&task).await.unwrap().pop().unwrap().content;
@@ -225,6 +225,6 @@ async fn approved_task_cannot_be_assigned() {
     let crew = crew(&store).await;
     let task = store.in_review("One").await;
     store.db.approve_task(&crew.lena, &task, None, head("head")).await.unwrap();
-    assert_eq!(code(store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await), "not-now");
+    assert_eq!(code(store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), None).await), "not-now");
     store.merge(&task).await;
 }

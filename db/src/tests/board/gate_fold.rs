@@ -106,7 +106,7 @@ impl World {
             22 => db.link_task(&caller, &task, self.dice.random::<bool>().then_some(&goal)).await.map(drop),
             _ => {
                 // Sometimes a managed coder takes an unassigned task.
-                db.start_task(&Caller::Human, &task).await?;
+                db.start_task(&Caller::owner(), &task).await?;
                 let reserved = self.store.reserve(&task, AgentKind::Coder, "base").await?;
                 self.store.end(&reserved.run.id, domain::runs::failure::EndClass::Stopped, None).await;
                 Ok(())
@@ -155,14 +155,14 @@ impl World {
 async fn history(seed: u64) -> [usize; 3] {
     let store = Store::board().await;
     let any = [Role::Pen, Role::Builder, Role::Fixer, Role::Tester, Role::Shipper];
-    let mut callers = vec![Caller::Human, store.member("lena", &[Role::Lead]).await, store.guest("rob").await];
+    let mut callers = vec![Caller::owner(), store.member("lena", &[Role::Lead]).await, store.guest("rob").await];
     for name in ["ben", "tess", "pia"] {
         callers.push(store.member(name, &any).await);
     }
     let mut goals = Vec::new();
     for title in ["One", "Two"] {
         let new = NewGoal { title: title.to_owned(), description: None };
-        goals.push(store.db.create_goal(&Caller::Human, &store.project, new).await.unwrap().id);
+        goals.push(store.db.create_goal(&Caller::owner(), &store.project, new).await.unwrap().id);
     }
     store.task("One").await;
     let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers, goals };

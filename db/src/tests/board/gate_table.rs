@@ -84,8 +84,8 @@ async fn force(store: &Store, task: &TaskId, stage: Stage) {
 async fn stage_permissions_match_the_written_table() {
     let store = Store::board().await;
     let crew = crew(&store).await;
-    let callers = [crew.ben, crew.lena, crew.tess, store.guest("rob").await, Caller::Human];
-    let task = store.db.create_task(&Caller::Human, &store.project, new_task("One")).await.unwrap().card.id;
+    let callers = [crew.ben, crew.lena, crew.tess, store.guest("rob").await, Caller::owner()];
+    let task = store.db.create_task(&Caller::owner(), &store.project, new_task("One")).await.unwrap().card.id;
     for stage in Stage::ALL {
         let (_, legal) = LEGAL.iter().find(|(known, _)| known == stage).unwrap();
         for (caller, legal) in callers.iter().zip(legal) {
@@ -142,7 +142,7 @@ async fn refusal_names_who_may_act() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let rob = store.guest("rob").await;
-    let task = store.db.create_task(&Caller::Human, &store.project, new_task("One")).await.unwrap().card.id;
+    let task = store.db.create_task(&Caller::owner(), &store.project, new_task("One")).await.unwrap().card.id;
     let says = async |caller: &Caller, from: Stage, to: Stage| {
         force(&store, &task, from).await;
         let update = TaskUpdate { stage: Some(to), ..TaskUpdate::default() };

@@ -15,7 +15,7 @@ use crate::tests::store::{Store, code, new_task, refusal, whole_board};
 
 async fn goal(store: &Store, title: &str) -> Goal {
     let new = NewGoal { title: title.to_owned(), description: None };
-    store.db.create_goal(&Caller::Human, &store.project, new).await.unwrap()
+    store.db.create_goal(&Caller::owner(), &store.project, new).await.unwrap()
 }
 
 async fn status(store: &Store, goal: &GoalId) -> GoalStatus {
@@ -32,7 +32,7 @@ async fn moves(store: &Store, seq: i64) -> Vec<String> {
 }
 
 async fn link(store: &Store, task: &TaskId, goal: &GoalId) {
-    store.db.link_task(&Caller::Human, task, Some(goal)).await.unwrap();
+    store.db.link_task(&Caller::owner(), task, Some(goal)).await.unwrap();
 }
 
 #[tokio::test]
@@ -101,8 +101,8 @@ async fn goal_with_open_or_no_tasks_cannot_be_signed_off() {
     assert_eq!(code(store.db.verify_goal(&crew.tess, &goal, None).await), "lead-only");
     let rob = store.guest("rob").await;
     assert_eq!(code(store.db.verify_goal(&rob, &goal, None).await), "unverified");
-    store.db.verify_goal(&Caller::Human, &goal, None).await.unwrap();
-    assert_eq!(code(store.db.verify_goal(&Caller::Human, &goal, None).await), "invalid");
+    store.db.verify_goal(&Caller::owner(), &goal, None).await.unwrap();
+    assert_eq!(code(store.db.verify_goal(&Caller::owner(), &goal, None).await), "invalid");
     // Only a lead links tasks, so no other caller can undo a sign-off.
     let before = store.dump().await;
     let four = || NewTask { goal_id: Some(goal.clone()), ..new_task("Four") };
@@ -135,14 +135,14 @@ async fn only_leads_link_tasks_within_one_project() {
     assert_eq!(store.db.link_task(&crew.lena, &task, None).await.unwrap().card.goal_id, None);
     assert_eq!(store.kinds_since(seq).await, ["task_linked"]);
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     let theirs = goal(&other, "Theirs").await.id;
-    assert_eq!(code(other.db.link_task(&Caller::Human, &task, Some(&theirs)).await), "not-found");
+    assert_eq!(code(other.db.link_task(&Caller::owner(), &task, Some(&theirs)).await), "not-found");
     assert_eq!(code(other.db.verify_goal(&crew.lena, &theirs, None).await), "not-found");
     let bad = NewGoal { title: " ".to_owned(), description: None };
-    assert_eq!(code(other.db.create_goal(&Caller::Human, &other.project, bad).await), "invalid");
+    assert_eq!(code(other.db.create_goal(&Caller::owner(), &other.project, bad).await), "invalid");
     let wrong = NewTask { goal_id: Some(mine), ..new_task("Two") };
-    assert_eq!(code(other.db.create_task(&Caller::Human, &other.project, wrong).await), "not-found");
+    assert_eq!(code(other.db.create_task(&Caller::owner(), &other.project, wrong).await), "not-found");
     let by_ben = NewGoal { title: "Ben's".to_owned(), description: Some("Why".to_owned()) };
     assert_eq!(code(other.db.create_goal(&crew.ben, &other.project, by_ben).await), "not-found");
 }
@@ -180,11 +180,11 @@ async fn unverifiable_task_cannot_be_linked_to_a_goal() {
     store.complete(&children[0]).await;
     let round = whole_board(&store.db, &store.project).await.unwrap().cards.into_iter().find(|card| card.round.is_some()).unwrap().id;
     for task in [&planner, &round] {
-        let refused = refusal(store.db.link_task(&Caller::Human, task, Some(&goal)).await);
+        let refused = refusal(store.db.link_task(&Caller::owner(), task, Some(&goal)).await);
         assert_eq!((refused.code(), refused.hint().as_str()), ("invalid", "Link the coder tasks that it creates."));
     }
     let plan = NewTask { phase: Some(AgentKind::Planner), goal_id: Some(goal.clone()), ..new_task("Plan") };
-    assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, plan).await), "invalid");
+    assert_eq!(code(store.db.create_task(&Caller::owner(), &store.project, plan).await), "invalid");
     link(&store, &children[0], &goal).await;
 }
 
@@ -199,7 +199,7 @@ async fn human_is_notified_when_no_lead_responds() {
     assert_eq!(messages_to(&store, "human").await, Vec::<String>::new(), "a lead can respond");
     store.make_unresponsive("lena").await;
     submit(&store, &one, &crew.ben).await;
-    store.db.approve_task(&Caller::Human, &one, None, EvidenceResult::Nothing).await.unwrap();
+    store.db.approve_task(&Caller::owner(), &one, None, EvidenceResult::Nothing).await.unwrap();
     store.db.verify_task(&crew.tess, &one, None).await.unwrap();
     let person = messages_to(&store, "human").await;
     assert_eq!(person[0], "ben: [REVIEW] TASK-001: One");

@@ -26,11 +26,11 @@ async fn plan_is_held_until_approved() {
     assert_eq!(store.project().await.status, ProjectStatus::Active, "a project with a pending plan is not complete");
     assert_eq!(code(store.reserve(&children[0], AgentKind::Coder, "base").await.map(|_| ())), "not-now");
     let seq = store.db.latest();
-    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    store.db.approve_plan(&Caller::owner(), &store.project).await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["plan_approved", "task_released", "task_released"]);
     assert_eq!(held(&store, &children).await, [None; 2]);
     store.agent(&children[0], AgentKind::Coder).await;
-    assert_eq!(code(store.db.approve_plan(&Caller::Human, &store.project).await), "no-plan-waiting");
+    assert_eq!(code(store.db.approve_plan(&Caller::owner(), &store.project).await), "no-plan-waiting");
     store.check_fold().await;
 }
 
@@ -38,7 +38,7 @@ async fn plan_is_held_until_approved() {
 async fn revised_plan_returns_to_its_planner_with_feedback() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
-    store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
+    store.db.revise_plan(&Caller::owner(), &store.project, "Smaller steps").await.unwrap();
     for child in &children {
         let card = store.card(child).await;
         assert_eq!((card.status, card.cancel_reason), (Status::Cancelled, Some(CancelReason::Obsolete)));
@@ -55,7 +55,7 @@ async fn feedback_reaches_running_planner() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
-    store.db.revise_plan(&Caller::Human, &store.project, "Smaller steps").await.unwrap();
+    store.db.revise_plan(&Caller::owner(), &store.project, "Smaller steps").await.unwrap();
     assert_eq!(store.status(&planner).await, Status::InProgress);
     assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "Smaller steps");
     store.db.create_subtasks(&agent.caller, &planner, parts(&["Smaller"])).await.unwrap();
@@ -65,9 +65,9 @@ async fn feedback_reaches_running_planner() {
 async fn starting_one_task_keeps_the_rest_of_the_plan_held() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One", "Two"]).await;
-    store.db.start_task(&Caller::Human, &children[0]).await.unwrap();
+    store.db.start_task(&Caller::owner(), &children[0]).await.unwrap();
     assert_eq!(held(&store, &children).await, [None, Some(HeldBy::Plan)]);
-    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    store.db.approve_plan(&Caller::owner(), &store.project).await.unwrap();
     assert_eq!(held(&store, &children).await, [None; 2]);
 }
 
@@ -76,7 +76,7 @@ async fn auto_approval_holds_nothing() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let children = store.planned(&planner, &["One"]).await;
     assert_eq!(held(&store, &children).await, [None]);
-    assert_eq!(code(store.db.approve_plan(&Caller::Human, &store.project).await), "no-plan-waiting");
+    assert_eq!(code(store.db.approve_plan(&Caller::owner(), &store.project).await), "no-plan-waiting");
 }
 
 #[tokio::test]
@@ -87,8 +87,8 @@ async fn only_the_human_decides_about_a_plan() {
     let before = store.dump().await;
     assert_eq!(code(store.db.approve_plan(&agent.caller, &store.project).await), "human-only");
     assert_eq!(code(store.db.revise_plan(&Caller::Runner, &store.project, "x").await), "human-only");
-    assert_eq!(code(store.db.revise_plan(&Caller::Human, &store.project, " ").await), "invalid");
-    assert_eq!(code(store.db.approve_plan(&Caller::Human, &"PROJ-009".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.revise_plan(&Caller::owner(), &store.project, " ").await), "invalid");
+    assert_eq!(code(store.db.approve_plan(&Caller::owner(), &"PROJ-009".parse().unwrap()).await), "not-found");
     assert_eq!(store.dump().await, before);
     assert_eq!(code(store.move_with(&agent.caller, &planner, Status::Backlog, None, EvidenceResult::Nothing).await), "illegal-move");
 }
@@ -113,8 +113,8 @@ async fn empty_plan_can_be_accepted() {
     store.finish(&planning).await;
     assert!(store.card(&planner).await.attention.is_some());
     assert_eq!(store.project().await.status, ProjectStatus::Active);
-    assert_eq!(store.db.retry_task(&Caller::Human, &planner).await.unwrap().card.attention, None);
+    assert_eq!(store.db.retry_task(&Caller::owner(), &planner).await.unwrap().card.attention, None);
     assert_eq!(store.project().await.status, ProjectStatus::Complete);
-    assert_eq!(code(store.db.retry_task(&Caller::Human, &planner).await), "not-now");
+    assert_eq!(code(store.db.retry_task(&Caller::owner(), &planner).await), "not-now");
     store.check_fold().await;
 }

@@ -27,9 +27,9 @@ async fn project_without_goal_has_no_planner() {
     let store = Store::board().await;
     assert!(whole_board(&store.db, &store.project).await.unwrap().cards.is_empty());
     let new = NewProject { title: "Again".to_owned(), plan: Some(true), ..NewProject::default() };
-    assert_eq!(code(store.db.create_project(&Caller::Human, new, probe()).await), "invalid");
+    assert_eq!(code(store.db.create_project(&Caller::owner(), new, probe()).await), "invalid");
     let new = NewProject { title: "Again".to_owned(), description: Some("Later".to_owned()), plan: Some(false), ..NewProject::default() };
-    let second = store.db.create_project(&Caller::Human, new, probe()).await.unwrap();
+    let second = store.db.create_project(&Caller::owner(), new, probe()).await.unwrap();
     assert!(whole_board(&store.db, &second.id).await.unwrap().cards.is_empty());
     let ids: Vec<String> = store.db.projects().await.unwrap().iter().map(|project| project.id.to_string()).collect();
     assert_eq!(ids, ["PROJ-002", "PROJ-001"]);
@@ -40,15 +40,15 @@ async fn edit_records_only_changed_fields() {
     let (store, _) = Store::plan(PlanApproval::Auto).await;
     let seq = store.db.latest();
     let same = ProjectPatch { title: Some(" Site ".to_owned()), ..ProjectPatch::default() };
-    store.db.edit_project(&Caller::Human, &store.project, same).await.unwrap();
+    store.db.edit_project(&Caller::owner(), &store.project, same).await.unwrap();
     assert_eq!(store.db.latest(), seq);
     let patch = ProjectPatch { title: None, description: Some("Another goal".to_owned()), plan_approval: Some(PlanApproval::Ask) };
-    let edited = store.db.edit_project(&Caller::Human, &store.project, patch).await.unwrap();
+    let edited = store.db.edit_project(&Caller::owner(), &store.project, patch).await.unwrap();
     assert_eq!((edited.title.as_str(), edited.plan_approval), ("Site", PlanApproval::Ask));
     assert_eq!(edited.description.as_deref(), Some("Another goal"));
     assert_eq!(store.kinds_since(seq).await, ["project_edited"]);
     let empty = ProjectPatch { title: Some(" ".to_owned()), ..ProjectPatch::default() };
-    assert_eq!(code(store.db.edit_project(&Caller::Human, &store.project, empty).await), "invalid");
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, empty).await), "invalid");
     store.check_fold().await;
 }
 
@@ -58,7 +58,7 @@ async fn project_branch_and_landing_are_recorded() {
     let seq = store.db.latest();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
-    store.db.record_landing(&Caller::Human, &store.project, "one").await.unwrap();
+    store.db.record_landing(&Caller::owner(), &store.project, "one").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
     let project = store.project().await;
     assert_eq!(project.integration_branch, "vibe-relay/PROJ-001-2");
@@ -74,9 +74,9 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     let nowhere = "PROJ-009".parse().unwrap();
     assert_eq!(code(store.db.project(&nowhere).await), "not-found");
     assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
-    assert_eq!(code(store.db.edit_project(&Caller::Human, &nowhere, ProjectPatch::default()).await), "not-found");
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default()).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
-    assert_eq!(code(store.db.record_landing(&Caller::Human, &nowhere, "s").await), "not-found");
+    assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, "s").await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default()).await), "human-only");
@@ -94,20 +94,20 @@ async fn attention_keeps_a_project_active_held_cards_do_not() {
     assert_eq!(status().await, ProjectStatus::Complete);
     let second = store.task("Two").await;
     assert_eq!(status().await, ProjectStatus::Active);
-    store.db.stop_task(&Caller::Human, &second).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &second).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Complete);
     store.db.request_attention(&second, AttentionKind::Failed, "look").await.unwrap();
     assert_eq!(status().await, ProjectStatus::Active);
     store.cancel(&second, "abandoned").await;
     assert_eq!(status().await, ProjectStatus::Complete);
     let third = store.task_after("Three", &[&second]).await;
-    store.db.stop_task(&Caller::Human, &third).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &third).await.unwrap();
     assert_eq!(store.card(&third).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
     assert_eq!(status().await, ProjectStatus::Active);
     let free = domain::wire::TaskPatch { depends_on: Some(Vec::new()), ..Default::default() };
-    store.db.edit_task(&Caller::Human, &third, free).await.unwrap();
+    store.db.edit_task(&Caller::owner(), &third, free).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Complete);
-    store.db.start_task(&Caller::Human, &third).await.unwrap();
+    store.db.start_task(&Caller::owner(), &third).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Active);
     store.check_fold().await;
 }

@@ -23,10 +23,10 @@ async fn answered_question_becomes_a_comment_answer_first() {
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!((attention.kind, attention.detail.as_str()), (AttentionKind::NeedsInput, "Which colour?…"));
     store.end(&coder.run, EndClass::AwaitingAnswer, None).await;
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     assert!(store.card(&task).await.attention.is_some(), "starting again would only ask again");
-    assert_eq!(code(store.db.answer(&Caller::Human, &task, " ").await), "invalid");
-    let answered = store.db.answer(&Caller::Human, &task, "Green").await.unwrap();
+    assert_eq!(code(store.db.answer(&Caller::owner(), &task, " ").await), "invalid");
+    let answered = store.db.answer(&Caller::owner(), &task, "Green").await.unwrap();
     assert_eq!(answered.card.attention, None);
     assert_eq!(store.db.open_question(&task).await.unwrap(), None);
     assert!(store.db.has_asked(&coder.run).await.unwrap(), "answered or not");
@@ -34,7 +34,7 @@ async fn answered_question_becomes_a_comment_answer_first() {
     let kinds = store.kinds_since(seq).await;
     assert_eq!(kinds[..2], ["question_asked", "task_needs_you"]);
     assert_eq!(kinds[kinds.len() - 3..], ["question_answered", "comment_added", "task_settled"]);
-    assert_eq!(code(store.db.answer(&Caller::Human, &task, "Red").await), "no-question");
+    assert_eq!(code(store.db.answer(&Caller::owner(), &task, "Red").await), "no-question");
     store.agent(&task, AgentKind::Coder).await;
     store.check_fold().await;
 }
@@ -45,7 +45,7 @@ async fn long_question_is_shortened_in_the_answer() {
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     store.db.ask_question(&coder.caller, &format!("Why? {}", "x".repeat(65_000)), Vec::new(), None).await.unwrap();
-    store.db.answer(&Caller::Human, &task, &"y".repeat(60_000)).await.unwrap();
+    store.db.answer(&Caller::owner(), &task, &"y".repeat(60_000)).await.unwrap();
     let content = store.db.comments(&task).await.unwrap().remove(0).content;
     assert!(content.starts_with("yyy") && content.ends_with("x…)") && content.contains("\n\n(answer to: Why? x"), "{}", content.len());
 }
@@ -58,7 +58,7 @@ async fn permitted_agents_ask_one_question_at_a_time() {
     let reviewer = store.agent(&reviewed, AgentKind::Reviewer).await;
     let before = store.dump().await;
     let ask = async |caller: &Caller, options: usize| store.db.ask_question(caller, "Why?", vec!["a".to_owned(); options], None).await;
-    assert_eq!(code(ask(&Caller::Human, 0).await), "invalid");
+    assert_eq!(code(ask(&Caller::owner(), 0).await), "invalid");
     assert_eq!(code(ask(&reviewer.caller, 0).await), "not-your-role");
     assert_eq!(code(ask(&planning.caller, 9).await), "invalid");
     assert_eq!(store.dump().await, before);
@@ -73,11 +73,11 @@ async fn moved_card_closes_its_question() {
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     store.db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
-    store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap();
+    store.move_to(&Caller::owner(), &task, Status::Backlog).await.unwrap();
     assert_eq!(store.db.open_question(&task).await.unwrap(), None);
-    assert_eq!(code(store.db.answer(&Caller::Human, &task, "Green").await), "no-question");
+    assert_eq!(code(store.db.answer(&Caller::owner(), &task, "Green").await), "no-question");
     store.end(&coder.run, EndClass::Stopped, None).await;
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     let again = store.agent(&task, AgentKind::Coder).await;
     store.db.ask_question(&again.caller, "Which colour now?", Vec::new(), None).await.unwrap();
 }

@@ -44,7 +44,7 @@ async fn author_session_cannot_review() {
 async fn newer_commit_revokes_the_approval() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
-    store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
     let seq = store.db.latest();
     store.db.revoke_approval(&task, "another").await.unwrap();
     assert!(store.card(&task).await.is_approved());
@@ -83,18 +83,18 @@ async fn human_decision_resets_review_round_count() {
     let task = store.in_review("One").await;
     let rounds = async || store.db.task(&task).await.unwrap().review_rounds;
     let again = async || {
-        store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+        store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
         store.db.record_merge_failure(&task, "head", "It conflicts in a.rs").await.unwrap();
         store.work(&task).await;
     };
     again().await;
     again().await;
     assert_eq!(rounds().await, 2);
-    store.move_with(&Caller::Human, &task, Status::InProgress, Some("Try it so"), EvidenceResult::Nothing).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::InProgress, Some("Try it so"), EvidenceResult::Nothing).await.unwrap();
     assert_eq!(rounds().await, 0);
     store.work(&task).await;
     again().await;
     assert_eq!(rounds().await, 1);
-    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(rounds().await, 0);
 }

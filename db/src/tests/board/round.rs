@@ -95,8 +95,8 @@ async fn orchestrator_cancels_only_tasks_of_its_project() {
     assert_eq!(code(store.move_to(&agent.caller, &other, Status::InProgress).await), "not-your-task");
     store.move_with(&agent.caller, &other, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::owner(), &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     let refused = store.move_with(&agent.caller, &hidden, Status::Cancelled, Some("obsolete"), EvidenceResult::Nothing).await;
     assert_eq!(code(refused), "not-found");
 }
@@ -124,7 +124,7 @@ async fn each_round_is_unique_in_the_database() {
 async fn tasks_added_by_a_round_are_not_held() {
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let children = store.planned(&planner, &["One"]).await;
-    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    store.db.approve_plan(&Caller::owner(), &store.project).await.unwrap();
     store.complete(&children[0]).await;
     let added = orchestrate(&store, &planner, &["More"]).await;
     assert_eq!(store.card(&added[0]).await.held_by, None, "the plan was approved already");

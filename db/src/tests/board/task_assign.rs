@@ -95,7 +95,7 @@ async fn short_and_team_names_resolve_to_the_assignee() {
     let new = |to: &str| NewTask { assigned_to: Some(to.to_owned()), ..new_task("One") };
     let task = store.db.create_task(&lead, &store.project, new("ann")).await.unwrap();
     assert_eq!(task.card.contributors.assigned_to.as_deref(), Some("platform/ann"));
-    assert_eq!(code(store.db.create_task(&Caller::Human, &store.project, new("ann")).await), "ambiguous-agent");
+    assert_eq!(code(store.db.create_task(&Caller::owner(), &store.project, new("ann")).await), "ambiguous-agent");
 }
 
 #[tokio::test]
@@ -139,9 +139,9 @@ async fn lead_respects_stopped_tasks_and_plan_holds() {
     let store = Store::board().await;
     let crew = crew(&store).await;
     let task = store.task("One").await;
-    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(code(store.db.assign_task(&crew.lena, &task, Some("ben".to_owned()), None).await), "not-now");
-    let card = store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap().card;
+    let card = store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), None).await.unwrap().card;
     assert_eq!((card.held_by, Stage::of(&card)), (None, Stage::Assigned));
 
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
@@ -152,7 +152,7 @@ async fn lead_respects_stopped_tasks_and_plan_holds() {
     assert_eq!((part.held_by, part.contributors.assigned_to.as_deref()), (Some(HeldBy::Plan), Some("ben")));
     assert_eq!(code(stage(&store, &ben, &part.id, Stage::InProgress).await), "not-now");
     store.move_to(&planning.caller, &planner, Status::Done).await.unwrap();
-    store.db.approve_plan(&Caller::Human, &store.project).await.unwrap();
+    store.db.approve_plan(&Caller::owner(), &store.project).await.unwrap();
     stage(&store, &ben, &part.id, Stage::InProgress).await.unwrap();
 }
 
@@ -162,21 +162,21 @@ async fn assignment_fences_the_run_and_unassignment_holds() {
     let crew = crew(&store).await;
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
-    let card = store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), Some(Role::Builder)).await.unwrap().card;
+    let card = store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), Some(Role::Builder)).await.unwrap().card;
     assert!(card.run.unwrap().stopping);
     assert_eq!(code(store.db.add_comment(&coder.caller, &task, "But I am at it", None).await), "stale-run");
     store.finish(&coder).await;
     assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await), "not-now");
     assert_eq!(code(store.db.assign_task(&crew.lena, &task, None, None).await), "human-only");
-    let back = store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap().card;
+    let back = store.db.assign_task(&Caller::owner(), &task, None, None).await.unwrap().card;
     assert_eq!((back.held_by, back.contributors.role_hat), (Some(HeldBy::Human), None));
     assert_eq!(contributors(&back), "- / coder-TASK-001+ben / - / -", "it was in progress, so ben counts as a builder");
     assert_eq!(messages_to(&store, "ben").await, ["human: [ASSIGNED] TASK-001: One", "human: [UNASSIGNED] TASK-001: One"]);
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     store.reserve(&task, AgentKind::Coder, "base").await.unwrap();
     assert_eq!(code(store.db.assign_task(&crew.ben, &task, Some("ben".to_owned()), None).await), "lead-only");
     store.cancel(&task, "obsolete").await;
-    assert_eq!(code(store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await), "not-now");
+    assert_eq!(code(store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), None).await), "not-now");
     store.check_fold().await;
 }
 

@@ -19,7 +19,7 @@ async fn human_card_is_held_unless_started() {
         model: Some("a-model".to_owned()),
         ..new_task("  Trim me ")
     };
-    let task = store.db.create_task(&Caller::Human, &store.project, full).await.unwrap();
+    let task = store.db.create_task(&Caller::owner(), &store.project, full).await.unwrap();
     assert_eq!((task.card.title.as_str(), task.card.phase, task.card.status), ("Trim me", AgentKind::Planner, Status::Backlog));
     assert_eq!((task.card.held_by, task.card.priority), (Some(HeldBy::Human), 7));
     assert_eq!((task.description.as_deref(), task.model.as_deref()), (Some(" keep\r\nme "), Some("a-model")));
@@ -34,7 +34,7 @@ async fn human_card_is_held_unless_started() {
 async fn invalid_task_is_refused_without_side_effects() {
     let store = Store::board().await;
     let before = store.dump().await;
-    let create = async |new: NewTask| store.db.create_task(&Caller::Human, &store.project, new).await;
+    let create = async |new: NewTask| store.db.create_task(&Caller::owner(), &store.project, new).await;
     assert_eq!(code(create(new_task(" ")).await), "invalid");
     assert_eq!(code(create(new_task(&"x".repeat(501))).await), "invalid");
     assert_eq!(code(create(NewTask { description: Some("a\0".to_owned()), ..new_task("t") }).await), "invalid");
@@ -42,7 +42,7 @@ async fn invalid_task_is_refused_without_side_effects() {
     assert_eq!(code(create(NewTask { depends_on: vec!["TASK-404".parse().unwrap()], ..new_task("t") }).await), "not-found");
     assert_eq!(code(create(NewTask { depends_on: vec!["TASK-001".parse().unwrap()], ..new_task("itself") }).await), "dependency-circle");
     assert_eq!(code(create(NewTask { parent_task_id: Some("TASK-404".parse().unwrap()), ..new_task("t") }).await), "not-found");
-    assert_eq!(code(store.db.create_task(&Caller::Human, &"PROJ-009".parse().unwrap(), new_task("t")).await), "not-found");
+    assert_eq!(code(store.db.create_task(&Caller::owner(), &"PROJ-009".parse().unwrap(), new_task("t")).await), "not-found");
     assert_eq!(code(store.db.task(&"TASK-001".parse().unwrap()).await), "not-found");
     assert_eq!(store.dump().await, before);
     assert_eq!(store.task("The numbers of refused ones are given again").await.as_str(), "TASK-001");
@@ -102,7 +102,7 @@ async fn agents_add_tasks_only_to_their_own_plan() {
     assert_eq!(code(store.db.create_task(&coder.caller, &store.project, new_task("t")).await), "not-your-role");
     assert_eq!(code(store.db.create_subtasks(&coder.caller, &other, parts(&["t"])).await), "not-your-role");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let elsewhere = store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id;
     assert_eq!(code(store.db.create_task(&agent.caller, &elsewhere, new_task("t")).await), "not-found");
 }
 
@@ -111,9 +111,9 @@ async fn cancelled_task_cannot_get_children() {
     let store = Store::board().await;
     let parent = store.task("Parent").await;
     store.cancel(&parent, "obsolete").await;
-    assert_eq!(code(store.db.create_subtasks(&Caller::Human, &parent, parts(&["t"])).await), "not-now");
+    assert_eq!(code(store.db.create_subtasks(&Caller::owner(), &parent, parts(&["t"])).await), "not-now");
     let other = store.task("Other").await;
-    let made = store.db.create_subtasks(&Caller::Human, &other, parts(&["t"])).await.unwrap();
+    let made = store.db.create_subtasks(&Caller::owner(), &other, parts(&["t"])).await.unwrap();
     assert_eq!(made[0].card.parent_task_id, Some(other));
 }
 

@@ -27,14 +27,14 @@ async fn edit_event_names_changed_fields() {
         depends_on: Some(vec![second.clone(), second.clone()]),
         ..TaskPatch::default()
     };
-    let task = store.db.edit_task(&Caller::Human, &first, patch.clone()).await.unwrap();
+    let task = store.db.edit_task(&Caller::owner(), &first, patch.clone()).await.unwrap();
     assert_eq!((task.description.as_deref(), task.model.as_deref(), task.card.priority), (Some("More"), Some("m"), 3));
     assert_eq!(task.card.depends_on, [second]);
-    store.db.edit_task(&Caller::Human, &first, patch).await.unwrap();
+    store.db.edit_task(&Caller::owner(), &first, patch).await.unwrap();
     let fields = ["description", "model", "priority", "depends_on"].map(str::to_owned).to_vec();
     assert_eq!(store.since(seq).await, [Event::TaskEdited { fields }]);
     let cleared = TaskPatch { description: Some(String::new()), ..TaskPatch::default() };
-    assert_eq!(store.db.edit_task(&Caller::Human, &first, cleared).await.unwrap().description, None);
+    assert_eq!(store.db.edit_task(&Caller::owner(), &first, cleared).await.unwrap().description, None);
     store.check_fold().await;
 }
 
@@ -45,10 +45,10 @@ async fn cycles_and_foreign_dependencies_are_refused() {
     let second = store.task_after("Two", &[&first]).await;
     let third = store.task_after("Three", &[&second]).await;
     let before = store.dump().await;
-    let refused = refusal(store.db.edit_task(&Caller::Human, &first, depends(&[&third])).await);
+    let refused = refusal(store.db.edit_task(&Caller::owner(), &first, depends(&[&third])).await);
     assert_eq!(refused.to_string(), "the dependencies form a cycle: TASK-001 → TASK-003 → TASK-002 → TASK-001");
-    assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&first])).await), "dependency-circle");
-    assert_eq!(code(store.db.edit_task(&Caller::Human, &first, depends(&[&"TASK-404".parse().unwrap()])).await), "not-found");
+    assert_eq!(code(store.db.edit_task(&Caller::owner(), &first, depends(&[&first])).await), "dependency-circle");
+    assert_eq!(code(store.db.edit_task(&Caller::owner(), &first, depends(&[&"TASK-404".parse().unwrap()])).await), "not-found");
     assert_eq!(code(store.db.edit_task(&Caller::Runner, &first, depends(&[])).await), "human-only");
     assert_eq!(store.dump().await, before);
 }
@@ -64,13 +64,13 @@ async fn cancelled_dependency_needs_attention_until_settled() {
     store.cancel(&second, "failed").await;
     assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"));
     assert_eq!(store.card(&waiting).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
-    store.db.start_task(&Caller::Human, &waiting).await.unwrap();
+    store.db.start_task(&Caller::owner(), &waiting).await.unwrap();
     assert_eq!(lost_dependency().await.as_deref(), Some("TASK-002"), "starting it does not restore the dependency");
     let third = store.task("Three").await;
     store.cancel(&third, "abandoned").await;
-    store.db.edit_task(&Caller::Human, &waiting, depends(&[&third])).await.unwrap();
+    store.db.edit_task(&Caller::owner(), &waiting, depends(&[&third])).await.unwrap();
     assert_eq!(lost_dependency().await.as_deref(), Some("TASK-004"));
-    store.move_to(&Caller::Human, &third, Status::Backlog).await.unwrap();
+    store.move_to(&Caller::owner(), &third, Status::Backlog).await.unwrap();
     assert_eq!(lost_dependency().await, None);
     store.check_fold().await;
 }
@@ -87,13 +87,13 @@ async fn start_and_retry_reset_attempts() {
     }
     assert_eq!(store.card(&task).await.attention.unwrap().kind, AttentionKind::Failed);
     assert_eq!(code(store.reserve(&task, AgentKind::Coder, "base").await.map(|_| ())), "not-now");
-    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
     let state = store.db.snapshot().await.unwrap().tasks.remove(0);
     assert_eq!((state.failures, state.last_failure, state.retry_at), (0, None, None));
     assert_eq!(state.task.card.attention, None);
-    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(store.card(&task).await.held_by, Some(HeldBy::Stop));
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(store.card(&task).await.held_by, None);
     store.check_fold().await;
 }
@@ -108,7 +108,7 @@ async fn only_the_human_starts_and_stops_open_tasks() {
         assert_eq!(code(store.db.stop_task(&caller, &task).await), "human-only");
     }
     store.cancel(&task, "obsolete").await;
-    assert_eq!(code(store.db.start_task(&Caller::Human, &task).await), "not-now");
-    assert_eq!(code(store.db.retry_task(&Caller::Human, &task).await), "not-now");
-    assert_eq!(code(store.db.stop_task(&Caller::Human, &task).await), "no-live-run");
+    assert_eq!(code(store.db.start_task(&Caller::owner(), &task).await), "not-now");
+    assert_eq!(code(store.db.retry_task(&Caller::owner(), &task).await), "not-now");
+    assert_eq!(code(store.db.stop_task(&Caller::owner(), &task).await), "no-live-run");
 }

@@ -37,7 +37,7 @@ async fn store_allows_exactly_the_transition_table() {
     let task = store.task("One").await;
     let Caller::Run(run) = store.agent(&task, AgentKind::Coder).await.caller else { panic!("an agent is a run") };
     let agents = AgentKind::ALL.iter().map(|phase| Caller::Run(crate::RunCaller { phase: *phase, ..run.clone() }));
-    let callers: Vec<Caller> = [Caller::Human, Caller::Runner].into_iter().chain(agents).collect();
+    let callers: Vec<Caller> = [Caller::owner(), Caller::Runner].into_iter().chain(agents).collect();
     for phase in AgentKind::ALL {
         for from in Status::ALL {
             for caller in &callers {
@@ -65,11 +65,11 @@ async fn store_allows_exactly_the_transition_table() {
 async fn refused_move_lists_legal_moves() {
     let store = Store::board().await;
     let task = store.task("One").await;
-    let refused = refusal(store.move_to(&Caller::Human, &task, Status::Done).await);
+    let refused = refusal(store.move_to(&Caller::owner(), &task, Status::Done).await);
     assert_eq!(refused.to_string(), "human may not move TASK-001 from backlog to done");
     let allowed: Vec<Status> = refused.allowed().into_iter().map(|target| target.to).collect();
     assert_eq!(allowed, [Status::InProgress, Status::InProgress, Status::InProgress, Status::Cancelled]);
-    assert_eq!(code(store.move_to(&Caller::Human, &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
+    assert_eq!(code(store.move_to(&Caller::owner(), &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn review_needs_evidence() {
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     assert_eq!(store.dump().await, before);
     // A comment of another author does not justify this run's empty diff.
-    store.db.add_comment(&Caller::Human, &task, "Well?", None).await.unwrap();
+    store.db.add_comment(&Caller::owner(), &task, "Well?", None).await.unwrap();
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     store.db.add_comment(&coder.caller, &task, "Nothing had to change.", None).await.unwrap();
     assert_eq!(code(to_review(found(dirty)).await), "not-clean");
@@ -121,8 +121,8 @@ async fn agents_move_only_their_own_task() {
     let coder = store.agent(&own, AgentKind::Coder).await;
     assert_eq!(code(store.move_to(&coder.caller, &other, Status::InReview).await), "not-your-task");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id;
-    let hidden = store.db.create_task(&Caller::Human, &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
+    let elsewhere = store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id;
+    let hidden = store.db.create_task(&Caller::owner(), &elsewhere, crate::tests::store::new_task("Hidden")).await.unwrap().card.id;
     assert_eq!(code(store.move_to(&coder.caller, &hidden, Status::InReview).await), "not-found");
 }
 
@@ -133,9 +133,9 @@ async fn human_overrides_dependencies_and_holds_runner_does_not() {
     let second = store.task_after("Two", &[&first]).await;
     assert_eq!(code(store.move_to(&Caller::Runner, &second, Status::InProgress).await), "dependencies-open");
     assert_eq!(code(store.reserve(&second, AgentKind::Coder, "base").await.map(|_| ())), "dependencies-open");
-    store.db.stop_task(&Caller::Human, &first).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &first).await.unwrap();
     assert_eq!(code(store.move_to(&Caller::Runner, &first, Status::InProgress).await), "not-now");
-    let moved = store.move_to(&Caller::Human, &second, Status::InProgress).await.unwrap();
+    let moved = store.move_to(&Caller::owner(), &second, Status::InProgress).await.unwrap();
     assert_eq!(moved.card.status, Status::InProgress);
     store.cancel(&first, "obsolete").await;
     let third = store.task_after("Three", &[&first]).await;
@@ -146,16 +146,16 @@ async fn human_overrides_dependencies_and_holds_runner_does_not() {
 async fn cancellation_needs_a_listed_reason_and_can_be_undone() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
-    store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
     assert!(store.card(&task).await.is_approved());
-    assert_eq!(code(store.move_to(&Caller::Human, &task, Status::Cancelled).await), "reason-needed");
-    assert_eq!(code(store.move_with(&Caller::Human, &task, Status::Cancelled, Some("tired"), EvidenceResult::Nothing).await), "invalid");
+    assert_eq!(code(store.move_to(&Caller::owner(), &task, Status::Cancelled).await), "reason-needed");
+    assert_eq!(code(store.move_with(&Caller::owner(), &task, Status::Cancelled, Some("tired"), EvidenceResult::Nothing).await), "invalid");
     store.cancel(&task, " abandoned\n").await;
     assert_eq!(store.card(&task).await.cancel_reason, Some(CancelReason::Abandoned));
-    let back = store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap().card;
+    let back = store.move_to(&Caller::owner(), &task, Status::Backlog).await.unwrap().card;
     assert_eq!((back.held_by, back.cancel_reason), (Some(HeldBy::Human), None));
     assert_eq!(back.approved_sha, None, "cancelling revokes the approval");
-    store.db.start_task(&Caller::Human, &task).await.unwrap();
+    store.db.start_task(&Caller::owner(), &task).await.unwrap();
     store.work(&task).await;
     assert!(!store.card(&task).await.is_approved());
     store.check_fold().await;
@@ -166,24 +166,24 @@ async fn human_done_approves_the_tip_or_closes() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let seq = store.db.latest();
-    let card = store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap().card;
+    let card = store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap().card;
     assert_eq!((card.status, card.approved_sha.as_deref()), (Status::InReview, Some("head")));
     assert_eq!(store.kinds_since(seq).await, ["task_approved"]);
     store.merge(&task).await;
     assert_eq!(store.status(&task).await, Status::Done);
 
     let closed = store.in_review("Two").await;
-    assert_eq!(code(store.move_to(&Caller::Human, &closed, Status::Done).await), "nothing-to-approve");
+    assert_eq!(code(store.move_to(&Caller::owner(), &closed, Status::Done).await), "nothing-to-approve");
     let request = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };
-    let card = store.db.move_task(&Caller::Human, &closed, request, head("head")).await.unwrap().card;
+    let card = store.db.move_task(&Caller::owner(), &closed, request, head("head")).await.unwrap().card;
     assert_eq!((card.status, card.approved_sha), (Status::Done, None));
 
     let bare = store.task("No branch").await;
-    store.move_to(&Caller::Human, &bare, Status::InProgress).await.unwrap();
-    assert_eq!(store.move_to(&Caller::Human, &bare, Status::Done).await.unwrap().card.status, Status::Done);
-    let again = store.move_with(&Caller::Human, &bare, Status::InProgress, Some("Not yet"), EvidenceResult::Nothing).await.unwrap().card;
+    store.move_to(&Caller::owner(), &bare, Status::InProgress).await.unwrap();
+    assert_eq!(store.move_to(&Caller::owner(), &bare, Status::Done).await.unwrap().card.status, Status::Done);
+    let again = store.move_with(&Caller::owner(), &bare, Status::InProgress, Some("Not yet"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!((again.status, again.comments), (Status::InProgress, 1));
-    assert_eq!(code(store.move_to(&Caller::Human, &task, Status::InProgress).await), "reason-needed");
+    assert_eq!(code(store.move_to(&Caller::owner(), &task, Status::InProgress).await), "reason-needed");
     store.check_fold().await;
 }
 
@@ -205,9 +205,9 @@ async fn empty_plan_needs_a_reason_and_attention() {
     assert_eq!(attention.detail, "The planner created no tasks: It is all there");
     assert_eq!(store.db.comments(&planner).await.unwrap()[0].content, "It is all there");
     store.finish(&agent).await;
-    let again = store.move_with(&Caller::Human, &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
+    let again = store.move_with(&Caller::owner(), &planner, Status::InProgress, Some("It is not"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(again.attention, None);
-    let closed = store.move_with(&Caller::Human, &planner, Status::Done, Some("Accepted"), EvidenceResult::Nothing).await.unwrap().card;
+    let closed = store.move_with(&Caller::owner(), &planner, Status::Done, Some("Accepted"), EvidenceResult::Nothing).await.unwrap().card;
     assert_eq!(closed.attention, None, "the human closed it");
     store.check_fold().await;
 }
@@ -230,11 +230,11 @@ async fn required_evidence_depends_on_the_move() {
     let tip = EvidenceRequest::Head { git_dir, branch };
     assert_eq!(look(&coder.caller, Status::InReview).await, evidence_of);
     assert_eq!(look(&coder.caller, Status::Done).await, EvidenceRequest::Nothing, "an illegal move needs no evidence");
-    assert_eq!(look(&Caller::Human, Status::Done).await, tip);
+    assert_eq!(look(&Caller::owner(), Status::Done).await, tip);
     store.move_with(&coder.caller, &task, Status::InReview, None, evidence()).await.unwrap();
     store.finish(&coder).await;
     let reviewer = store.agent(&task, AgentKind::Reviewer).await;
     assert_eq!(look(&reviewer.caller, Status::Done).await, tip);
     assert_eq!(look(&reviewer.caller, Status::InProgress).await, EvidenceRequest::Nothing);
-    assert_eq!(code(store.db.required_evidence(&Caller::Human, &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
+    assert_eq!(code(store.db.required_evidence(&Caller::owner(), &"TASK-404".parse().unwrap(), Status::Done).await), "not-found");
 }

@@ -31,7 +31,7 @@ async fn leaving_agent_flags_its_open_tasks() {
 
     let given = store.db.assign_task(&crew.lena, &one, Some("tess".to_owned()), None).await.unwrap().card;
     assert_eq!((given.attention, given.contributors.assigned_to.as_deref()), (None, Some("tess")));
-    let back = store.db.assign_task(&Caller::Human, &two, None, None).await.unwrap().card;
+    let back = store.db.assign_task(&Caller::owner(), &two, None, None).await.unwrap().card;
     assert_eq!((back.attention, back.contributors.assigned_to), (None, None));
     store.check_fold().await;
 }
@@ -65,7 +65,7 @@ async fn snapshot_contains_assignee_presence() {
     store.db.deregister(&crew.lena, &store.project, "ben").await.unwrap();
     assert!(!known().await.unwrap().connected, "an agent that left is not connected");
     drop(connected);
-    store.db.assign_task(&Caller::Human, &task, None, None).await.unwrap();
+    store.db.assign_task(&Caller::owner(), &task, None, None).await.unwrap();
     assert_eq!(known().await, None);
 }
 
@@ -80,7 +80,7 @@ async fn unresponsive_assignee_is_flagged_once_until_heartbeat() {
     assert_eq!(asks(&store, &task).await, None, "it was reassigned meanwhile");
     miss("ben").await;
     miss("ben").await;
-    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(asks(&store, &task).await, Some((AttentionKind::AssigneeUnresponsive, "Assigned to ben, silent.".to_owned())), "the flag stays");
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
     store.db.clear_unresponsive_assignee(&task).await.unwrap();
@@ -104,7 +104,7 @@ async fn flag_clears_on_unassign_reassign_or_move() {
         task
     };
     let (back, given, moved, left) = (missed("One").await, missed("Two").await, missed("Three").await, missed("Four").await);
-    store.db.assign_task(&Caller::Human, &back, None, None).await.unwrap();
+    store.db.assign_task(&Caller::owner(), &back, None, None).await.unwrap();
     store.db.assign_task(&crew.lena, &given, Some("tess".to_owned()), None).await.unwrap();
     stage(&store, &crew.ben, &moved, Stage::InProgress).await.unwrap();
     for task in [&back, &given, &moved] {
@@ -124,7 +124,7 @@ async fn lost_dependency_is_flagged_after_liveness_flag_clears() {
     let first = store.task("First").await;
     let task = assigned(&store, "Second", "ben").await;
     let patch = TaskPatch { depends_on: Some(vec![first.clone()]), ..TaskPatch::default() };
-    store.db.edit_task(&Caller::Human, &task, patch).await.unwrap();
+    store.db.edit_task(&Caller::owner(), &task, patch).await.unwrap();
     store.db.flag_unresponsive_assignee(&task, "ben", "Silent.").await.unwrap();
     store.cancel(&first, "failed").await;
     assert_eq!(asks(&store, &task).await.unwrap().0, AttentionKind::AssigneeUnresponsive);

@@ -16,6 +16,7 @@ use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Usage;
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
+use domain::team::person::{NewPerson, OWNER};
 use domain::team::role::Role;
 use domain::wire::{ProjectPatch, TaskPatch};
 
@@ -51,13 +52,15 @@ async fn gates(store: &Store) {
 
 /// Takes a project through every kind of event.
 pub(crate) async fn story() -> Store {
-    let human = &Caller::Human;
+    let human = &Caller::owner();
     let (store, planner) = Store::plan(PlanApproval::Ask).await;
     let db = &store.db;
-    db.open_browser_session(Some("A browser")).await.unwrap();
-    let session = db.browser_sessions().await.unwrap()[0].id;
-    db.revoke_browser_session(session).await.unwrap();
-    db.set_human_token("token").await.unwrap();
+    db.set_owner("owner", "token").await.unwrap();
+    db.open_browser_session(OWNER, Some("A browser")).await.unwrap();
+    let session = db.browser_sessions(human).await.unwrap()[0].id;
+    db.revoke_browser_session(human, session).await.unwrap();
+    let bea = db.add_person(human, NewPerson { name: "bea".to_owned(), role: None }).await.unwrap();
+    db.remove_person(human, bea.id).await.unwrap();
     let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
     db.edit_project(human, &store.project, patch).await.unwrap();
     store.planned(&planner, &["Too large"]).await;
@@ -131,8 +134,8 @@ async fn event_numbers_have_no_gaps_across_pages() {
 async fn project_log_contains_its_own_and_global_events() {
     let store = Store::board().await;
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let elsewhere = store.db.create_project(&Caller::Human, elsewhere, probe()).await.unwrap().id;
-    store.db.set_human_token("token").await.unwrap();
+    let elsewhere = store.db.create_project(&Caller::owner(), elsewhere, probe()).await.unwrap().id;
+    store.db.set_owner("owner", "token").await.unwrap();
     store.task("One").await;
     let kinds = async |id| store.db.events_after(0, Some(&id), 9).await.unwrap().iter().map(|envelope| envelope.event.kind()).collect::<Vec<_>>();
     assert_eq!(kinds(store.project.clone()).await, ["project_created", "token_made", "task_created"]);
@@ -164,7 +167,7 @@ async fn subscriber_is_notified_after_the_commit() {
         news.changed().await.unwrap();
         *news.borrow()
     });
-    store.db.set_human_token("token").await.unwrap();
+    store.db.set_owner("owner", "token").await.unwrap();
     assert_eq!(waiting.await.unwrap(), seq + 1);
     assert_eq!(store.kinds_since(seq).await, ["token_made"]);
 }
@@ -174,7 +177,7 @@ async fn stored_event_format_is_stable() {
     let store = Store::board().await;
     let task: TaskId = store.task("One").await;
     let seq = store.db.latest();
-    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(store.since(seq).await, [Event::TaskHeld { by: HeldBy::Stop }]);
     let sql = "SELECT printf('%d %s %s %s %s %s', seq, project_id, task_id, coalesce(run_id, 'NULL'), actor, kind) || char(10) ||
         json_set(payload, '$.card.created_at', at IS NOT NULL, '$.card.updated_at', 1) FROM events WHERE seq > $1";

@@ -40,7 +40,7 @@ impl World {
         let callers = self.callers.clone();
         // Choose the human and the runner often, because most agents have ended.
         match self.dice.random_range(0..10) {
-            0..3 => Caller::Human,
+            0..3 => Caller::owner(),
             3 => Caller::Runner,
             _ => self.pick(&callers[callers.len().saturating_sub(4)..]),
         }
@@ -141,7 +141,7 @@ impl World {
                 Ok(())
             }
             5 => {
-                let token = db.create_agent_token(&Caller::Human, &project, named("ann", &[Role::Lead])).await?;
+                let token = db.create_agent_token(&Caller::owner(), &project, named("ann", &[Role::Lead])).await?;
                 self.callers.extend(db.caller(&token).await?);
                 Ok(())
             }
@@ -189,7 +189,7 @@ async fn history(seed: u64) -> (u32, u32) {
     store.task("One").await;
     let mut folded = Board { cards: Vec::new(), seq: 0, ..whole_board(&store.db, &store.project).await.unwrap() };
     take_in(&store, &mut folded).await;
-    let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers: vec![Caller::Human, Caller::Runner] };
+    let mut world = World { store, dice: StdRng::seed_from_u64(seed), callers: vec![Caller::owner(), Caller::Runner] };
     let (mut done, mut refused) = (0, 0);
     let mut rows = world.store.dump().await;
     for step in 0..STEPS {

@@ -32,7 +32,7 @@ async fn two_hundred_concurrent_writers_succeed() {
     let writers: Vec<_> = (0..200)
         .map(|number| {
             let (db, project) = (store.db.clone(), store.project.clone());
-            tokio::spawn(async move { db.create_task(&Caller::Human, &project, new_task(&format!("Task {number}"))).await.unwrap().card.id })
+            tokio::spawn(async move { db.create_task(&Caller::owner(), &project, new_task(&format!("Task {number}"))).await.unwrap().card.id })
         })
         .collect();
     let mut ids = Vec::new();
@@ -81,7 +81,7 @@ async fn refused_use_case_in_a_batch_is_rolled_back_alone() {
     let (release, held) = hold(&store).await;
     let create = |title: &'static str| {
         let (db, project) = (db.clone(), project.clone());
-        async move { db.create_task(&Caller::Human, &project, new_task(title)).await }
+        async move { db.create_task(&Caller::owner(), &project, new_task(title)).await }
     };
     let first = tokio::spawn(create("One"));
     queued(&store, 1).await;
@@ -91,7 +91,7 @@ async fn refused_use_case_in_a_batch_is_rolled_back_alone() {
             db.write(|tx| {
                 Box::pin(async move {
                     count(tx).await?;
-                    tx.record(&Caller::Human, Event::TokenCreated {});
+                    tx.record(&Caller::owner(), Event::TokenCreated {});
                     Err::<(), _>(domain::refusal::Refusal::NoPendingPlan.into())
                 })
             })
@@ -123,7 +123,7 @@ async fn lost_transaction_fails_only_its_batch() {
     let seq = store.db.latest();
     let (release, held) = hold(&store).await;
     let (db, project) = (store.db.clone(), store.project.clone());
-    let good = tokio::spawn(async move { db.create_task(&Caller::Human, &project, new_task("Lost with it")).await });
+    let good = tokio::spawn(async move { db.create_task(&Caller::owner(), &project, new_task("Lost with it")).await });
     queued(&store, 1).await;
     let db = store.db.clone();
     // SQLite does the same when the disk is full.
@@ -138,7 +138,7 @@ async fn lost_transaction_fails_only_its_batch() {
     });
     queued(&store, 2).await;
     let (db, project) = (store.db.clone(), store.project.clone());
-    let next = tokio::spawn(async move { db.create_task(&Caller::Human, &project, new_task("Goes on")).await });
+    let next = tokio::spawn(async move { db.create_task(&Caller::owner(), &project, new_task("Goes on")).await });
     queued(&store, 3).await;
     release.send(()).unwrap();
     for outcome in [held.await.unwrap(), good.await.unwrap().map(|_| ()), broken.await.unwrap()] {
@@ -166,8 +166,8 @@ async fn busy_database_is_an_error_and_the_writer_continues() {
     let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let new = domain::wire::NewProject { title: "Later".to_owned(), ..Default::default() };
-    let outcome = store.db.create_project(&Caller::Human, new.clone(), probe()).await;
+    let outcome = store.db.create_project(&Caller::owner(), new.clone(), probe()).await;
     assert!(matches!(outcome, Err(Error::Storage(_))), "{outcome:?}");
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    store.db.create_project(&Caller::Human, new, probe()).await.unwrap();
+    store.db.create_project(&Caller::owner(), new, probe()).await.unwrap();
 }

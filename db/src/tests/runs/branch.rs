@@ -33,7 +33,7 @@ async fn branch_record_lists_approved_unmerged_commits() {
     assert_eq!(record().await.approved, [""; 0]);
     let task = store.in_review("One").await;
     store.in_review("Not approved").await;
-    store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
     assert_eq!(record().await.approved, ["head"]);
     store.db.record_merge(&task, "head", "branch", "merge").await.unwrap();
     let record = record().await;
@@ -57,9 +57,9 @@ async fn branch_decision_is_asked_on_one_card_and_accepts_its_tip() {
     assert_eq!(accepted().await, None);
 
     // A card without a branch decision accepts no tip.
-    store.db.retry_task(&Caller::Human, &two).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &two).await.unwrap();
     assert_eq!(accepted().await, None);
-    store.db.retry_task(&Caller::Human, &one).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &one).await.unwrap();
     assert_eq!((store.card(&one).await.attention, accepted().await), (None, Some(sha("tip"))));
     store.db.record_branch_tip(&store.project, "branch", Some(&sha("left")), &sha("tip")).await.unwrap();
     assert_eq!(accepted().await, None, "it is now the recorded tip");
@@ -78,7 +78,7 @@ async fn only_branch_attention_accepts_a_tip() {
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();
     let attention = store.card(&task).await.attention.unwrap();
     assert_eq!((attention.detail.as_str(), attention.tip), ("It could not be merged", None), "the first attention stays");
-    store.db.retry_task(&Caller::Human, &task).await.unwrap();
+    store.db.retry_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(store.db.branch_record(&store.project).await.unwrap().accepted_tip, None);
     store.cancel(&task, "obsolete").await;
     store.db.request_branch_decision(&task, &sha("tip"), "Commits").await.unwrap();

@@ -34,7 +34,7 @@ async fn human_actions_fence_the_run() {
         let task = store.task("One").await;
         let agent = store.agent(&task, AgentKind::Coder).await;
         let seq = store.db.latest();
-        store.move_with(&Caller::Human, &task, to, Some("obsolete"), evidence()).await.unwrap();
+        store.move_with(&Caller::owner(), &task, to, Some("obsolete"), evidence()).await.unwrap();
         assert_eq!(store.kinds_since(seq).await[..2], ["run_stop_requested", "task_moved"], "{to}");
         assert!(store.card(&task).await.run.unwrap().stopping, "its process has not exited yet");
         writes_nothing(&store, &agent, &task, to.as_str()).await;
@@ -55,17 +55,17 @@ async fn stop_fences_the_run_and_keeps_the_card() {
         let task = store.task("One").await;
         let agent = store.agent(&task, AgentKind::Coder).await;
         if by_run {
-            store.db.stop_run(&Caller::Human, &agent.run).await.unwrap();
+            store.db.stop_run(&Caller::owner(), &agent.run).await.unwrap();
         } else {
-            store.db.stop_task(&Caller::Human, &task).await.unwrap();
+            store.db.stop_task(&Caller::owner(), &task).await.unwrap();
         }
         assert_eq!(store.status(&task).await, Status::InProgress);
         writes_nothing(&store, &agent, &task, "stop").await;
         store.finish(&agent).await;
-        assert_eq!(code(store.db.stop_run(&Caller::Human, &agent.run).await), "no-live-run");
+        assert_eq!(code(store.db.stop_run(&Caller::owner(), &agent.run).await), "no-live-run");
         assert_eq!(code(store.db.stop_run(&agent.caller, &agent.run).await), "human-only");
     }
-    assert_eq!(code(store.db.stop_run(&Caller::Human, &"RUN-404".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.stop_run(&Caller::owner(), &"RUN-404".parse().unwrap()).await), "not-found");
     store.check_fold().await;
 }
 
@@ -79,7 +79,7 @@ async fn stop_of_an_ended_run_leaves_its_successor_alone() {
     let second = store.agent(&task, AgentKind::Coder).await;
     writes_nothing(&store, &first, &task, "a newer run").await;
     store.db.add_comment(&second.caller, &task, "x", None).await.unwrap();
-    assert_eq!(code(store.db.stop_run(&Caller::Human, &first.run).await), "no-live-run");
+    assert_eq!(code(store.db.stop_run(&Caller::owner(), &first.run).await), "no-live-run");
     assert!(!store.card(&task).await.run.unwrap().stopping, "stopping an old run does not stop the new one");
 }
 
@@ -107,10 +107,10 @@ async fn process_of_a_finished_card_can_be_stopped() {
     let agent = store.agent(&planner, AgentKind::Planner).await;
     store.db.create_subtasks(&agent.caller, &planner, parts(&["One"])).await.unwrap();
     store.move_to(&agent.caller, &planner, Status::Done).await.unwrap();
-    store.db.stop_run(&Caller::Human, &agent.run).await.unwrap();
+    store.db.stop_run(&Caller::owner(), &agent.run).await.unwrap();
     let card = store.card(&planner).await;
     assert_eq!((card.status, card.held_by, card.run.unwrap().stopping), (Status::Done, None, true));
-    assert_eq!(code(store.db.stop_task(&Caller::Human, &planner).await), "no-live-run");
+    assert_eq!(code(store.db.stop_task(&Caller::owner(), &planner).await), "no-live-run");
     writes_nothing(&store, &agent, &planner, "stopped after done").await;
 }
 

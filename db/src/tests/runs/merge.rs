@@ -13,7 +13,7 @@ async fn merged_task_is_done_and_unblocks_dependents() {
     let store = Store::board().await;
     let task = store.in_review("One").await;
     let next = store.task_after("Two", &[&task]).await;
-    store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
     let seq = store.db.latest();
     let branch = store.project().await.integration_branch;
     let done = store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
@@ -34,7 +34,7 @@ async fn only_the_approved_commit_is_merged_once() {
     assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
     assert_eq!(code(store.db.record_merge_failure(&task, "head", "reason").await), "not-now");
     assert_eq!(store.dump().await, before);
-    store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
     assert_eq!(code(store.db.record_merge(&task, "other", &branch, "merge").await), "not-now");
     store.db.record_merge(&task, "head", &branch, "merge").await.unwrap();
     assert_eq!(code(store.db.record_merge(&task, "head", &branch, "merge").await), "not-now");
@@ -46,8 +46,8 @@ async fn failed_merge_returns_the_card_with_a_comment() {
     let first = store.task("One").await;
     store.complete(&first).await;
     let task = store.in_review("Two").await;
-    store.move_with(&Caller::Human, &task, Status::Done, None, head("head")).await.unwrap();
-    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(store.project().await.status, ProjectStatus::Complete);
     let back = store.db.record_merge_failure(&task, "head", "It conflicts in a.rs").await.unwrap();
     assert_eq!((back.card.status, back.card.approved_sha, back.review_rounds), (Status::InProgress, None, 1));

@@ -59,7 +59,7 @@ async fn double_or_misplaced_reservation_is_refused() {
     assert_eq!(store.dump().await, before);
     store.end(&live.id, EndClass::Finished, None).await;
     store.db.reserve_run(new_run(&other, Some(4001))).await.unwrap();
-    store.db.stop_task(&Caller::Human, &task).await.unwrap();
+    store.db.stop_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(refused(NewRun { status: Status::InProgress, ..new_run(&task, None) }).await, "not-now");
     store.cancel(&task, "obsolete").await;
     assert_eq!(refused(NewRun { status: Status::Cancelled, ..new_run(&task, None) }).await, "not-now");
@@ -76,7 +76,7 @@ async fn only_reviewers_run_in_review_until_approval() {
         store.db.runs(&task).await.unwrap().iter().map(|run| (run.phase, run.attempt)).collect::<Vec<_>>(),
         [(AgentKind::Coder, 1), (AgentKind::Reviewer, 1)]
     );
-    store.move_with(&Caller::Human, &task, Status::InReview, None, head("head")).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
     assert_eq!(code(store.reserve(&task, AgentKind::Reviewer, "head").await.map(|_| ())), "not-now");
     assert_eq!(code(store.db.runs(&"TASK-404".parse().unwrap()).await), "not-found");
 }
@@ -224,7 +224,7 @@ async fn stopped_run_uses_no_attempt() {
         let store = Store::board().await;
         let task = store.task("One").await;
         let agent = store.agent(&task, AgentKind::Coder).await;
-        store.db.stop_task(&Caller::Human, &task).await.unwrap();
+        store.db.stop_task(&Caller::owner(), &task).await.unwrap();
         store.end(&agent.run, class, Some(FailureClass::Crashed)).await;
         let run = store.db.run(&agent.run).await.unwrap();
         assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Stopped), None, None), "{class}");

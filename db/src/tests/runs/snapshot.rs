@@ -91,7 +91,7 @@ async fn five_thousand_tasks_are_read_and_changed() {
     let store = Store::board().await;
     let parent = store.task("Parent").await;
     for _ in 0..3 {
-        store.db.create_subtasks(&Caller::Human, &parent, parts(&["Part"; 50])).await.unwrap();
+        store.db.create_subtasks(&Caller::owner(), &parent, parts(&["Part"; 50])).await.unwrap();
     }
     let project = store.project.clone();
     let many = store.db.write(move |tx| {
@@ -112,7 +112,7 @@ async fn five_thousand_tasks_are_read_and_changed() {
     assert_eq!((board.cards.len(), board.cards[4999].id.as_str()), (5000, "TASK-5000"));
     assert!(board.cards.is_sorted_by_key(|card| card.id.number()), "the browser searches them by number");
     assert_eq!(store.db.snapshot().await.unwrap().tasks.len(), 5000);
-    let last = store.db.create_task(&Caller::Human, &store.project, new_task("One more")).await.unwrap();
+    let last = store.db.create_task(&Caller::owner(), &store.project, new_task("One more")).await.unwrap();
     assert_eq!(last.card.id.as_str(), "TASK-5001");
     store.cancel(&parent, "failed").await;
     assert_eq!(whole_board(&store.db, &store.project).await.unwrap().cards.iter().filter(|card| card.attention.is_some()).count(), 4999);

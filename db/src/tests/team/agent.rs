@@ -19,7 +19,7 @@ async fn human_created_token_is_trusted() {
         description: Some("Looks twice".to_owned()),
         team: Some("platform".to_owned()),
     };
-    let token = store.db.create_agent_token(&Caller::Human, &store.project, new.clone()).await.unwrap();
+    let token = store.db.create_agent_token(&Caller::owner(), &store.project, new.clone()).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     assert_eq!((mara.name().as_deref(), mara.project(), mara.run()), (Some("platform/mara"), Some(&store.project), None));
     assert_eq!((mara.actor().to_string(), mara.mover()), ("platform/mara".to_owned(), None));
@@ -35,9 +35,9 @@ async fn human_created_token_is_trusted() {
         assert_eq!(code(store.db.create_invite_token(other, &store.project).await), "human-only");
     }
     for bad in ["", "a b", "all", "human", "runner", "coder-TASK-001"] {
-        assert_eq!(code(store.db.create_agent_token(&Caller::Human, &store.project, named(bad, &[])).await), "invalid", "{bad}");
+        assert_eq!(code(store.db.create_agent_token(&Caller::owner(), &store.project, named(bad, &[])).await), "invalid", "{bad}");
     }
-    assert_eq!(code(store.db.create_invite_token(&Caller::Human, &"PROJ-404".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.create_invite_token(&Caller::owner(), &"PROJ-404".parse().unwrap()).await), "not-found");
     assert_eq!(code(store.db.agent(&store.project, "ole").await), "not-found");
     store.check_fold().await;
 }
@@ -46,8 +46,8 @@ async fn human_created_token_is_trusted() {
 async fn invite_token_can_only_register() {
     let store = Store::board().await;
     let (old, token) = (
-        store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
-        store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap(),
+        store.db.create_invite_token(&Caller::owner(), &store.project).await.unwrap(),
+        store.db.create_invite_token(&Caller::owner(), &store.project).await.unwrap(),
     );
     assert_eq!(store.db.caller(&old).await.unwrap(), None, "the earlier token is revoked");
     let invite = store.db.caller(&token).await.unwrap().unwrap();
@@ -78,9 +78,9 @@ async fn register_cannot_grant_lead_or_claim_trusted_name() {
     assert_eq!(code(store.db.register(&mara, &store.project, named("mara", &[Role::Lead]), None).await), "lead-only");
     store.make_unresponsive("mara").await;
     assert_eq!(code(store.db.register(&invite, &store.project, named("mara", &[]), None).await), "name-taken", "however silent it is");
-    store.db.deregister(&Caller::Human, &store.project, "mara").await.unwrap();
+    store.db.deregister(&Caller::owner(), &store.project, "mara").await.unwrap();
     assert_eq!(code(store.db.register(&invite, &store.project, named("mara", &[]), None).await), "name-taken", "nor when it has left");
-    for caller in [&Caller::Human, &Caller::Runner] {
+    for caller in [&Caller::owner(), &Caller::Runner] {
         assert_eq!(code(store.db.register(caller, &store.project, named("ida", &[]), None).await), "not-you");
     }
     assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
@@ -205,7 +205,7 @@ async fn managed_agents_leave_with_their_task() {
         store.db.departed_agents(&store.project).await.unwrap().into_iter().map(|agent| (agent.name, agent.left_at.is_some())).collect();
     assert_eq!(store.db.agents(&store.project).await.unwrap(), []);
     assert_eq!(left, [("coder-TASK-001".to_owned(), true), ("reviewer-TASK-001".to_owned(), true)]);
-    assert_eq!(code(store.send(&Caller::Human, "coder-TASK-001", "Thanks").await), "dead-agent");
+    assert_eq!(code(store.send(&Caller::owner(), "coder-TASK-001", "Thanks").await), "dead-agent");
 }
 
 #[tokio::test]
@@ -223,8 +223,8 @@ async fn agent_leaves_or_is_removed_by_a_lead() {
     assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
     // An agent that left may return with its token; a removed one needs a new token.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();
-    for by in [&Caller::Human, &lead] {
-        let token = store.db.create_agent_token(&Caller::Human, project, named("ida", &[])).await.unwrap();
+    for by in [&Caller::owner(), &lead] {
+        let token = store.db.create_agent_token(&Caller::owner(), project, named("ida", &[])).await.unwrap();
         store.db.deregister(by, project, "ida").await.unwrap();
         assert_eq!(store.db.caller(&token).await.unwrap(), None, "{by:?}");
     }
@@ -241,6 +241,6 @@ async fn status_is_shown_until_cleared() {
     store.db.set_status(&call(&ole, "1"), &store.project, "Repeated").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["agent_status"]);
     assert_eq!(code(store.db.set_status(&ole, &store.project, &"x".repeat(501)).await), "invalid");
-    assert_eq!(code(store.db.set_status(&Caller::Human, &store.project, "Here").await), "not-registered");
+    assert_eq!(code(store.db.set_status(&Caller::owner(), &store.project, "Here").await), "not-registered");
     assert_eq!(store.db.set_status(&ole, &store.project, "  ").await.unwrap().status, None);
 }

@@ -43,7 +43,7 @@ async fn builder_and_approver_are_refused_on_every_path() {
     let verified = store.db.verify_task(&crew.tess, &task, Some("It holds")).await.unwrap();
     assert_eq!(contributors(&verified.card), "ben / ben / lena / tess");
     assert!(verified.verified_at.is_some() && verified.completed_at.is_some());
-    assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "illegal-stage", "once is enough");
+    assert_eq!(code(store.db.verify_task(&Caller::owner(), &task, None).await), "illegal-stage", "once is enough");
     store.check_fold().await;
 }
 
@@ -68,16 +68,16 @@ async fn human_who_approved_or_built_cannot_verify() {
     let crew = crew(&store).await;
     let task = assigned(&store, "One", "ben").await;
     submit(&store, &task, &crew.ben).await;
-    store.db.approve_task(&Caller::Human, &task, None, EvidenceResult::Nothing).await.unwrap();
-    assert_eq!(code(store.db.verify_task(&Caller::Human, &task, None).await), "not-independent");
-    assert_eq!(code(stage(&store, &Caller::Human, &task, Stage::Verified).await), "not-independent");
-    assert_eq!(code(store.move_to(&Caller::Human, &task, Status::Done).await), "not-independent");
-    assert_eq!(code(store.db.reject_verification(&Caller::Human, &task, "No").await), "not-independent");
+    store.db.approve_task(&Caller::owner(), &task, None, EvidenceResult::Nothing).await.unwrap();
+    assert_eq!(code(store.db.verify_task(&Caller::owner(), &task, None).await), "not-independent");
+    assert_eq!(code(stage(&store, &Caller::owner(), &task, Stage::Verified).await), "not-independent");
+    assert_eq!(code(store.move_to(&Caller::owner(), &task, Status::Done).await), "not-independent");
+    assert_eq!(code(store.db.reject_verification(&Caller::owner(), &task, "No").await), "not-independent");
     // The human may still revoke the approval with a move.
-    store.move_with(&Caller::Human, &task, Status::InProgress, Some("After all not"), EvidenceResult::Nothing).await.unwrap();
+    store.move_with(&Caller::owner(), &task, Status::InProgress, Some("After all not"), EvidenceResult::Nothing).await.unwrap();
 
     let other = completed(&store, "Two", &crew).await;
-    assert_eq!(store.db.verify_task(&Caller::Human, &other, None).await.unwrap().card.contributors.verified_by.as_deref(), Some("human"));
+    assert_eq!(store.db.verify_task(&Caller::owner(), &other, None).await.unwrap().card.contributors.verified_by.as_deref(), Some("human"));
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn lead_cannot_approve_its_own_work() {
     assert_eq!(code(stage(&store, &crew.lena, &task, Stage::Completed).await), "not-independent");
     assert_eq!(code(store.move_to(&crew.lena, &task, Status::Done).await), "not-independent");
     // Nor after a reassignment.
-    store.db.assign_task(&Caller::Human, &task, Some("ben".to_owned()), None).await.unwrap();
+    store.db.assign_task(&Caller::owner(), &task, Some("ben".to_owned()), None).await.unwrap();
     assert_eq!(code(store.db.approve_task(&crew.lena, &task, None, EvidenceResult::Nothing).await), "not-independent");
 }
 
@@ -154,7 +154,7 @@ async fn outsiders_cannot_review() {
     assert_eq!(code(store.db.verify_task(&rob, &task, None).await), "unverified");
     assert_eq!(code(store.db.reject_verification(&rob, &task, "No").await), "unverified");
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     let eve = other.member("eve", &[Role::Lead]).await;
     assert_eq!(code(other.db.verify_task(&eve, &task, None).await), "not-found");
     assert_eq!(code(other.db.approve_task(&eve, &task, None, EvidenceResult::Nothing).await), "not-found");
@@ -167,8 +167,8 @@ async fn assignee_is_recorded_as_builder() {
     crew(&store).await;
     for to in [Status::Backlog, Status::Cancelled, Status::Done] {
         let task = assigned(&store, "One", "ben").await;
-        store.move_to(&Caller::Human, &task, Status::InProgress).await.unwrap();
-        store.move_with(&Caller::Human, &task, to, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
+        store.move_to(&Caller::owner(), &task, Status::InProgress).await.unwrap();
+        store.move_with(&Caller::owner(), &task, to, Some("obsolete"), EvidenceResult::Nothing).await.unwrap();
         assert_eq!(store.card(&task).await.contributors.built_by, ["ben"], "{to}");
     }
 }

@@ -40,7 +40,7 @@ async fn targeted_handshake_needs_only_its_targets() {
     assert!(store.since(seq).await.contains(&Event::HandshakeAcknowledged { handshake: begun.id, agent: "ole".to_owned() }));
     assert_eq!(store.db.handshake(begun.id).await.unwrap(), whole);
     assert_eq!(code(store.db.handshake(404).await), "not-found");
-    let second = begin(&store, &Caller::Human, &["ida"]).await.unwrap();
+    let second = begin(&store, &Caller::owner(), &["ida"]).await.unwrap();
     assert_eq!(store.db.handshakes(&store.project).await.unwrap(), [second, whole], "newest first");
     store.check_fold().await;
 }
@@ -87,7 +87,7 @@ async fn handshake_completes_without_unresponsive_last_target() {
 async fn absent_target_times_out_ten_minutes_after_request() {
     let store = Store::board().await;
     store.member("mara", &[]).await;
-    let id = begin(&store, &Caller::Human, &["mara"]).await.unwrap().id;
+    let id = begin(&store, &Caller::owner(), &["mara"]).await.unwrap().id;
     let asked = store.db.handshake(id).await.unwrap().created_at;
     assert_eq!(store.db.snapshot().await.unwrap().unanswered, [(id, asked.after(Health::DEAD_AFTER))]);
     store.db.complete_handshake(id).await.unwrap();
@@ -133,7 +133,7 @@ async fn empty_target_list_means_active_non_leads() {
         store.guest(name).await;
     }
     store.make_unresponsive("tom").await;
-    store.db.deregister(&Caller::Human, &store.project, "ida").await.unwrap();
+    store.db.deregister(&Caller::owner(), &store.project, "ida").await.unwrap();
     let begun = begin(&store, &ann, &[]).await.unwrap();
     assert_eq!(begun.pending().collect::<Vec<_>>(), ["coder-TASK-001", "ole"]);
     assert_eq!(begin(&store, &ann, &["all"]).await.unwrap().targets, begun.targets);
@@ -148,7 +148,7 @@ async fn second_or_foreign_acknowledgement_is_refused() {
     let id = begin(&store, &ann, &["ole"]).await.unwrap().id;
     assert_eq!(refusal(store.db.acknowledge(&ida, id).await).to_string(), format!("ida is not a target of handshake #{id}"));
     assert_eq!(code(store.db.acknowledge(&ann, id).await), "not-asked");
-    assert_eq!(code(store.db.acknowledge(&Caller::Human, id).await), "not-asked");
+    assert_eq!(code(store.db.acknowledge(&Caller::owner(), id).await), "not-asked");
     assert_eq!(code(store.db.acknowledge(&store.invite(), id).await), "not-registered");
     assert_eq!(code(store.db.acknowledge(&ole, 404).await), "not-found");
     let first = store.db.acknowledge(&call(&ole, "1"), id).await.unwrap();
@@ -178,10 +178,10 @@ async fn only_leads_initiate() {
     assert_eq!(code(begin(&store, &mara, &["ole"]).await), "lead-only");
     assert_eq!(code(begin(&store, &ole, &["mara"]).await), "unverified");
     assert_eq!(code(store.db.set_spawn_policy(&mara, &store.project, "global", true, 1).await), "lead-only");
-    assert_eq!(code(begin(&store, &Caller::Human, &["nobody"]).await), "unknown-agent");
-    assert_eq!(code(store.db.initiate_handshake(&Caller::Human, &store.project, " ", Vec::new()).await), "invalid");
+    assert_eq!(code(begin(&store, &Caller::owner(), &["nobody"]).await), "unknown-agent");
+    assert_eq!(code(store.db.initiate_handshake(&Caller::owner(), &store.project, " ", Vec::new()).await), "invalid");
     assert_eq!(store.dump().await, before);
-    let orchestrating = call(&Caller::Human, "ignored");
+    let orchestrating = call(&Caller::owner(), "ignored");
     begin(&store, &orchestrating, &["ole"]).await.unwrap();
 }
 

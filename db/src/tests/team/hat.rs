@@ -20,7 +20,7 @@ async fn lead_assigns_hats_from_the_assignees_roles() {
     assert_eq!(store.db.assign_role_hat(&crew.lena, &task, Role::Builder).await.unwrap().card.contributors.role_hat, Some(Role::Builder));
     // An agent without roles may take any hat.
     let other = assigned(&store, "Two", "cleo").await;
-    store.db.assign_role_hat(&Caller::Human, &other, Role::Pen).await.unwrap();
+    store.db.assign_role_hat(&Caller::owner(), &other, Role::Pen).await.unwrap();
     let nobodys = store.task("Three").await;
     assert_eq!(code(store.db.assign_role_hat(&crew.lena, &nobodys, Role::Builder).await), "not-now");
     let worn: Vec<String> =
@@ -48,9 +48,9 @@ async fn hats_conflict_across_all_tasks_of_a_project() {
     assert_eq!(code(store.db.assign_role_hat(&lena, &second, Role::Tester).await), "hat-conflict");
     // Hats of another project do not conflict.
     let elsewhere = domain::wire::NewProject { title: "Other".to_owned(), ..Default::default() };
-    let other = Store { project: store.db.create_project(&Caller::Human, elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
+    let other = Store { project: store.db.create_project(&Caller::owner(), elsewhere, crate::tests::store::probe()).await.unwrap().id, ..store };
     other.member("joe", &[Role::Tester]).await;
-    other.db.create_task(&Caller::Human, &other.project, wears(Role::Tester)).await.unwrap();
+    other.db.create_task(&Caller::owner(), &other.project, wears(Role::Tester)).await.unwrap();
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn task_with_conflicting_hat_cannot_be_assigned() {
     let to = |name: &str| TaskUpdate { assigned_to: Some(name.to_owned()), ..TaskUpdate::default() };
     assert_eq!(code(update(&store, &crew.lena, &task, to("joe")).await), "hat-conflict");
     assert_eq!(code(update(&store, &crew.lena, &task, to("tess")).await), "invalid");
-    let card = store.db.assign_task(&Caller::Human, &task, Some("tess".to_owned()), Some(Role::Tester)).await.unwrap().card;
+    let card = store.db.assign_task(&Caller::owner(), &task, Some("tess".to_owned()), Some(Role::Tester)).await.unwrap().card;
     assert_eq!(card.contributors.role_hat, Some(Role::Tester));
 }
 

@@ -144,7 +144,7 @@ async fn unread_count_is_the_same_everywhere() {
     assert_eq!((numbers("ann").await, numbers("mara").await, numbers("ole").await), ((3, 3, 1), (0, 0, 0), (1, 1, 1)));
     store.inbox(&lead).await;
     store.send(&lead, "mara", "Four").await.unwrap();
-    store.send(&Caller::Human, "ole", "Five").await.unwrap();
+    store.send(&Caller::owner(), "ole", "Five").await.unwrap();
     let urgent = async |name: &str| store.db.unread(&store.project, name).await.unwrap().urgent;
     assert!(urgent("mara").await && urgent("ole").await, "messages from a lead and the human are urgent");
     assert_eq!(numbers("ann").await, (1, 1, 0), "the copy of the human's message");
@@ -277,13 +277,13 @@ async fn human_acknowledges_broadcasts_by_id() {
     for number in 0..3 {
         store.send(&ole, "all", &number.to_string()).await.unwrap();
     }
-    let given = store.inbox(&Caller::Human).await.messages;
+    let given = store.inbox(&Caller::owner()).await.messages;
     assert_eq!(deliveries(&store, "human").await, ["broadcast offered"; 3], "delivered is not read");
-    store.db.check_inbox(&Caller::Human, &store.project, Some(given[1].message.id)).await.unwrap();
-    assert_eq!(store.inbox_texts(&Caller::Human).await, ["(2)"]);
-    store.db.check_inbox(&Caller::Human, &store.project, Some(given[2].message.id)).await.unwrap();
+    store.db.check_inbox(&Caller::owner(), &store.project, Some(given[1].message.id)).await.unwrap();
+    assert_eq!(store.inbox_texts(&Caller::owner()).await, ["(2)"]);
+    store.db.check_inbox(&Caller::owner(), &store.project, Some(given[2].message.id)).await.unwrap();
     store.send(&ole, "all", "New").await.unwrap();
-    assert_eq!(store.inbox_texts(&Caller::Human).await, ["New"]);
+    assert_eq!(store.inbox_texts(&Caller::owner()).await, ["New"]);
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ use crate::{Caller, HistoryQuery};
 /// Creates a second project with an agent of a name that the first also has.
 async fn elsewhere(store: &Store) -> (ProjectId, Caller) {
     let new = NewProject { title: "Other".to_owned(), ..NewProject::default() };
-    let other = store.db.create_project(&Caller::Human, new, probe()).await.unwrap().id;
-    let token = store.db.create_agent_token(&Caller::Human, &other, named("mara", &[Role::Lead])).await.unwrap();
+    let other = store.db.create_project(&Caller::owner(), new, probe()).await.unwrap().id;
+    let token = store.db.create_agent_token(&Caller::owner(), &other, named("mara", &[Role::Lead])).await.unwrap();
     let mara = store.db.caller(&token).await.unwrap().unwrap();
     (other, mara)
 }
@@ -29,8 +29,8 @@ async fn agents_cannot_act_in_another_project() {
     let task = store.task("One").await;
     let coder = store.agent(&task, AgentKind::Coder).await;
     let (there, theirs) = elsewhere(&store).await;
-    let hidden = db.create_task(&Caller::Human, &there, new_task("Hidden")).await.unwrap().card.id;
-    let token = db.create_agent_token(&Caller::Human, &there, named("ida", &[])).await.unwrap();
+    let hidden = db.create_task(&Caller::owner(), &there, new_task("Hidden")).await.unwrap().card.id;
+    let token = db.create_agent_token(&Caller::owner(), &there, named("ida", &[])).await.unwrap();
     let ida = db.caller(&token).await.unwrap().unwrap();
     let said = db.send(&ida, &there, message("mara", "Ours")).await.unwrap().message.id;
     let handshake = db.initiate_handshake(&theirs, &there, "Ours", Vec::new()).await.unwrap().id;
@@ -78,6 +78,6 @@ async fn same_name_in_two_projects_is_two_agents() {
     // Token and acknowledgements are separate too.
     db.send(&theirs, &there, message("human", "Hello")).await.unwrap();
     assert_eq!(store.inbox(&mara).await.messages.len(), 3);
-    db.create_agent_token(&Caller::Human, &there, named("mara", &[])).await.unwrap();
+    db.create_agent_token(&Caller::owner(), &there, named("mara", &[])).await.unwrap();
     store.send(&mara, "ole", "Still here").await.unwrap();
 }

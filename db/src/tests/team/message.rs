@@ -32,8 +32,8 @@ async fn message_reaches_its_recipient() {
     assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");
     assert_eq!(store.inbox(&mara).await.messages, []);
     store.send(&ole, "human", "For you").await.unwrap();
-    assert_eq!(store.inbox_texts(&Caller::Human).await, ["For you"]);
-    store.send(&Caller::Human, "ole", "Thanks").await.unwrap();
+    assert_eq!(store.inbox_texts(&Caller::owner()).await, ["For you"]);
+    store.send(&Caller::owner(), "ole", "Thanks").await.unwrap();
     assert_eq!(store.inbox(&ole).await.messages[0].message.from_agent, "human");
     store.check_fold().await;
 }
@@ -69,7 +69,7 @@ async fn dead_or_departed_recipient_is_refused_unless_managed() {
     let connected = store.db.connect(&ole);
     store.send(&mara, "ole", "There you are").await.unwrap();
     drop(connected);
-    store.db.deregister(&Caller::Human, &store.project, "ole").await.unwrap();
+    store.db.deregister(&Caller::owner(), &store.project, "ole").await.unwrap();
     let refused = refusal(store.send(&mara, "ole", "There?").await);
     assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
     // A created agent that never joined receives its messages later.
@@ -135,7 +135,7 @@ async fn broadcast_is_one_row_and_skips_its_sender() {
     let new = NewMessage { cc: vec!["ole".to_owned()], ..message("all", "Stop") };
     let sent = store.db.send(&mara, &store.project, new).await.unwrap().message;
     assert_eq!((sent.to_agent.as_str(), sent.cc.len()), ("all", 0));
-    for who in [&ann, &ole, &Caller::Human] {
+    for who in [&ann, &ole, &Caller::owner()] {
         assert_eq!(store.inbox_texts(who).await, ["Stop"]);
     }
     assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new(), "a sender does not receive its own broadcast");
@@ -155,7 +155,7 @@ async fn unread_messages_block_send_until_checked() {
     store.send(&mara, "ole", "Hello").await.unwrap();
     // The human sees new messages anyway and is never blocked.
     store.send(&mara, "human", "A question").await.unwrap();
-    store.send(&Caller::Human, "mara", "An answer").await.unwrap();
+    store.send(&Caller::owner(), "mara", "An answer").await.unwrap();
     store.send(&Caller::Runner, "mara", "A fact").await.unwrap();
 }
 
@@ -276,7 +276,7 @@ async fn message_to_self_or_without_name_is_refused() {
     let store = Store::board().await;
     let mara = store.member("blue/mara", &[]).await;
     assert_eq!(code(store.send(&mara, "mara", "A note").await), "invalid");
-    assert_eq!(code(store.send(&Caller::Human, "human", "A note").await), "invalid");
+    assert_eq!(code(store.send(&Caller::owner(), "human", "A note").await), "invalid");
     assert_eq!(code(store.send(&store.invite(), "mara", "Hello").await), "not-registered");
     assert_eq!(code(store.send(&mara, "", "Hello").await), "unknown-agent");
 }

@@ -35,7 +35,7 @@ async fn default_limit_is_three_minions() {
 
     let set = store.db.set_spawn_policy(&ann, &store.project, "mara", true, 1).await.unwrap();
     assert_eq!((set.scope.as_str(), set.set_by.as_deref()), ("blue/mara", Some("ann")), "by full name");
-    store.db.set_spawn_policy(&Caller::Human, &store.project, "global", false, 9).await.unwrap();
+    store.db.set_spawn_policy(&Caller::owner(), &store.project, "global", false, 9).await.unwrap();
     assert_eq!(allowed("ole").await, ("global".to_owned(), false, 9, 3, false));
     assert_eq!(allowed("blue/mara").await, ("blue/mara".to_owned(), true, 1, 1, false), "an agent's own policy takes precedence");
     assert_eq!(refusal(log(&store, &ole, "x", Spawned).await).to_string(), "ole cannot start a helper: the policy allows none");
@@ -52,13 +52,13 @@ async fn policy_limit_and_scope_are_validated() {
     let ole = store.guest("ole").await;
     let before = store.dump().await;
     let set = async |caller: &Caller, scope: &str, most| store.db.set_spawn_policy(caller, &store.project, scope, true, most).await;
-    assert_eq!(code(set(&Caller::Human, "global", MAX_MINIONS + 1).await), "invalid");
-    assert_eq!(code(set(&Caller::Human, "nobody", 1).await), "unknown-agent");
-    assert_eq!(code(set(&Caller::Human, "", 1).await), "unknown-agent");
+    assert_eq!(code(set(&Caller::owner(), "global", MAX_MINIONS + 1).await), "invalid");
+    assert_eq!(code(set(&Caller::owner(), "nobody", 1).await), "unknown-agent");
+    assert_eq!(code(set(&Caller::owner(), "", 1).await), "unknown-agent");
     assert_eq!(code(set(&ole, "global", 1).await), "unverified");
     assert_eq!(store.dump().await, before);
     let seq = store.db.latest();
-    assert_eq!(set(&Caller::Human, "global", MAX_MINIONS).await.unwrap().max_minions, MAX_MINIONS);
+    assert_eq!(set(&Caller::owner(), "global", MAX_MINIONS).await.unwrap().max_minions, MAX_MINIONS);
     assert_eq!(store.since(seq).await, [Event::SpawnPolicySet { scope: "global".to_owned() }]);
 }
 

@@ -25,7 +25,7 @@ async fn names_are_unique_and_reserved_in_any_case() {
     store.member("mara", &[]).await;
     store.member("Blue/ole", &[]).await;
     let before = store.dump().await;
-    let make = async |name: &str| store.db.create_agent_token(&Caller::Human, &store.project, named(name, &[])).await;
+    let make = async |name: &str| store.db.create_agent_token(&Caller::owner(), &store.project, named(name, &[])).await;
     for (given, known) in [("Mara", "mara"), ("MARA", "mara"), ("blue/Ole", "Blue/ole")] {
         let refused = refusal(make(given).await);
         assert_eq!((refused.code(), refused.to_string()), ("name-taken", format!("the name {known} is taken")));
@@ -124,7 +124,7 @@ async fn new_invite_token_discards_stored_answers() {
     let invite = call(&store.invite(), "1");
     let join = async || store.db.register(&invite, &store.project, named("ole", &[]), None).await;
     join().await.unwrap();
-    store.db.create_invite_token(&Caller::Human, &store.project).await.unwrap();
+    store.db.create_invite_token(&Caller::owner(), &store.project).await.unwrap();
     assert_eq!(code(join().await), "name-taken");
 }
 

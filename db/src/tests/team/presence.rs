@@ -51,7 +51,7 @@ async fn runs_send_heartbeats_and_other_callers_are_ignored() {
     store.make_unresponsive("coder-TASK-001").await;
     store.db.record_heartbeat(&coder.caller).await.unwrap();
     assert_eq!(store.db.agent(&store.project, "coder-TASK-001").await.unwrap().health, Health::Healthy);
-    for caller in [Caller::Human, Caller::Runner, store.invite()] {
+    for caller in [Caller::owner(), Caller::Runner, store.invite()] {
         store.db.record_heartbeat(&caller).await.unwrap();
         assert!(store.db.connect(&caller).is_none());
     }

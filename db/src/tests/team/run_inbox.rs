@@ -159,7 +159,7 @@ async fn broadcast_is_read_per_recipient() {
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
     store.finish(&coder).await;
-    assert_eq!(store.inbox(&Caller::Human).await.messages.len(), 1);
+    assert_eq!(store.inbox(&Caller::owner()).await.messages.len(), 1);
 }
 
 /// Lists the notices from the runner to the sender.
@@ -179,12 +179,12 @@ async fn sender_is_notified_once_when_recipient_is_gone() {
     store.finish(&coder).await;
     let late = store.send(&ole, CODER, "Which port?").await.unwrap();
     store.send(&ole, "all", "To everybody").await.unwrap();
-    store.send(&Caller::Human, CODER, "And why?").await.unwrap();
+    store.send(&Caller::owner(), CODER, "And why?").await.unwrap();
     store.cancel(&task, "obsolete").await;
     let notice = format!("[UNDELIVERED] {CODER} is gone; your message #{} was not read", late.id);
     assert_eq!(messages_to(&store, "ole").await, [(notice, Some(late.id))]);
     assert_eq!(messages_to(&store, "human").await.len(), 1);
-    store.move_to(&Caller::Human, &task, Status::Backlog).await.unwrap();
+    store.move_to(&Caller::owner(), &task, Status::Backlog).await.unwrap();
     store.cancel(&task, "obsolete").await;
     assert_eq!((messages_to(&store, "ole").await.len(), messages_to(&store, "human").await.len()), (1, 1));
     store.check_fold().await;

@@ -14,13 +14,13 @@ async fn caller_comes_from_token_only() {
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
     let human = new_token();
-    store.db.set_human_token(&human).await.unwrap();
-    assert_eq!(store.db.caller(&human).await.unwrap(), Some(Caller::Human));
+    store.db.set_owner("owner", &human).await.unwrap();
+    assert_eq!(store.db.caller(&human).await.unwrap(), Some(Caller::owner()));
     assert_eq!(store.db.caller(&agent.token).await.unwrap().as_ref(), Some(&agent.caller));
     let Caller::Run(run) = &agent.caller else { panic!("a run's token names a run") };
     assert_eq!((&run.run_id, &run.task_id, &run.project_id, run.phase), (&agent.run, &task, &store.project, AgentKind::Coder));
     assert_eq!((agent.caller.actor().to_string(), agent.caller.mover()), ("coder-TASK-001".to_owned(), Some(Mover::Coder)));
-    assert_eq!((agent.caller.run(), Caller::Human.run()), (Some(&agent.run), None));
+    assert_eq!((agent.caller.run(), Caller::owner().run()), (Some(&agent.run), None));
     for stranger in ["", "human", "' OR 1", &new_token(), &human[1..], &human.to_uppercase()] {
         assert_eq!(store.db.caller(stranger).await.unwrap(), None, "{stranger}");
     }
@@ -33,7 +33,7 @@ async fn caller_comes_from_token_only() {
 #[tokio::test]
 async fn agent_and_invite_tokens_are_stored_as_hashes() {
     let store = Store::board().await;
-    let (human, project) = (&Caller::Human, &store.project);
+    let (human, project) = (&Caller::owner(), &store.project);
     let seq = store.db.latest();
     let invite = store.db.create_invite_token(human, project).await.unwrap();
     let old = store.db.create_agent_token(human, project, named("mara", &[])).await.unwrap();
@@ -59,11 +59,11 @@ async fn new_human_token_revokes_the_previous_one() {
     let store = Store::board().await;
     let (old, new) = (new_token(), new_token());
     let seq = store.db.latest();
-    store.db.set_human_token(&old).await.unwrap();
-    store.db.set_human_token(&old).await.unwrap();
-    store.db.set_human_token(&new).await.unwrap();
+    store.db.set_owner("owner", &old).await.unwrap();
+    store.db.set_owner("owner", &old).await.unwrap();
+    store.db.set_owner("owner", &new).await.unwrap();
     assert_eq!(store.db.caller(&old).await.unwrap(), None);
-    assert_eq!(store.db.caller(&new).await.unwrap(), Some(Caller::Human));
+    assert_eq!(store.db.caller(&new).await.unwrap(), Some(Caller::owner()));
     assert_eq!(store.kinds_since(seq).await, ["token_made", "token_made"]);
     store.check_fold().await;
 }
@@ -72,7 +72,7 @@ async fn new_human_token_revokes_the_previous_one() {
 #[tokio::test]
 async fn only_revocations_notify_subscribers() {
     let store = Store::board().await;
-    let (human, project) = (&Caller::Human, &store.project);
+    let (human, project) = (&Caller::owner(), &store.project);
     let mut taken_back = store.db.token_revocations();
     let mut woken = || {
         let woken = taken_back.has_changed().unwrap();
@@ -89,7 +89,7 @@ async fn only_revocations_notify_subscribers() {
     assert_eq!(store.db.caller(&mara).await.unwrap(), None);
     store.db.create_invite_token(human, project).await.unwrap();
     assert!(woken());
-    store.db.set_human_token(&new_token()).await.unwrap();
+    store.db.set_owner("owner", &new_token()).await.unwrap();
     assert!(woken());
 }
 
@@ -98,7 +98,7 @@ async fn ended_run_cannot_read() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let agent = store.agent(&task, AgentKind::Coder).await;
-    store.db.require_active_reader(&Caller::Human).await.unwrap();
+    store.db.require_active_reader(&Caller::owner()).await.unwrap();
     store.db.require_active_reader(&agent.caller).await.unwrap();
     store.finish(&agent).await;
     assert_eq!(

@@ -107,7 +107,7 @@ async fn coder_finds_its_checkout_unchanged() {
     write_in(&path, "draft", "not committed");
     let lock = board.sample.git_dir().join("worktrees/vibe-relay-TASK-001/index.lock");
     fs::write(&lock, "left by a killed git").unwrap();
-    board.move_to(&Caller::Human, &task, Status::InProgress, Some("do more")).await;
+    board.move_to(&Caller::owner(), &task, Status::InProgress, Some("do more")).await;
     let (site, _, _) = board.agent(&task, AgentKind::Coder).await;
     assert_eq!((site.path.as_path(), site.branch.as_deref()), (path.as_path(), Some("vr/TASK-001/work")));
     assert_eq!(head(&board, &path), Some(sha));
@@ -156,7 +156,7 @@ async fn review_needs_a_branch() {
     board.delete_branch("vr/TASK-001/work");
     let error = board.plan_checkout(&task, AgentKind::Reviewer).await.unwrap_err();
     insta::assert_snapshot!(error, @"the branch vr/TASK-001/work does not exist; send the card back with a comment to start the work again");
-    board.move_to(&Caller::Human, &task, Status::InProgress, Some("start again")).await;
+    board.move_to(&Caller::owner(), &task, Status::InProgress, Some("start again")).await;
     let (site, _, _) = board.agent(&task, AgentKind::Coder).await;
     assert_eq!(site.branch.as_deref(), Some("vr/TASK-001/work"));
     assert!(board.tip("vr/TASK-001/work").is_some());
@@ -231,8 +231,8 @@ async fn reopened_task_can_be_cancelled_again() {
     let board = TestBoard::new().await;
     let (task, _, first) = cancelled(&board).await;
     board.clean(&task).await;
-    board.move_to(&Caller::Human, &task, Status::Backlog, None).await;
-    board.db.start_task(&Caller::Human, &task).await.unwrap();
+    board.move_to(&Caller::owner(), &task, Status::Backlog, None).await;
+    board.db.start_task(&Caller::owner(), &task).await.unwrap();
     let (path, second) = board.work(&task, &[("b", "b")]).await;
     assert!(!path.join("a").exists(), "it started from scratch");
     board.cancel(&task).await;

@@ -139,7 +139,7 @@ async fn unapproved_task_is_not_merged() {
     let task = board.task("Add a").await;
     board.work(&task, &[("a", "a")]).await;
     board.approve(&task).await;
-    board.move_to(&Caller::Human, &task, Status::InProgress, Some("not yet")).await;
+    board.move_to(&Caller::owner(), &task, Status::InProgress, Some("not yet")).await;
     let before = board.branches();
     merge(&board.db, &task).await.unwrap();
     assert_eq!((status(&board, &task).await, board.branches()), (Status::InProgress, before));

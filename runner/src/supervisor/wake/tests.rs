@@ -48,7 +48,7 @@ impl Fleet {
 
     async fn send(&self, to: &str) {
         let new = NewMessage { to: to.to_owned(), content: "Hello".to_owned(), cc: Vec::new(), task_id: None, reply_to: None };
-        self.board.db.send(&Caller::Human, &self.board.project.id, new).await.unwrap();
+        self.board.db.send(&Caller::owner(), &self.board.project.id, new).await.unwrap();
     }
 }
 
@@ -60,10 +60,10 @@ async fn events_wake_only_the_watcher_of_their_run() {
     let idle = fleet.board.task("Without a run").await;
     assert_eq!(fleet.woken().await, [0; 0], "an event of another task wakes nobody");
 
-    fleet.board.db.stop_run(&Caller::Human, &fleet.runs[3].1.run.id).await.unwrap();
+    fleet.board.db.stop_run(&Caller::owner(), &fleet.runs[3].1.run.id).await.unwrap();
     assert_eq!(fleet.woken().await, [3]);
 
-    fleet.board.db.add_comment(&Caller::Human, &fleet.runs[5].0, "Read this", None).await.unwrap();
+    fleet.board.db.add_comment(&Caller::owner(), &fleet.runs[5].0, "Read this", None).await.unwrap();
     assert_eq!(fleet.woken().await, [5]);
 
     fleet.send(&format!("coder-{}", fleet.runs[7].0)).await;

@@ -2,12 +2,13 @@
 //!
 //! Must not decide anything.
 
-use domain::team::agent::{Agent, EVERYONE, HUMAN, Health};
+use domain::team::agent::{Agent, EVERYONE, Health};
 use domain::team::contract::ContractType;
 use domain::team::handshake::HandshakeStatus;
 use domain::team::minion::MinionStatus;
 
 use super::Tone;
+use crate::reader::Reader;
 
 /// The liveness of an agent. A managed agent sends no heartbeats between its runs.
 pub(crate) fn presence_badge(agent: &Agent) -> (&'static str, Tone) {
@@ -30,12 +31,16 @@ pub(crate) const fn trust_label(agent: &Agent) -> &'static str {
     }
 }
 
+/// A participant's name on screen, at the beginning of a line.
+pub(crate) fn name_heading(name: &str) -> String {
+    if Reader::current().is(name) { "You".to_owned() } else { name_label(name) }
+}
+
 /// A participant's name on screen.
 pub(crate) fn name_label(name: &str) -> String {
     match name {
-        HUMAN => "you".to_owned(),
         EVERYONE => "everyone".to_owned(),
-        name => name.to_owned(),
+        name => Reader::current().person_label(name).unwrap_or_else(|| name.to_owned()),
     }
 }
 

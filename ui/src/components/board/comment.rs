@@ -1,11 +1,14 @@
 //! The comments of a task.
 
+use domain::board::comment::AuthorRole;
 use domain::id::TaskId;
+use domain::team::agent::HUMAN;
 use domain::wire::CommentView;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::Client;
+use crate::components::badge::team::name_heading;
 use crate::components::badge::{author_label, author_tone};
 use crate::time::Clock;
 
@@ -46,7 +49,11 @@ pub(crate) fn CommentThread(
 fn Comment(view: CommentView) -> impl IntoView {
     let clock = Clock::from_context();
     let (author, at) = (view.comment.author_role, view.comment.created_at);
-    let name = view.comment.author_name.unwrap_or_else(|| author_label(author).to_owned());
+    let name = match (author, view.comment.author_name) {
+        (AuthorRole::Human, name) => name_heading(name.as_deref().unwrap_or(HUMAN)),
+        (_, Some(name)) => name,
+        (author, None) => author_label(author).to_owned(),
+    };
     view! {
         <article class="comment">
             <header>

@@ -1,7 +1,7 @@
 //! The composer of a message to agents. Incoming messages do not disturb the typed text.
 
 use domain::id::TaskId;
-use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::agent::EVERYONE;
 use domain::team::message::{Message, NewMessage};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -15,6 +15,7 @@ use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, Icon};
 use crate::components::toast::Toasts;
 use crate::project_data::ProjectData;
+use crate::reader::Reader;
 use crate::store::Store;
 
 const FIELD: &str = "message-text";
@@ -27,9 +28,9 @@ pub(crate) fn focus_message() {
     }
 }
 
-/// The recipient of a reply: the sender, or the recipient of the human's own message.
+/// The recipient of a reply: the sender, or the recipient of the reader's own message.
 pub(crate) fn reply_recipient(message: &Message) -> &str {
-    if message.from_agent == HUMAN { &message.to_agent } else { &message.from_agent }
+    if Reader::current().is(&message.from_agent) { &message.to_agent } else { &message.from_agent }
 }
 
 #[component]
@@ -56,11 +57,12 @@ pub(crate) fn MessageComposer(
             cc.update(|cc| cc.retain(|name| candidates.contains(name)));
         }
     });
+    let reader = Reader::current();
     // A filter by agent or task presets the recipient and the task.
     Effect::new(move || {
         let filter = data.message_filter.get();
         task.set(filter.task);
-        if let Some(agent) = filter.agent.filter(|agent| agent != HUMAN) {
+        if let Some(agent) = filter.agent.filter(|agent| !reader.is(agent)) {
             to.set(agent);
         }
     });

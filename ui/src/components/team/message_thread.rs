@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::agent::EVERYONE;
 use domain::team::message::Message;
 use domain::wire::MessageView;
 use leptos::prelude::*;
@@ -11,6 +11,7 @@ use crate::components::badge::Tone;
 use crate::components::badge::team::{name_label, names_label};
 use crate::components::board::task_link::TaskLink;
 use crate::components::icon::{Icon, REPLY};
+use crate::reader::Reader;
 use crate::thread::{MessageFingerprint, Thread, ThreadEntry, ThreadKey, fingerprint, notice, strip_tag};
 use crate::time::Clock;
 
@@ -82,7 +83,7 @@ fn MessageEntry(
     let reply = reply.filter(|_| entry.is_answerable());
     let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
     let (at, own_fingerprint) = (message.timestamp, fingerprint(&message));
-    let own = message.from_agent == HUMAN;
+    let own = Reader::current().is(&message.from_agent);
     let is_new = Memo::new(move |_| fresh.with(|fresh| fresh.contains(&own_fingerprint)));
     let to = if message.to_agent == EVERYONE {
         view! { <span class="badge" data-tone=Tone::Info.as_str()>"to everyone"</span> }.into_any()
@@ -123,9 +124,10 @@ fn MessageEntry(
     }
 }
 
-/// The recipients that have not read the message. The human is left out, because they know what they have read.
+/// The recipients that have not read the message. The reader is left out, because they know what they have read.
 fn unread_label(entry: &ThreadEntry) -> Option<String> {
-    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| *name != HUMAN).collect();
+    let reader = Reader::current();
+    let unread_by: Vec<&str> = entry.unread_by.iter().map(String::as_str).filter(|name| !reader.is(name)).collect();
     match unread_by.len() {
         0 => None,
         count if count == entry.to.len() => Some("unread".to_owned()),

@@ -53,6 +53,7 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
         move |key| match key {
             Key::New => dialog.set(dialog_for(navigation.get_untracked().section())),
             Key::Help => dialog.set(OpenDialog::Help),
+            Key::Settings => navigation.go(Route::Settings),
             Key::Go(section) => navigation.go(section.route(data.project())),
             Key::Filter => {
                 if let Some(filter) = filter.get_untracked() {

@@ -41,10 +41,11 @@ pub(crate) fn ProjectsPage(
         });
     };
     load();
-    listen(move |key| {
-        if key == Key::New {
-            creating.set(true);
-        }
+    let navigation = Navigation::from_context();
+    listen(move |key| match key {
+        Key::New => creating.set(true),
+        Key::Settings => navigation.go(Route::Settings),
+        _ => {}
     });
     Effect::new(|| document().set_title("vibe-relay"));
 

@@ -1,6 +1,5 @@
 //! The page of handshakes: plans to acknowledge, and the state of each target.
 
-use domain::team::agent::HUMAN;
 use domain::team::handshake::{Handshake, HandshakeStatus};
 use leptos::prelude::*;
 
@@ -9,6 +8,7 @@ use crate::components::badge::Badge;
 use crate::components::badge::team::{handshake_badge, name_label, names_label};
 use crate::components::section_page::SectionPage;
 use crate::project_data::{OpenDialog, ProjectData};
+use crate::reader::Reader;
 use crate::time::Clock;
 
 #[component]
@@ -57,7 +57,8 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
     let acknowledged = names_label(handshake.acknowledged());
     let left =
         names_label(handshake.targets.iter().filter(|target| target.left && target.acked_at.is_none()).map(|target| target.agent_name.as_str()));
-    let awaits_human = handshake.pending().any(|name| name == HUMAN);
+    let reader = Reader::current();
+    let awaits_reader = handshake.pending().any(|name| reader.is(name));
     let fact = |name: &'static str, names: String| {
         (!names.is_empty()).then(|| {
             view! {
@@ -74,7 +75,7 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
                 <span class="small-text soft">{format!("initiated by {}", name_label(&handshake.initiated_by))}</span>
                 <time class="small-text faint" datetime=initiated.to_string() title=initiated.to_string()>{move || clock.ago(initiated)}</time>
                 <span class="push"></span>
-                {awaits_human.then(|| view! {
+                {awaits_reader.then(|| view! {
                     <button type="button" class="button primary" on:click=move |_| client.act(client.acknowledge(id), |_| {})>"Acknowledge"</button>
                 })}
             </header>

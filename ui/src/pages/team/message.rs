@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use domain::id::TaskId;
-use domain::team::agent::{EVERYONE, HUMAN};
+use domain::team::agent::EVERYONE;
 use domain::team::message::{Inbox, Message};
 use domain::wire::MessageView;
 use leptos::ev;
@@ -20,6 +20,7 @@ use crate::components::team::message_thread::MessageThread;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route, Section};
 use crate::store::Store;
 use crate::thread::{MessageFingerprint, ThreadKey, fingerprint, keys, merge, threads};
@@ -236,9 +237,10 @@ fn page_visible() -> RwSignal<bool> {
 fn Filters() -> impl IntoView {
     let (data, store, navigation) = (ProjectData::from_context(), Store::from_context(), Navigation::from_context());
     let show = move |filter: MessageFilter| navigation.go(Route::Messages { project: data.project(), filter });
+    let reader = Reader::current();
     let names = Memo::new(move |_| {
         let agents = data.agents.value.get().unwrap_or_default();
-        let names = agents.into_iter().map(|agent| agent.name).chain([HUMAN.to_owned(), EVERYONE.to_owned()]);
+        let names = agents.into_iter().map(|agent| agent.name).chain(reader.persons()).chain([EVERYONE.to_owned()]);
         with_chosen(names.map(|name| (name.clone(), name_label(&name))).collect(), data.message_filter.get().agent, |name| name_label(name))
     });
     let tasks = Memo::new(move |_| with_chosen(task_options(store, |_| true), data.message_filter.get().task, TaskId::to_string));

@@ -57,7 +57,7 @@ pub(crate) async fn assign_by_lead(
     hat: Option<Role>,
 ) -> Result<()> {
     participant.require_lead("assigning tasks")?;
-    if *caller != Caller::Human && card.held_by == Some(HeldBy::Stop) {
+    if !caller.is_person() && card.held_by == Some(HeldBy::Stop) {
         return Err(wrong_status(card, "the person stopped it", "Ask the person with send to human.").into());
     }
     assign_to(tx, caller, &participant.name, card, to, hat).await

@@ -7,7 +7,7 @@ use domain::board::task::Task;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
-use domain::team::agent::HUMAN;
+use domain::team::person::is_person;
 use domain::text;
 
 use crate::board::comment::write as comment;
@@ -77,7 +77,7 @@ pub(crate) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
     if let Some(reason) = reason {
         comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
     }
-    if children > 0 || card.phase == AgentKind::Orchestrator || (reason.is_some() && *caller == Caller::Human) {
+    if children > 0 || card.phase == AgentKind::Orchestrator || (reason.is_some() && caller.is_person()) {
         return Ok(None);
     }
     let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
@@ -109,7 +109,7 @@ pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &E
 
 /// The human may approve their own work, because nobody else may be left to ask. They still cannot verify it.
 fn excluded_contributions(caller: &Caller) -> Vec<Contribution> {
-    if *caller == Caller::Human { Vec::new() } else { vec![Contribution::Built] }
+    if caller.is_person() { Vec::new() } else { vec![Contribution::Built] }
 }
 
 /// The assignee that worked on the task in its own checkout. The task's branch then holds earlier work of managed agents.
@@ -178,7 +178,7 @@ pub(crate) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
     sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
         .bind(card.id.as_str())
         // The limit counts rounds without the human, who resets it.
-        .bind(if *caller == Caller::Human { -i64::from(task.review_rounds) } else { 1 })
+        .bind(if caller.is_person() { -i64::from(task.review_rounds) } else { 1 })
         .execute(&mut tx.connection)
         .await?;
     Ok(())
@@ -196,7 +196,7 @@ pub(crate) async fn independence(tx: &mut Tx, caller: &Caller, task: &Task, reas
         comment::insert(tx, caller, &card.project_id, &card.id, notes).await?;
     }
     contribution::record(tx, &card.id, &name, Contribution::Verified).await?;
-    if *caller != Caller::Human {
+    if !caller.is_person() {
         hat::record(tx, &card.project_id, &card.id, &name, domain::team::hat::VERIFIER_HAT).await?;
     }
     change.verified = Some(name);
@@ -206,5 +206,5 @@ pub(crate) async fn independence(tx: &mut Tx, caller: &Caller, task: &Task, reas
 /// Three pairs of eyes: a verifier must not have built or approved the task, or worn a conflicting hat in the project.
 pub(crate) async fn require_independent_verifier(tx: &mut Tx, card: &Card, name: &str, action: &'static str) -> Result<()> {
     contribution::require_independent(tx, card, name, &[Contribution::Built, Contribution::Approved], action).await?;
-    if name == HUMAN { Ok(()) } else { hat::require_no_conflict(tx, &card.project_id, name, domain::team::hat::VERIFIER_HAT).await }
+    if is_person(name) { Ok(()) } else { hat::require_no_conflict(tx, &card.project_id, name, domain::team::hat::VERIFIER_HAT).await }
 }

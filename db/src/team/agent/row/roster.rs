@@ -11,6 +11,7 @@ use crate::engine::column::optional;
 use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::team::person::row::further_participants;
 
 /// All active agents of a project at one moment.
 #[derive(Debug)]
@@ -83,13 +84,15 @@ impl Roster {
         self.entries.iter().filter(|entry| !entry.is_lead && !entry.is_dead).map(|entry| entry.name.as_str())
     }
 
-    /// Resolves a recipient that `speaker` named: an active agent, the human or everyone.
+    /// Resolves a recipient that `speaker` named: an active agent, a person or everyone.
     pub(crate) async fn recipient(&self, tx: &mut Tx, speaker: &str, given: &str) -> Result<String> {
         let given = given.trim();
         if given == EVERYONE || given == HUMAN {
             return Ok(given.to_owned());
         }
-        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).chain([HUMAN, EVERYONE]).collect();
+        let persons = further_participants(tx).await?;
+        let participants = self.entries.iter().map(|entry| entry.name.as_str()).chain(persons.iter().map(String::as_str));
+        let names: Vec<&str> = participants.chain([HUMAN, EVERYONE]).collect();
         let name = match resolve(given, speaker, &names) {
             Ok(name) => name,
             Err(error @ NameError::Unknown { .. }) => {

@@ -1,0 +1,35 @@
+//! The settings: browsers that are signed in, and the persons of the board.
+
+use leptos::prelude::*;
+
+use crate::components::help::HelpDialog;
+use crate::components::team::browser_session::BrowserSessions;
+use crate::components::team::person::Persons;
+use crate::components::top_bar::TopBar;
+use crate::keys::{Key, listen};
+use crate::route::{Navigation, Route};
+
+#[component]
+pub(crate) fn SettingsPage() -> impl IntoView {
+    let navigation = Navigation::from_context();
+    let helping = RwSignal::new(false);
+    listen(move |key| match key {
+        Key::Help => helping.set(true),
+        Key::Close => navigation.go(Route::Projects),
+        _ => {}
+    });
+    Effect::new(|| document().set_title("Settings · vibe-relay"));
+    view! {
+        <TopBar />
+        <main class="page">
+            <div class="page-head">
+                <h1>"Settings"</h1>
+            </div>
+            <BrowserSessions />
+            <Persons />
+        </main>
+        <Show when=move || helping.get()>
+            <HelpDialog close=Callback::new(move |()| helping.set(false)) />
+        </Show>
+    }
+}
