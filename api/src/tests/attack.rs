@@ -297,7 +297,9 @@ async fn body_is_optional_only_where_none_is_needed() {
 async fn illegal_move_lists_the_legal_moves() {
     let server = TestServer::new().await;
     server.task(&server.project().await).await;
-    let answer = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "in_review"}"#).await;
+    let answer = server.call("patch", "/api/tasks/TASK-001", r#"{"status": "in_review", "title": "Another"}"#).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let task = server.call("get", "/api/tasks/TASK-001", "").await.json();
+    assert_ne!(task["title"], "Another", "a refused move undoes the edit beside it");
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer.json()).unwrap());
 }

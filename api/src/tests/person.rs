@@ -17,7 +17,7 @@ const OWNER_ROUTES: [(&str, &str); 6] = [
     ("post", "/api/persons"),
     ("delete", "/api/persons/{id}"),
     ("post", "/api/persons/{id}/token"),
-    ("post", "/api/projects/{id}/room-token"),
+    ("post", "/api/projects/{id}/invite-token"),
     ("post", "/api/projects/{id}/tokens"),
     ("post", "/api/token/rotate"),
 ];

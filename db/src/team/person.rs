@@ -13,9 +13,9 @@ use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
-use crate::team::token::{self, TokenOwner};
 use crate::team::browser_session;
 use crate::team::handshake::write as handshake;
+use crate::team::token::{self, TokenOwner};
 
 use self::row::{caller_of, person_of, read};
 

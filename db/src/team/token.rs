@@ -103,7 +103,7 @@ pub(crate) async fn insert(tx: &mut Tx, hash: &str, owner: TokenOwner<'_>) -> Re
         TokenOwner::Agent(project, name) => ("agent", None, None, Some(project), Some(name)),
         TokenOwner::Invite(project) => ("invite", None, None, Some(project), None),
     };
-    sqlx::query("INSERT INTO tokens (hash, kind, run_id, project_id, agent_name) VALUES ($1, $2, $3, $4, $5)")
+    sqlx::query("INSERT INTO tokens (hash, kind, person_id, run_id, project_id, agent_name) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(hash)
         .bind(kind)
         .bind(person)

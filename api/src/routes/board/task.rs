@@ -45,7 +45,7 @@ pub(crate) async fn get_task(State(state): State<AppState>, Id(id): Id<TaskId>) 
 
 /// Edit a task, move it, or both
 ///
-/// The edit is made first, and is kept if the move is refused.
+/// If either is refused, neither happens.
 #[utoipa::path(patch, path = "/api/tasks/{id}", params(("id" = TaskId, Path)), request_body = TaskPatch, responses((status = 200, body = TaskView)))]
 pub(crate) async fn change_task(
     State(state): State<AppState>,
@@ -58,12 +58,12 @@ pub(crate) async fn change_task(
         let field = if reason.is_some() { "reason" } else { "merge" };
         return Err(Refusal::invalid(field, "it needs a move", "Set `status` in the same request.").into());
     }
-    let before = state.db.edit_task(&caller, &id, patch).await?;
-    let Some(to) = to else { return view(&state.db, before, None).await };
+    let Some(to) = to else { return view(&state.db, state.db.edit_task(&caller, &id, patch).await?, None).await };
+    let before = state.db.task(&id).await?;
     let request = state.db.required_evidence(&caller, &id, to).await?;
     let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
     let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
-    let after = state.db.move_task(&caller, &id, requested, evidence).await?;
+    let after = state.db.edit_and_move_task(&caller, &id, patch, requested, evidence).await?;
     let note = move_note(&before, to, &after);
     view(&state.db, after, note).await
 }

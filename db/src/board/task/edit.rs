@@ -4,6 +4,7 @@ use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::event::Event;
 use domain::id::TaskId;
+use domain::runs::evidence::EvidenceResult;
 use domain::text;
 use domain::wire::TaskPatch;
 
@@ -11,9 +12,11 @@ use crate::board::attention::write as attention;
 use crate::board::dependency::write as dependency;
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
+use crate::board::task::write::change::MoveRequest;
 use crate::board::task::write::{release, stop};
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
+use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
@@ -28,14 +31,37 @@ impl Db {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
-                caller.require_person("editing tasks")?;
                 let before = tasks::task(&mut tx.connection, &id).await?;
-                let fields = write_fields(tx, &before, &patch).await?;
-                if fields.is_empty() {
+                if !edit(tx, &caller, &before, &patch).await? {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
-                tx.record_for_task(&caller, &before.card.project_id, &id, Event::TaskEdited { fields });
+                task_changed(tx, &caller, &before.card.project_id, &id).await?;
+                tasks::task(&mut tx.connection, &id).await
+            })
+        })
+        .await
+    }
+
+    /// Edits a task and moves it. If either is refused, neither happens.
+    ///
+    /// # Errors
+    /// As [`Db::edit_task`] and [`Db::move_task`].
+    pub async fn edit_and_move_task(
+        &self,
+        caller: &Caller,
+        id: &TaskId,
+        patch: TaskPatch,
+        request: MoveRequest,
+        found: EvidenceResult,
+    ) -> Result<Task> {
+        let (caller, id) = (caller.clone(), id.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let before = tasks::task(&mut tx.connection, &id).await?;
+                edit(tx, &caller, &before, &patch).await?;
+                let edited = tasks::task(&mut tx.connection, &id).await?;
+                move_task(tx, &caller, &edited, &request, &found).await?;
                 task_changed(tx, &caller, &before.card.project_id, &id).await?;
                 tasks::task(&mut tx.connection, &id).await
             })
@@ -103,6 +129,17 @@ impl Db {
         })
         .await
     }
+}
+
+/// Writes and records the changed fields. Returns whether there are any.
+async fn edit(tx: &mut Tx, caller: &Caller, before: &Task, patch: &TaskPatch) -> Result<bool> {
+    caller.require_person("editing tasks")?;
+    let fields = write_fields(tx, before, patch).await?;
+    let changes = !fields.is_empty();
+    if changes {
+        tx.record_for_task(caller, &before.card.project_id, &before.card.id, Event::TaskEdited { fields });
+    }
+    Ok(changes)
 }
 
 /// Writes the changed fields and returns their names.

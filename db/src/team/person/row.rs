@@ -5,8 +5,8 @@ use domain::team::person::{Person, PersonRole, participant};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::engine::column::{optional, parsed};
 use crate::caller::{Caller, PersonCaller};
+use crate::engine::column::{optional, parsed};
 use crate::engine::tx::Tx;
 use crate::error::Result;
 

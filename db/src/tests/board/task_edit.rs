@@ -4,11 +4,12 @@ use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
 use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::wire::TaskPatch;
 
-use crate::Caller;
 use crate::tests::store::{Store, code, refusal};
+use crate::{Caller, MoveRequest};
 
 fn depends(on: &[&domain::id::TaskId]) -> TaskPatch {
     TaskPatch { depends_on: Some(on.iter().map(|id| (*id).clone()).collect()), ..TaskPatch::default() }
@@ -111,4 +112,24 @@ async fn only_the_human_starts_and_stops_open_tasks() {
     assert_eq!(code(store.db.start_task(&Caller::owner(), &task).await), "not-now");
     assert_eq!(code(store.db.retry_task(&Caller::owner(), &task).await), "not-now");
     assert_eq!(code(store.db.stop_task(&Caller::owner(), &task).await), "no-live-run");
+}
+
+#[tokio::test]
+async fn edit_and_move_happen_together_or_not_at_all() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let patch = || TaskPatch { title: Some("Two".to_owned()), ..TaskPatch::default() };
+    let change = async |to| {
+        let request = MoveRequest { to, reason: Some("obsolete".to_owned()), merge: false };
+        store.db.edit_and_move_task(&Caller::owner(), &task, patch(), request, EvidenceResult::Nothing).await
+    };
+    let seq = store.db.latest();
+    assert_eq!(code(change(Status::InReview).await), "illegal-move");
+    assert_eq!((store.card(&task).await.title.as_str(), store.db.latest()), ("One", seq), "the edit was undone with the move");
+
+    let changed = change(Status::Cancelled).await.unwrap().card;
+    assert_eq!((changed.title.as_str(), changed.status), ("Two", Status::Cancelled));
+    let events = store.since(seq).await;
+    assert!(matches!(events.as_slice(), [Event::TaskEdited { .. }, Event::TaskMoved { .. }, ..]), "{events:?}");
+    store.check_fold().await;
 }
