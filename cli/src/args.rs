@@ -250,7 +250,7 @@ pub(crate) enum Person {
     },
     /// List the persons: name and role.
     List,
-    /// Remove a person, and revoke their token and browser sessions. What they did keeps their name.
+    /// Remove a person, and revoke their token and browser sessions. The history keeps their name.
     Remove {
         /// Name of the person, in any case.
         name: String,

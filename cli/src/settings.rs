@@ -87,7 +87,7 @@ fn home() -> Result<PathBuf, CliError> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).ok_or(CliError::NoHome)
 }
 
-/// What the machine calls the person who starts the server: the name in git's configuration, or the login name.
+/// The name of the person who starts the server: from git's configuration, or the login name.
 pub(crate) fn owner_name() -> String {
     repo::user_name().or_else(|| ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok())).unwrap_or_default()
 }

@@ -186,7 +186,7 @@ impl<'a> Watcher<'a> {
             }
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
-            Effect::ConfirmService => parking::confirm_recovered(db, ParkReason::ServiceUnreachable).await?,
+            Effect::ConfirmService => parking::confirm_recovered(db, ParkReason::ServiceUnreachable, self.run).await?,
             Effect::PublishActivity(line) => {
                 // Sending fails when no browser is connected.
                 drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));

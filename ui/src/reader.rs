@@ -49,7 +49,7 @@ impl Reader {
         self.own == name
     }
 
-    /// What a participant who is a person is called: `you`, or a name.
+    /// The display name of a person: `you`, or a name.
     pub(crate) fn person_label(&self, name: &str) -> Option<String> {
         if !is_person(name) {
             return None;

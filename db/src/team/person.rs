@@ -138,7 +138,7 @@ impl Db {
         .await
     }
 
-    /// Removes a person, and revokes their token and browser sessions. What they did keeps their name.
+    /// Removes a person, and revokes their token and browser sessions. The history keeps their name.
     ///
     /// # Errors
     /// When the caller is not the owner, or the person does not exist or is the owner.

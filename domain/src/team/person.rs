@@ -26,7 +26,7 @@ vocabulary! {
     }
 }
 
-/// What a request needs from the person who makes it.
+/// A right that a request requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     Read,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use db::Db;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::run::Run;
 use domain::time::Timestamp;
 
 /// How long to park after a rate limit that names no end.
@@ -41,13 +42,14 @@ fn parked_until(reason: ParkReason, limited_until: Option<i64>, now: Timestamp) 
     }
 }
 
-/// Lifts the parking for `reason`, because a run has shown that its cause is gone.
+/// Lifts the parking for `reason`, because `run` has shown that its cause is gone. Only a probe shows that: a run from before the parking may
+/// have got its last response before the outage.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn confirm_recovered(db: &Db, reason: ParkReason) -> db::Result<()> {
+pub(crate) async fn confirm_recovered(db: &Db, reason: ParkReason, run: &Run) -> db::Result<()> {
     // Read first: this is called often, and the parking rarely exists.
-    if db.parkings().await?.iter().any(|parking| parking.reason == reason) {
+    if db.parkings().await?.iter().any(|parking| parking.reason == reason && run.started_at >= parking.until) {
         db.resume(reason).await?;
     }
     Ok(())

@@ -50,11 +50,11 @@ pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, ou
         EndCause::AgentExited => outcome.failure(),
     };
     if outcome.service_responded() {
-        parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable).await?;
+        parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable, run).await?;
     }
     // A start alone does not prove that the disk has room, because its files are small.
     if failure.is_none() {
-        parking::confirm_recovered(&context.db, ParkReason::DiskFull).await?;
+        parking::confirm_recovered(&context.db, ParkReason::DiskFull, run).await?;
     }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),

@@ -79,20 +79,20 @@ async fn outage_parks_all_agents_and_one_probes_recovery() {
     let runs = server.runs(&cut_off).await.unwrap();
     let told: Vec<_> = runs.iter().take(2).map(|run| (run.end_class, run.failure)).collect();
     assert_eq!(told, [(Some(EndClass::Parked), Some(FailureClass::ServiceUnreachable)); 2], "the outage lasted for one more try");
-    // Either of the two cards may probe.
-    let (mut parked, mut began) = (0, None);
+    // Either of the two cards may probe. A start that was under way when the agents were parked is no probe.
+    let (mut parked, mut probes) = (0, None);
     for envelope in server.events(&project).await.unwrap() {
         match envelope.event {
-            Event::AgentsParked { .. } => {
-                assert!(began.is_none_or(|began| began == 1), "{began:?} began while the service was away");
-                (parked, began) = (parked + 1, Some(0));
+            Event::AgentsParked { parking } => {
+                assert!(probes.is_none_or(|(_, count)| count == 1), "{probes:?} while the service was away");
+                (parked, probes) = (parked + 1, Some((parking.until, 0)));
             }
-            Event::AgentsResumed { .. } => assert_eq!(began.take(), Some(1), "one found out for all"),
-            Event::RunStarted { .. } => began = began.map(|began| began + 1),
+            Event::AgentsResumed { .. } => assert_eq!(probes.take().map(|(_, count)| count), Some(1), "one probed for all"),
+            Event::RunStarted { .. } => probes = probes.map(|(until, count)| (until, count + u32::from(envelope.at >= until))),
             _ => {}
         }
     }
-    assert_eq!((parked, began), (2, None));
+    assert_eq!((parked, probes), (2, None));
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ async fn names_of_persons_are_unique_among_persons_and_agents() {
 }
 
 #[tokio::test]
-async fn what_a_member_does_is_recorded_under_their_name() {
+async fn actions_of_a_member_are_recorded_under_their_name() {
     let store = owned_board().await;
     let (db, ann) = (&store.db, join(&store, "ann", PersonRole::Member).await);
     let seq = db.latest();
@@ -196,7 +196,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     assert_eq!(db.open_browser_session(person.id, None).await.unwrap(), None, "a link that was not used");
     let events = store.since(seq).await;
     assert!(events.contains(&Event::PersonRemoved { person: "ann".to_owned() }));
-    assert!(events.contains(&Event::HandshakeCompleted { handshake: asked }), "nobody waits for them");
+    assert!(events.contains(&Event::HandshakeCompleted { handshake: asked }), "the handshake no longer waits for them");
     assert_eq!(db.comments(&task).await.unwrap()[0].author_name.as_deref(), Some("human/ann"));
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
     for gone in [person.id, 99] {
