@@ -90,7 +90,7 @@ impl Drop for LockFile {
 /// Creates the lock file. Returns `None` if it exists.
 fn create(lock: &Path) -> io::Result<Option<File>> {
     if let Some(folder) = lock.parent() {
-        fs::create_dir_all(folder)?;
+        create_folder(folder)?;
     }
     let mut file = match File::options().read(true).write(true).create_new(true).open(lock) {
         Err(reason) if reason.kind() == ErrorKind::AlreadyExists => return Ok(None),
@@ -102,6 +102,16 @@ fn create(lock: &Path) -> io::Result<Option<File>> {
         _ = file.write_all(LOCK_CONTENT.as_bytes());
     }
     Ok(Some(file))
+}
+
+/// Creates a folder with its parents. An error of the kind `NotFound` says that another process removed one of them meanwhile.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir_all(folder) {
+        // It existed when it was to be created, and was removed before the check that it is a folder. A file there would stay.
+        Err(reason) if reason.kind() == ErrorKind::AlreadyExists && folder.symlink_metadata().is_ok_and(|found| !found.is_dir()) => Err(reason),
+        Err(reason) if reason.kind() == ErrorKind::AlreadyExists => Err(ErrorKind::NotFound.into()),
+        result => result,
+    }
 }
 
 /// Removes the lock on `target` if it is ours and its process has exited. Returns whether it removed the lock.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use super::{LockFile, lock_path, remove_stale};
+use crate::error::RepoError;
 
 #[test]
 fn a_lock_has_one_holder_at_a_time() {
@@ -57,4 +58,13 @@ fn a_replaced_lock_file_is_not_removed_on_drop() {
     fs::write(lock_path(&target), "theirs").unwrap();
     drop(lock);
     assert!(lock_path(&target).exists());
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_an_error_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vr");
+    fs::write(&file, "").unwrap();
+    let refused = LockFile::acquire(&file.join("work"), "work").unwrap_err();
+    assert!(matches!(refused, RepoError::Io { .. }), "{refused:?}");
 }
