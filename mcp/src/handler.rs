@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use db::{Caller, Db};
 use domain::id::TaskId;
 use domain::refusal::Refusal;
-use domain::team::role::Role;
 use http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
@@ -61,7 +60,7 @@ impl Handler {
     async fn standing(&self, caller: &Caller) -> Standing {
         let Caller::Agent(agent) = caller else { return Standing::default() };
         match self.0.db.agent(&agent.project_id, &agent.name).await {
-            Ok(agent) => Standing { is_trusted: agent.trusted, is_lead: agent.trusted && agent.roles.contains(&Role::Lead) },
+            Ok(agent) => Standing { is_trusted: agent.trusted, is_lead: agent.is_lead() },
             Err(error) => {
                 tracing::warn!(%error, ?caller, "the roles of an agent could not be read");
                 Standing::default()

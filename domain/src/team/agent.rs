@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::id::{ProjectId, RunId, TaskId};
-use crate::team::role::Role;
+use crate::team::role::{Role, is_lead};
 use crate::time::Timestamp;
 
 /// A participant of a project: a managed agent, or an external agent in a terminal.
@@ -49,7 +49,7 @@ pub struct Agent {
 impl Agent {
     /// Whether it is an active lead: leads receive copies of messages and can judge work.
     pub fn is_lead(&self) -> bool {
-        self.trusted && self.left_at.is_none() && self.roles.contains(&Role::Lead)
+        self.left_at.is_none() && is_lead(self.trusted, &self.roles)
     }
 }
 

@@ -34,3 +34,8 @@ impl From<AgentKind> for Role {
         }
     }
 }
+
+/// Whether an agent leads: only a trusted one does.
+pub fn is_lead(trusted: bool, roles: &[Role]) -> bool {
+    trusted && roles.contains(&Role::Lead)
+}

@@ -5,7 +5,7 @@ use domain::id::ProjectId;
 use domain::team::agent::RUNNER;
 use domain::team::message::{INBOX_BYTES, INBOX_PAGE, Inbox, InboxMessage, Unread};
 use domain::team::person::is_person;
-use domain::team::role::Role;
+use domain::team::role::{Role, is_lead};
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
 use super::row::{COLUMNS, received_by};
@@ -88,12 +88,12 @@ pub(super) async fn unread(connection: &mut SqliteConnection, project: &ProjectI
     for row in &rows {
         let sender: String = row.try_get("from_agent")?;
         let roles: Vec<Role> = row.try_get::<Option<&str>, _>("roles")?.map_or(Ok(Vec::new()), serde_json::from_str)?;
-        let is_lead = row.try_get::<Option<bool>, _>("trusted")?.unwrap_or_default() && roles.contains(&Role::Lead);
+        let from_lead = is_lead(row.try_get::<Option<bool>, _>("trusted")?.unwrap_or_default(), &roles);
         let blocking = count(row, "blocking")?;
         unread.count += count(row, "all_kinds")?;
         unread.blocking_count += blocking;
         // A copy never interrupts its recipient.
-        unread.urgent |= blocking > 0 && (is_person(&sender) || is_lead);
+        unread.urgent |= blocking > 0 && (is_person(&sender) || from_lead);
         unread.senders.push(sender);
     }
     Ok(unread)

@@ -3,7 +3,7 @@
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::team::role::Role;
+use domain::team::role::{Role, is_lead};
 use sqlx::{Row, SqliteConnection};
 
 use crate::board::project::row as projects;
@@ -72,7 +72,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
                 .ok_or_else(|| Refusal::AgentLeft { agent: name.clone() })?;
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let trusted: bool = row.try_get("trusted")?;
-            with_rights(trusted, trusted && roles.contains(&Role::Lead))
+            with_rights(trusted, is_lead(trusted, &roles))
         }
     })
 }

@@ -3,7 +3,7 @@
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
-use domain::team::role::Role;
+use domain::team::role::{Role, is_lead};
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
@@ -54,7 +54,7 @@ impl Roster {
             let last_seen = stored.max(known.last);
             let is_reachable = row.try_get::<Option<&str>, _>("run_id")?.is_some() || known.connections > 0;
             let is_dead = !is_reachable && Health::of(last_seen, now) == Health::Dead;
-            Ok(RosterEntry { name, trusted, is_lead: trusted && roles.contains(&Role::Lead), last_seen, is_reachable, is_dead })
+            Ok(RosterEntry { name, trusted, is_lead: is_lead(trusted, &roles), last_seen, is_reachable, is_dead })
         });
         Ok(Self { project: project.clone(), entries: entries.collect::<Result<_>>()?, tracking_since: presence.tracking_since() })
     }
