@@ -131,7 +131,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 
 #[cfg(test)]
 mod tests {
-    use domain::wire::{NewProject, TaskPatch};
+    use domain::board::task::TaskPatch;
+    use domain::wire::NewProject;
 
     use super::*;
 

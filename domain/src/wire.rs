@@ -19,7 +19,7 @@ use crate::board::status::Status;
 use crate::board::task::Task;
 use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
-use crate::id::{RunId, TaskId};
+use crate::id::RunId;
 use crate::runs::evidence::Sha;
 use crate::runs::parking::Parking;
 use crate::team::person::Person;
@@ -93,34 +93,6 @@ pub struct ProjectPatch {
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
-}
-
-/// `PATCH /api/tasks/{id}`: omitted fields stay unchanged.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskPatch {
-    #[serde(default)]
-    pub status: Option<Status>,
-    #[serde(default)]
-    #[schema(value_type = Option<crate::text_schema::Title>)]
-    pub title: Option<String>,
-    #[serde(default)]
-    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
-    pub description: Option<String>,
-    /// The reason of the move. To cancel: failed, abandoned, obsolete or duplicate. To send back: the needed change, stored as a comment.
-    #[serde(default)]
-    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
-    pub reason: Option<String>,
-    #[serde(default)]
-    pub depends_on: Option<Vec<TaskId>>,
-    #[serde(default)]
-    pub priority: Option<i64>,
-    #[serde(default)]
-    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
-    pub model: Option<String>,
-    /// `false` with a move to done closes the task without a merge.
-    #[serde(default)]
-    pub merge: Option<bool>,
 }
 
 /// A task with the data of its panel.

@@ -86,19 +86,7 @@ impl TestBoard {
 
     /// Creates a coder's task that can start.
     pub(crate) async fn task(&self, title: &str) -> TaskId {
-        let new = NewTask {
-            title: title.to_owned(),
-            description: None,
-            phase: None,
-            parent_task_id: None,
-            depends_on: Vec::new(),
-            priority: None,
-            model: None,
-            start: true,
-            assigned_to: None,
-            role_hat: None,
-            goal_id: None,
-        };
+        let new = NewTask { title: title.to_owned(), start: true, ..NewTask::default() };
         self.db.create_task(&Caller::owner(), &self.project.id, new).await.unwrap().card.id
     }
 

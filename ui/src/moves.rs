@@ -3,9 +3,9 @@
 //! Must not know a legal move or its requirement: both come from the transition table in `domain`.
 
 use domain::board::status::{CancelReason, Status};
+use domain::board::task::TaskPatch;
 use domain::board::transition::{Mover, Requirement, target_columns};
 use domain::id::TaskId;
-use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 

@@ -1,33 +1,65 @@
 //! `vibe-relay project`: lists, creates, shows and approves projects. Must not know the rules for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use domain::board::card::Card;
-use domain::board::project::{PlanApproval, Project as ProjectRow};
+use domain::board::project::{PlanApproval, Project};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
 use domain::wire::{List, NewProject};
 
-use crate::args::Project;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List all projects.
+    List,
+    /// Create a project. With a goal, a planner starts at once.
+    New {
+        title: String,
+        /// Goal of the project.
+        #[arg(long)]
+        goal: Option<String>,
+        /// The repository.
+        #[arg(long, default_value = ".")]
+        repo: PathBuf,
+        /// Base branch; default: the configured one, or the one that is checked out.
+        #[arg(long)]
+        base: Option<String>,
+        /// Start tasks only after you approve the plan.
+        #[arg(long)]
+        ask: bool,
+    },
+    /// Show a project's board.
+    Show {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// Approve a plan, which starts its tasks.
+    Approve {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+}
 
 /// Runs the command.
 ///
 /// # Errors
 /// When the board is not running, or refuses.
-pub(crate) async fn run(config: Option<&Path>, command: Project) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     match command {
-        Project::List => {
-            let projects: List<ProjectRow> = client.get("/api/projects").await?;
+        Command::List => {
+            let projects: List<Project> = client.get("/api/projects").await?;
             for project in projects.items {
                 output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
             }
         }
-        Project::New { title, goal, repo, base, ask } => {
+        Command::New { title, goal, repo, base, ask } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
             let new = NewProject {
                 title,
@@ -37,12 +69,12 @@ pub(crate) async fn run(config: Option<&Path>, command: Project) -> Result<(), C
                 plan: None,
                 plan_approval: ask.then_some(PlanApproval::Ask),
             };
-            let project: ProjectRow = client.post("/api/projects", &new).await?;
+            let project: Project = client.post("/api/projects", &new).await?;
             output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));
         }
-        Project::Show { project } => show(&client.get(&format!("/api/projects/{}/board", project.parse::<ProjectId>()?)).await?),
-        Project::Approve { project } => {
-            let project: ProjectRow =
+        Command::Show { project } => show(&client.get(&format!("/api/projects/{}/board", project.parse::<ProjectId>()?)).await?),
+        Command::Approve { project } => {
+            let project: Project =
                 client.post(&format!("/api/projects/{}/plan/approve", project.parse::<ProjectId>()?), &serde_json::json!({})).await?;
             output::line(format!("{}: the plan has started", project.id));
         }

@@ -2,60 +2,104 @@
 
 use std::path::Path;
 
+use clap::Subcommand;
 use domain::board::status::Status;
-use domain::board::task::NewTask;
+use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::run::Run;
-use domain::wire::{CommentView, List, TaskPatch, TaskView, TextBody};
+use domain::wire::{CommentView, List, TaskView, TextBody};
 use serde_json::json;
 
-use crate::args::Task;
 use crate::board::project;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add a task to a project.
+    Add {
+        /// Project id, for example PROJ-001.
+        project: String,
+        title: String,
+        #[arg(long)]
+        description: Option<String>,
+        /// Allow an agent to start at once.
+        #[arg(long)]
+        start: bool,
+    },
+    /// Show a task with its comments and runs.
+    Show {
+        /// Task id, for example TASK-001.
+        task: String,
+    },
+    /// Move a task: backlog, in_progress, in_review, done or cancelled.
+    Move {
+        /// Task id, for example TASK-001.
+        task: String,
+        status: String,
+        /// Reason, if the move requires one.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Add a comment.
+    Comment {
+        /// Task id, for example TASK-001.
+        task: String,
+        text: String,
+    },
+    /// Answer the agent's question.
+    Answer {
+        /// Task id, for example TASK-001.
+        task: String,
+        text: String,
+    },
+    /// Allow an agent to start.
+    Start {
+        /// Task id, for example TASK-001.
+        task: String,
+    },
+    /// Stop the task's agent and hold the task.
+    Stop {
+        /// Task id, for example TASK-001.
+        task: String,
+    },
+    /// Retry a task that needs attention.
+    Retry {
+        /// Task id, for example TASK-001.
+        task: String,
+    },
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// When the board is not running, or refuses.
-pub(crate) async fn run(config: Option<&Path>, command: Task) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     let view: TaskView = match command {
-        Task::Add { project, title, description, start } => {
-            let new = NewTask {
-                title,
-                description,
-                phase: None,
-                parent_task_id: None,
-                depends_on: Vec::new(),
-                priority: None,
-                model: None,
-                start,
-                assigned_to: None,
-                role_hat: None,
-                goal_id: None,
-            };
+        Command::Add { project, title, description, start } => {
+            let new = NewTask { title, description, start, ..NewTask::default() };
             client.post(&format!("/api/projects/{}/tasks", project.parse::<ProjectId>()?), &new).await?
         }
-        Task::Show { task } => return show(&client, &task.parse()?).await,
-        Task::Move { task, status, reason } => {
+        Command::Show { task } => return show(&client, &task.parse()?).await,
+        Command::Move { task, status, reason } => {
             let status: Status = status.parse().map_err(|error: domain::UnknownValue| {
                 CliError::Store(Refusal::invalid("status", error.to_string(), "Use one of these statuses.").into())
             })?;
             let patch = TaskPatch { status: Some(status), reason, ..TaskPatch::default() };
             client.patch(&path(&task)?, &patch).await?
         }
-        Task::Comment { task, text } => {
+        Command::Comment { task, text } => {
             let comment: CommentView = client.post(&format!("{}/comments", path(&task)?), &TextBody { content: text }).await?;
             output::line(format!("{} on {}", comment.comment.id, comment.comment.task_id));
             return Ok(());
         }
-        Task::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
-        Task::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
-        Task::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
-        Task::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
+        Command::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
+        Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
+        Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
+        Command::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
     };
     output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));
     if let Some(note) = view.note {

@@ -2,28 +2,39 @@
 
 use std::path::Path;
 
+use clap::Subcommand;
 use domain::team::browser_session::BrowserSession;
 use domain::team::person::OWNER;
 use domain::wire::List;
 
-use crate::args::Session;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the sessions: number, last request, sign-in and browser.
+    List,
+    /// Sign a browser out.
+    Revoke {
+        /// Number of the session, from the list.
+        id: i64,
+    },
+}
 
 /// Runs the command.
 ///
 /// # Errors
 /// When the board is not running, or there is no such session.
-pub(crate) async fn run(config: Option<&Path>, command: Session) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     match command {
-        Session::List => {
+        Command::List => {
             let sessions: List<BrowserSession> = client.get("/api/sessions").await?;
             let one_person = sessions.items.iter().all(|session| session.person_id == OWNER);
             sessions.items.iter().for_each(|session| output::line(line(session, !one_person)));
         }
-        Session::Revoke { id } => {
+        Command::Revoke { id } => {
             client.delete(&format!("/api/sessions/{id}")).await?;
             output::line(format!("session {id} is revoked"));
         }

@@ -2,28 +2,48 @@
 
 use std::path::Path;
 
-use domain::team::person::{NewPerson, Person};
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::team::person::{NewPerson, Person, PersonRole};
 use domain::wire::List;
 
-use crate::args;
 use crate::client::Client;
 use crate::error::CliError;
 use crate::output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add a person, or a removed one again. `vibe-relay token new --person` gives them access.
+    Add {
+        /// Name of the person: letters, digits, `-`, `_` and `.`.
+        name: String,
+        /// A member works on boards; a viewer only reads.
+        #[arg(long, default_value = "member", value_parser = further_role())]
+        role: PersonRole,
+    },
+    /// List the persons: name and role.
+    List,
+    /// Remove a person, and revoke their token and browser sessions. The history keeps their name.
+    Remove {
+        /// Name of the person, in any case.
+        name: String,
+    },
+}
 
 /// Runs the command.
 ///
 /// # Errors
 /// When the board is not running or refuses, or nobody has the name.
-pub(crate) async fn run(config: Option<&Path>, command: args::Person) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let client = Client::find(config)?;
     match command {
-        args::Person::Add { name, role } => {
+        Command::Add { name, role } => {
             let person: Person = client.post("/api/persons", &NewPerson { name, role: Some(role) }).await?;
             output::line(format!("{} is a {}", person.name, person.role));
             output::hint(format!("Give them access with `vibe-relay token new --person {}`.", person.name));
         }
-        args::Person::List => persons(&client).await?.iter().for_each(|person| output::line(format!("{}  {}", person.name, person.role))),
-        args::Person::Remove { name } => {
+        Command::List => persons(&client).await?.iter().for_each(|person| output::line(format!("{}  {}", person.name, person.role))),
+        Command::Remove { name } => {
             let person = find(&client, &name).await?;
             client.delete(&format!("/api/persons/{}", person.id)).await?;
             output::line(format!("{} is removed", person.name));
@@ -43,4 +63,8 @@ pub(crate) async fn find(client: &Client, name: &str) -> Result<Person, CliError
 
 async fn persons(client: &Client) -> Result<Vec<Person>, CliError> {
     Ok(client.get::<List<Person>>("/api/persons").await?.items)
+}
+fn further_role() -> impl TypedValueParser<Value = PersonRole> {
+    let roles = PersonRole::ALL.iter().filter(|role| **role != PersonRole::Owner).map(|role| role.as_str());
+    PossibleValuesParser::new(roles).try_map(|word| word.parse::<PersonRole>())
 }

@@ -2,28 +2,67 @@
 
 use std::path::Path;
 
+use clap::Subcommand;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::board::project::Project;
 use domain::id::ProjectId;
+use domain::team::role::Role;
 use domain::wire::{CreatedPersonToken, CreatedToken, List, NewToken, RotatedToken};
 use serde_json::json;
 
-use crate::args::{CreateToken, Token};
 use crate::client::Client;
 use crate::error::CliError;
 use crate::team::person;
 use crate::{output, settings};
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    #[command(flatten)]
+    Create(CreateToken),
+    /// Replace your permanent token, the one in the file `token`, and sign your browsers out. Tokens of agents stay valid.
+    Rotate,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CreateToken {
+    /// Create a trusted agent and print its token, or print the token of another person; any earlier token for that name is revoked.
+    New {
+        /// Name of the agent.
+        #[arg(long, value_name = "NAME", required_unless_present = "person")]
+        agent: Option<String>,
+        /// Role of the agent; separate several with commas, or repeat the option.
+        #[arg(long = "role", value_name = "ROLE", required_unless_present = "person", value_delimiter = ',', value_parser = role())]
+        roles: Vec<Role>,
+        /// Team, which becomes the first part of the name.
+        #[arg(long, value_name = "TEAM")]
+        team: Option<String>,
+        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
+        #[arg(long)]
+        project: Option<String>,
+        /// Name of the person, instead of an agent's.
+        #[arg(long, value_name = "NAME", conflicts_with_all = ["agent", "roles", "team", "project"])]
+        person: Option<String>,
+    },
+    /// Print a token that lets agents register under names they choose; the project's previous invite token is revoked.
+    #[command(alias = "room")]
+    Invite {
+        /// Project id, for example PROJ-001; default: the only project, or the one on this folder's repository.
+        #[arg(long)]
+        project: Option<String>,
+    },
+}
+
 /// Of a new token, prints only the token on standard output, for scripts; the command that connects an agent goes to standard error.
 ///
 /// # Errors
 /// When the board is not running or refuses, or several projects match.
-pub(crate) async fn run(config: Option<&Path>, command: Token) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
     let config = settings::config(config)?;
     let client = Client::new(&config)?;
     let command = match command {
-        Token::Create(CreateToken::New { person: Some(name), .. }) => return create_for_person(&client, &name).await,
-        Token::Create(command) => command,
-        Token::Rotate => {
+        Command::Create(CreateToken::New { person: Some(name), .. }) => return create_for_person(&client, &name).await,
+        Command::Create(command) => command,
+        Command::Rotate => {
             let rotated = rotate(&client).await?;
             output::line(format!("The new token is in {}.", settings::token_file(&config).display()));
             output::line(format!("{} of your browser sessions were revoked; restart the board for a new sign-in link.", rotated.revoked_sessions));
@@ -88,6 +127,10 @@ fn sole_project<'a>(projects: &'a [Project], here: Option<&str>) -> Result<&'a P
 fn git_dir_here() -> Option<String> {
     let here = std::env::current_dir().ok()?;
     repo::git_dir(&here).ok()?.into_os_string().into_string().ok()
+}
+
+fn role() -> impl TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub(crate) mod row;
 
 use domain::board::project::{PlanApproval, Project, project_branch};
 use domain::board::status::Status;
+use domain::board::task::TaskFields;
 use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
@@ -55,13 +56,10 @@ impl Db {
                     let task = NewTaskRow {
                         project: id.clone(),
                         parent: None,
-                        title,
-                        description,
+                        fields: TaskFields { title, description, ..TaskFields::default() },
                         phase: AgentKind::Planner,
                         status: Status::InProgress,
                         held_by: None,
-                        priority: 0,
-                        model: None,
                         round: None,
                     };
                     insert(tx, &caller, task).await?;

@@ -8,6 +8,7 @@ use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
 use domain::board::project::{ProjectStatus, is_complete, round_due};
 use domain::board::status::Status;
+use domain::board::task::TaskFields;
 use domain::event::Event;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -132,13 +133,14 @@ async fn start_due_round(tx: &mut Tx, plan: &TaskId) -> Result<()> {
     let task = NewTaskRow {
         project: root.project_id,
         parent: None,
-        title: format!("Look at the whole: {}", root.title),
-        description: Some(format!("Round {round}. Every task of {plan} is finished: judge the project branch as a whole.")),
+        fields: TaskFields {
+            title: format!("Look at the whole: {}", root.title),
+            description: Some(format!("Round {round}. Every task of {plan} is finished: judge the project branch as a whole.")),
+            ..TaskFields::default()
+        },
         phase: AgentKind::Orchestrator,
         status: Status::InProgress,
         held_by: None,
-        priority: 0,
-        model: None,
         round: Some((plan.clone(), round)),
     };
     insert(tx, &Caller::Runner, task).await.map(drop)

@@ -1,16 +1,19 @@
 //! Tasks with all their fields, and the arguments that create and change them.
 //!
-//! Must not know legal moves, which are in `transition`.
+//! Must not know legal moves, which are in `transition`, nor how a task is stored.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::card::Card;
 use crate::board::stage::Stage;
+use crate::board::status::Status;
 use crate::id::{GoalId, TaskId};
+use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::team::role::Role;
+use crate::text;
 use crate::time::Timestamp;
 
 /// A task with all its fields.
@@ -42,8 +45,38 @@ pub struct Task {
     pub verified_at: Option<Timestamp>,
 }
 
+/// The fields of a task that people and planners set, validated. All others follow from what happens to the task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskFields {
+    pub title: String,
+    pub description: Option<String>,
+    pub model: Option<String>,
+    pub priority: i64,
+}
+
+impl TaskFields {
+    /// Returns the names of the fields that differ.
+    pub fn changed_since(&self, before: &Self) -> Vec<&'static str> {
+        [
+            ("title", self.title != before.title),
+            ("description", self.description != before.description),
+            ("model", self.model != before.model),
+            ("priority", self.priority != before.priority),
+        ]
+        .into_iter()
+        .filter_map(|(name, changed)| changed.then_some(name))
+        .collect()
+    }
+}
+
+impl From<&Task> for TaskFields {
+    fn from(task: &Task) -> Self {
+        Self { title: task.card.title.clone(), description: task.description.clone(), model: task.model.clone(), priority: task.card.priority }
+    }
+}
+
 /// The arguments for a new task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
     #[schema(value_type = crate::text_schema::Title)]
@@ -77,6 +110,68 @@ pub struct NewTask {
     pub goal_id: Option<GoalId>,
 }
 
+impl NewTask {
+    /// # Errors
+    /// When a text is invalid.
+    pub fn fields(&self) -> Result<TaskFields, Refusal> {
+        Ok(TaskFields {
+            title: text::validate_title("title", &self.title)?,
+            description: text::validate_optional_body("description", self.description.as_deref())?,
+            model: text::validate_optional_body("model", self.model.as_deref())?,
+            priority: self.priority.unwrap_or_default(),
+        })
+    }
+}
+
+/// `PATCH /api/tasks/{id}`: omitted fields stay unchanged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPatch {
+    #[serde(default)]
+    pub status: Option<Status>,
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::Title>)]
+    pub title: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub description: Option<String>,
+    /// The reason of the move. To cancel: failed, abandoned, obsolete or duplicate. To send back: the needed change, stored as a comment.
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub reason: Option<String>,
+    #[serde(default)]
+    pub depends_on: Option<Vec<TaskId>>,
+    #[serde(default)]
+    pub priority: Option<i64>,
+    #[serde(default)]
+    #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
+    pub model: Option<String>,
+    /// `false` with a move to done closes the task without a merge.
+    #[serde(default)]
+    pub merge: Option<bool>,
+}
+
+impl TaskPatch {
+    /// Returns the fields of a task after this patch.
+    ///
+    /// # Errors
+    /// When a text is invalid.
+    pub fn apply(&self, before: &TaskFields) -> Result<TaskFields, Refusal> {
+        let mut fields = before.clone();
+        if let Some(title) = &self.title {
+            fields.title = text::validate_title("title", title)?;
+        }
+        if let Some(description) = &self.description {
+            fields.description = text::validate_optional_body("description", Some(description))?;
+        }
+        if let Some(model) = &self.model {
+            fields.model = text::validate_optional_body("model", Some(model))?;
+        }
+        fields.priority = self.priority.unwrap_or(fields.priority);
+        Ok(fields)
+    }
+}
+
 /// One task of a list that a planner or orchestrator creates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +184,18 @@ pub struct NewSubtask {
     /// The tasks that it depends on.
     #[serde(default)]
     pub depends_on: Vec<Dependency>,
+}
+
+impl NewSubtask {
+    /// # Errors
+    /// When a text is invalid.
+    pub fn fields(&self) -> Result<TaskFields, Refusal> {
+        Ok(TaskFields {
+            title: text::validate_title("title", &self.title)?,
+            description: text::validate_optional_body("description", self.description.as_deref())?,
+            ..TaskFields::default()
+        })
+    }
 }
 
 /// A task by its id, or by its index in the same list, from 0.
@@ -122,4 +229,21 @@ pub struct Submission {
     pub files_changed: Option<String>,
     #[serde(default)]
     pub test_results: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patch_changes_only_the_fields_it_names() {
+        let before = NewTask { title: " One ".to_owned(), description: Some("Text".to_owned()), ..NewTask::default() }.fields().unwrap();
+        assert_eq!(before.title, "One");
+        assert_eq!(TaskPatch::default().apply(&before).unwrap(), before);
+        let patch = TaskPatch { description: Some(String::new()), priority: Some(2), ..TaskPatch::default() };
+        let after = patch.apply(&before).unwrap();
+        assert_eq!(after, TaskFields { title: "One".to_owned(), priority: 2, ..TaskFields::default() });
+        assert_eq!(after.changed_since(&before), ["description", "priority"]);
+        assert!(TaskPatch { title: Some(" ".to_owned()), ..TaskPatch::default() }.apply(&before).is_err());
+    }
 }

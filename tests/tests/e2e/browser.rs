@@ -2,8 +2,9 @@
 
 use domain::board::project::{PlanApproval, Project};
 use domain::board::status::Status;
+use domain::board::task::TaskPatch;
 use domain::id::{ProjectId, TaskId};
-use domain::wire::{NewProject, TaskPatch, TaskView};
+use domain::wire::{NewProject, TaskView};
 use fantoccini::key::Key;
 use tests::browser::Browser;
 use tests::git::git;

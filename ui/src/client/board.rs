@@ -3,12 +3,12 @@
 use domain::board::goal::{Goal, NewGoal};
 use domain::board::project::Project;
 use domain::board::status::Status;
-use domain::board::task::NewTask;
+use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{
-    BoardView, Cancel, CardPage, CommentView, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskPatch, TaskView, TextBody,
+    BoardView, Cancel, CardPage, CommentView, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;

@@ -1,6 +1,7 @@
 //! Components of the area *board*: projects, tasks, comments, questions, review gates and goals.
 
 pub(crate) mod card;
+pub(crate) mod card_facts;
 pub(crate) mod column;
 pub(crate) mod comment;
 pub(crate) mod gate;

@@ -5,12 +5,12 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::{Caller, Db, MoveRequest};
 use domain::board::status::Status;
-use domain::board::task::{NewTask, Task};
+use domain::board::task::{NewTask, Task, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
 use domain::runs::evidence::EvidenceResult;
-use domain::wire::{Cancel, TaskPatch, TaskView};
+use domain::wire::{Cancel, TaskView};
 use repo::{DiffLimits, Repository};
 use tokio::task::spawn_blocking;
 

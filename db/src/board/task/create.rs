@@ -43,8 +43,7 @@ impl Db {
                     participant.require_lead("linking tasks to goals")?;
                 }
                 let speaker = participant.name;
-                let title = text::validate_title("title", &new.title)?;
-                let description = text::validate_optional_body("description", new.description.as_deref())?;
+                let fields = new.fields()?;
                 let parent = match (caller, new.parent_task_id) {
                     // A managed agent always adds to its own plan.
                     (Caller::Run(run), None) => Some(plan_of(tx, run).await?),
@@ -69,13 +68,10 @@ impl Db {
                 let row = NewTaskRow {
                     project: project_id.clone(),
                     parent,
-                    title,
-                    description,
+                    fields,
                     phase: phase_of(new.phase)?,
                     status: Status::Backlog,
                     held_by,
-                    priority: new.priority.unwrap_or(0),
-                    model: text::validate_optional_body("model", new.model.as_deref())?,
                     round: None,
                 };
                 let id = insert(tx, caller, row).await?;
@@ -129,13 +125,10 @@ impl Db {
                     let row = NewTaskRow {
                         project: parent.project_id.clone(),
                         parent: Some(parent.id.clone()),
-                        title: text::validate_title("title", &part.title)?,
-                        description: text::validate_optional_body("description", part.description.as_deref())?,
+                        fields: part.fields()?,
                         phase: phase_of(part.phase)?,
                         status: Status::Backlog,
                         held_by,
-                        priority: 0,
-                        model: None,
                         round: None,
                     };
                     ids.push(insert(tx, caller, row).await?);

@@ -1,19 +1,17 @@
 //! Edits, starts, retries and stops tasks. None of these moves a task.
 
 use domain::board::status::Status;
-use domain::board::task::Task;
+use domain::board::task::{Task, TaskFields, TaskPatch};
 use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
-use domain::text;
-use domain::wire::TaskPatch;
 
 use crate::board::attention::write as attention;
 use crate::board::dependency::write as dependency;
 use crate::board::task::row as tasks;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::MoveRequest;
-use crate::board::task::write::{release, stop};
+use crate::board::task::write::{release, stop, update_fields};
 use crate::caller::Caller;
 use crate::consequences::task_changed::task_changed;
 use crate::consequences::task_moved::move_task;
@@ -23,7 +21,7 @@ use crate::error::Result;
 use crate::runs::branch::write as branch;
 
 impl Db {
-    /// Edits the texts, priority, model and dependencies of a task. `patch.status`, `reason` and `merge` belong to a move and are ignored.
+    /// Edits the fields and dependencies of a task. `patch.status`, `reason` and `merge` belong to a move and are ignored.
     ///
     /// # Errors
     /// When a text is invalid, or a dependency is unknown or makes a cycle.
@@ -145,41 +143,21 @@ async fn edit(tx: &mut Tx, caller: &Caller, before: &Task, patch: &TaskPatch) ->
 /// Writes the changed fields and returns their names.
 async fn write_fields(tx: &mut Tx, before: &Task, patch: &TaskPatch) -> Result<Vec<String>> {
     let card = &before.card;
-    let title = patch.title.as_deref().map(|title| text::validate_title("title", title)).transpose()?.unwrap_or_else(|| card.title.clone());
-    let description = match &patch.description {
-        Some(given) => text::validate_optional_body("description", Some(given))?,
-        None => before.description.clone(),
-    };
-    let model = match &patch.model {
-        Some(given) => text::validate_optional_body("model", Some(given))?,
-        None => before.model.clone(),
-    };
-    let priority = patch.priority.unwrap_or(card.priority);
+    let old = TaskFields::from(before);
+    let new = patch.apply(&old)?;
     let mut depends_on = patch.depends_on.clone().unwrap_or_else(|| card.depends_on.clone());
     depends_on.sort();
     depends_on.dedup();
-    let changes = [
-        ("title", title != card.title),
-        ("description", description != before.description),
-        ("model", model != before.model),
-        ("priority", priority != card.priority),
-        ("depends_on", depends_on != card.depends_on),
-    ];
-    let fields: Vec<String> = changes.iter().filter(|(_, changed)| *changed).map(|(name, _)| (*name).to_owned()).collect();
-    if fields.is_empty() {
-        return Ok(fields);
+    let mut changed = new.changed_since(&old);
+    let new_dependencies = depends_on != card.depends_on;
+    if new_dependencies {
+        changed.push("depends_on");
     }
-    sqlx::query("UPDATE tasks SET title = $2, description = $3, model = $4, priority = $5, updated_at = $6 WHERE id = $1")
-        .bind(card.id.as_str())
-        .bind(title)
-        .bind(description)
-        .bind(model)
-        .bind(priority)
-        .bind(tx.now.to_string())
-        .execute(&mut tx.connection)
-        .await?;
-    if depends_on != card.depends_on {
+    if !changed.is_empty() {
+        update_fields(tx, &card.id, &new).await?;
+    }
+    if new_dependencies {
         dependency::set(tx, &card.project_id, &card.id, &depends_on).await?;
     }
-    Ok(fields)
+    Ok(changed.into_iter().map(str::to_owned).collect())
 }

@@ -1,4 +1,4 @@
-//! Writes tasks: inserts, releases and holds them. Must not decide who may do so, and must not know the consequences.
+//! Writes tasks: inserts, edits, releases and holds them. Must not decide who may do so, and must not know the consequences.
 
 pub(crate) mod assign;
 pub(crate) mod change;
@@ -8,7 +8,7 @@ pub(crate) mod requirement;
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
-use domain::board::task::Task;
+use domain::board::task::{Task, TaskFields};
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
@@ -21,17 +21,14 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::runs::run::write::fence_run;
 
-/// A validated task to insert.
+/// A task to insert.
 pub(crate) struct NewTaskRow {
     pub(crate) project: ProjectId,
     pub(crate) parent: Option<TaskId>,
-    pub(crate) title: String,
-    pub(crate) description: Option<String>,
+    pub(crate) fields: TaskFields,
     pub(crate) phase: AgentKind,
     pub(crate) status: Status,
     pub(crate) held_by: Option<HeldBy>,
-    pub(crate) priority: i64,
-    pub(crate) model: Option<String>,
     pub(crate) round: Option<(TaskId, u32)>,
 }
 
@@ -39,6 +36,7 @@ pub(crate) struct NewTaskRow {
 pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Result<TaskId> {
     let id = TaskId::new(tx.next_number(TaskId::PREFIX).await?);
     let now = tx.now.to_string();
+    let fields = row.fields;
     sqlx::query(
         "INSERT INTO tasks (id, project_id, parent_task_id, title, description, phase, status, held_by, priority, model, round_of, round,
                             created_at, updated_at, created_by)
@@ -47,13 +45,13 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(id.as_str())
     .bind(row.project.as_str())
     .bind(row.parent.as_ref().map(TaskId::as_str))
-    .bind(row.title)
-    .bind(row.description)
+    .bind(fields.title)
+    .bind(fields.description)
     .bind(row.phase.as_str())
     .bind(row.status.as_str())
     .bind(row.held_by.map(HeldBy::as_str))
-    .bind(row.priority)
-    .bind(row.model)
+    .bind(fields.priority)
+    .bind(fields.model)
     .bind(row.round.as_ref().map(|(of, _)| of.as_str()))
     .bind(row.round.as_ref().map(|(_, round)| i64::from(*round)))
     .bind(now)
@@ -62,6 +60,20 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .await?;
     tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
     Ok(id)
+}
+
+/// Replaces the fields of a task.
+pub(crate) async fn update_fields(tx: &mut Tx, id: &TaskId, fields: &TaskFields) -> Result<()> {
+    sqlx::query("UPDATE tasks SET title = $2, description = $3, model = $4, priority = $5, updated_at = $6 WHERE id = $1")
+        .bind(id.as_str())
+        .bind(&fields.title)
+        .bind(&fields.description)
+        .bind(&fields.model)
+        .bind(fields.priority)
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
+    Ok(())
 }
 
 /// Removes the hold of a task and resets its failures.

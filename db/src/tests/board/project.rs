@@ -104,7 +104,7 @@ async fn attention_keeps_a_project_active_held_cards_do_not() {
     store.db.stop_task(&Caller::owner(), &third).await.unwrap();
     assert_eq!(store.card(&third).await.attention.unwrap().kind, AttentionKind::DependencyCancelled);
     assert_eq!(status().await, ProjectStatus::Active);
-    let free = domain::wire::TaskPatch { depends_on: Some(Vec::new()), ..Default::default() };
+    let free = domain::board::task::TaskPatch { depends_on: Some(Vec::new()), ..Default::default() };
     store.db.edit_task(&Caller::owner(), &third, free).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Complete);
     store.db.start_task(&Caller::owner(), &third).await.unwrap();

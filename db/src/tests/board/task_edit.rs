@@ -2,11 +2,11 @@
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
+use domain::board::task::TaskPatch;
 use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::wire::TaskPatch;
 
 use crate::tests::store::{Store, code, refusal};
 use crate::{Caller, MoveRequest};

@@ -3,8 +3,8 @@
 use domain::board::attention::AttentionKind;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
+use domain::board::task::TaskPatch;
 use domain::id::TaskId;
-use domain::wire::TaskPatch;
 
 use crate::tests::external_agents::{assigned, completed, crew, named, stage};
 use crate::tests::store::Store;

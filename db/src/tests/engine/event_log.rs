@@ -6,6 +6,7 @@ use domain::board::attention::AttentionKind;
 use domain::board::goal::NewGoal;
 use domain::board::project::PlanApproval;
 use domain::board::status::{HeldBy, Status};
+use domain::board::task::TaskPatch;
 use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
@@ -18,7 +19,7 @@ use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER};
 use domain::team::role::Role;
-use domain::wire::{ProjectPatch, TaskPatch};
+use domain::wire::ProjectPatch;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, completed, crew};

@@ -4,7 +4,7 @@ use domain::board::attention::AttentionKind;
 use domain::board::project::PlanApproval;
 use domain::board::reducer::Board;
 use domain::board::status::{HeldBy, Status};
-use domain::board::task::NewTask;
+use domain::board::task::{NewTask, TaskPatch};
 use domain::board::transition::{Mover, rule};
 use domain::board::wait_reason::WaitReason;
 use domain::id::{RunId, TaskId};
@@ -13,7 +13,6 @@ use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Usage;
 use domain::team::role::Role;
-use domain::wire::TaskPatch;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

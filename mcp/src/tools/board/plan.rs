@@ -118,12 +118,10 @@ async fn create_task(call: Call, given: CreateTask) -> Result<Answer, Failure> {
         phase: given.phase,
         parent_task_id: given.parent_task_id,
         depends_on: given.depends_on,
-        priority: None,
-        model: None,
-        start: false,
         assigned_to: given.assigned_to,
         role_hat: given.role_hat,
         goal_id: given.goal_id,
+        ..NewTask::default()
     };
     let task = call.db.create_task(&call.caller, &project, new).await?;
     Ok(created(&call.caller, &[task]))

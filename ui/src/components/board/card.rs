@@ -7,12 +7,13 @@ use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
 use crate::components::badge::{Badge, Role, card_badge, phase_label};
+use crate::components::board::card_facts::card_facts;
 use crate::components::icon::{COMMENT, GRIP, Icon, MORE};
 use crate::drag::Drag;
 use crate::moves::Moves;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
-use crate::time::{Clock, money};
+use crate::time::Clock;
 
 #[component]
 pub(crate) fn TaskCard(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
@@ -100,7 +101,7 @@ pub(crate) fn TaskCard(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
 #[component]
 fn Facts(card: Card) -> impl IntoView {
     let (label, tone) = card_badge(&card);
-    let cost = money(card.cost_micro_usd);
+    let facts = card_facts(&card).into_iter().map(|(name, value)| view! { <span class="fact" title=name>{value}</span> }).collect_view();
     // The activity of a running agent replaces the wait reason.
     let why = card.wait_reason.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
     let detail = card.attention.as_ref().map(|attention| attention.detail.clone());
@@ -115,7 +116,7 @@ fn Facts(card: Card) -> impl IntoView {
                     <span class="visually-hidden">"comments"</span>
                 </span>
             })}
-            {cost.map(|cost| view! { <span class="fact" title="Cost so far">{cost}</span> })}
+            {facts}
         </div>
         {detail.or(why).map(|why| view! { <p class="why">{why}</p> })}
         {card.run.map(|run| view! { <Activity run=run /> })}

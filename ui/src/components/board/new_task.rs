@@ -30,12 +30,8 @@ pub(crate) fn NewTaskDialog(
             phase: Some(phase.get_untracked()),
             parent_task_id: plan.clone(),
             depends_on: draft.depends_on.get_untracked(),
-            priority: None,
-            model: None,
             start,
-            assigned_to: None,
-            role_hat: None,
-            goal_id: None,
+            ..NewTask::default()
         };
         sending.run(client.create_task(project.clone(), new), move |_| close.run(()));
     });

@@ -4,9 +4,10 @@
 
 use domain::board::card::Card;
 use domain::board::status::CancelReason;
+use domain::board::task::TaskPatch;
 use domain::board::transition::{Mover, target_columns};
 use domain::id::TaskId;
-use domain::wire::{TaskPatch, TaskView};
+use domain::wire::TaskView;
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::HtmlElement;

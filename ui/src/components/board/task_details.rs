@@ -5,16 +5,16 @@ use domain::wire::TaskView;
 use leptos::prelude::*;
 
 use crate::components::badge::status_label;
+use crate::components::board::card_facts::card_facts;
 use crate::components::board::task_contributors::TaskContributors;
 use crate::components::board::task_link::TaskLink;
 use crate::store::Store;
-use crate::time::money;
 
 #[component]
 pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) -> impl IntoView {
     let store = Store::from_context();
     let depends_on = Memo::new(move |_| card.with(|card| card.depends_on.clone()));
-    let cost = Memo::new(move |_| card.with(|card| money(card.cost_micro_usd)));
+    let facts = Memo::new(move |_| card.with(card_facts));
     let fact = move |read: fn(&TaskView) -> Option<String>| Memo::new(move |_| view.with(|view| view.as_ref().and_then(read)));
     let short = |sha: &String| sha.chars().take(12).collect::<String>();
     let rows = [
@@ -65,10 +65,10 @@ pub(crate) fn TaskDetails(card: Signal<Card>, view: RwSignal<Option<TaskView>>) 
             {dependencies}
             <TaskContributors card=card view=view />
             {rows}
-            {move || cost.get().map(|cost| view! {
-                <dt>"Cost"</dt>
-                <dd>{cost}</dd>
-            })}
+            {move || facts.get().into_iter().map(|(name, value)| view! {
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+            }).collect_view()}
         </dl>
     }
 }

@@ -2,8 +2,8 @@
 
 use domain::board::card::Card;
 use domain::board::status::CancelReason;
+use domain::board::task::TaskPatch;
 use domain::id::TaskId;
-use domain::wire::TaskPatch;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use web_sys::SubmitEvent;
