@@ -3,6 +3,7 @@
 mod auth;
 mod bad_input;
 mod bridge;
+mod bridge_resource;
 mod calls;
 mod coordination;
 mod fixture;

@@ -23,10 +23,10 @@ use super::table::run;
 use crate::server_file::{self, ServerFile};
 use crate::{BridgeError, BridgeOptions, router, tools};
 
-type Bridge = JoinHandle<Result<(), BridgeError>>;
+pub(super) type Bridge = JoinHandle<Result<(), BridgeError>>;
 
 impl Board {
-    fn announce(&self, server: &Server) {
+    pub(super) fn announce(&self, server: &Server) {
         let file = ServerFile { url: server.url.clone(), epoch: self.db.epoch().to_owned(), pid: std::process::id() };
         server_file::write(self.db.path(), &file).unwrap();
     }
@@ -35,16 +35,21 @@ impl Board {
         BridgeOptions { task_id: None, db_path: self.db.path().to_owned(), token: token.map(str::to_owned) }
     }
 
-    async fn bridge(&self, token: &str, era: Era) -> (Client, Bridge) {
+    pub(super) async fn bridge(&self, token: &str, era: Era) -> (Client, Bridge) {
         open(self.options(Some(token)), era).await
     }
 
     /// A bridge whose client listens.
     async fn listening_bridge(&self, token: &str, era: Era) -> (Listening, Bridge) {
+        self.subscribed_bridge(token, era, &[]).await
+    }
+
+    /// A bridge whose client listens, also to these resources.
+    pub(super) async fn subscribed_bridge(&self, token: &str, era: Era, resources: &[&str]) -> (Listening, Bridge) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
         let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), input, output));
-        (Listening::begin(ours, era).await, bridge)
+        (Listening::begin(ours, era, resources).await, bridge)
     }
 }
 

@@ -48,9 +48,9 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// A client at the other end of `transport` that is told of changed tools.
-    pub(super) async fn begin(transport: DuplexStream, era: Era) -> Self {
-        Self::connect(transport, era, &[]).await
+    /// A client at the other end of `transport` that is told of changed tools, and of these resources.
+    pub(super) async fn begin(transport: DuplexStream, era: Era, resources: &[&str]) -> Self {
+        Self::connect(transport, era, resources).await
     }
 
     async fn connect<T, E, A>(transport: T, era: Era, resources: &[&str]) -> Self
@@ -63,6 +63,10 @@ impl Listening {
         let client = listener.clone().serve_with_lifecycle(transport, era.lifecycle()).await.unwrap();
         if matches!(era, Era::Modern) {
             listen(&client, filter(resources), listener);
+        } else {
+            for uri in resources {
+                subscribe(&client, uri).await;
+            }
         }
         Self { client, received }
     }
@@ -118,13 +122,7 @@ impl Server {
     /// A client that is told of changed tools, and of these resources.
     pub(super) async fn listening(&self, token: &str, era: Era, resources: &[&str]) -> Listening {
         let config = StreamableHttpClientTransportConfig::with_uri(format!("{}{}", self.url, crate::PATH)).auth_header(token);
-        let listening = Listening::connect(StreamableHttpClientTransport::from_config(config), era, resources).await;
-        if matches!(era, Era::Legacy) {
-            for uri in resources {
-                subscribe(&listening.client, uri).await;
-            }
-        }
-        listening
+        Listening::connect(StreamableHttpClientTransport::from_config(config), era, resources).await
     }
 }
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::fixture::{Board, Era, PERSON, done};
 use super::listener::Received;
 
-const INBOX: &str = "vibe-relay://inbox";
+pub(super) const INBOX: &str = "vibe-relay://inbox";
 
-async fn read(client: &Peer<RoleClient>, uri: &str) -> Result<Value, ErrorCode> {
+pub(super) async fn read(client: &Peer<RoleClient>, uri: &str) -> Result<Value, ErrorCode> {
     match client.read_resource(ReadResourceRequestParams::new(uri)).await {
         Ok(answer) => {
             let wire = serde_json::to_value(&answer).unwrap();
@@ -25,7 +25,7 @@ async fn read(client: &Peer<RoleClient>, uri: &str) -> Result<Value, ErrorCode> 
     }
 }
 
-async fn listed(client: &Peer<RoleClient>) -> Vec<String> {
+pub(super) async fn listed(client: &Peer<RoleClient>) -> Vec<String> {
     client.list_all_resources().await.unwrap().into_iter().map(|resource| resource.uri).collect()
 }
 
