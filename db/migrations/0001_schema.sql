@@ -103,9 +103,19 @@ CREATE INDEX tasks_by_assignee ON tasks (project_id, assigned_to)
 -- Finished tasks that somebody has to look at, or whose checkout is left.
 CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT NULL;
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
--- Finished tasks, newest last, and what is summed over them.
+-- Finished tasks, newest last.
 CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE status IN ('done', 'cancelled');
-CREATE INDEX tasks_finished_sums ON tasks (project_id, status, cancel_reason, approved_sha, cost_micro_usd) WHERE status IN ('done', 'cancelled');
+
+-- Sums over the finished tasks of a project, kept by every write that changes them, so that no board sums over all that was ever finished.
+CREATE TABLE finished_sums (
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  status         TEXT NOT NULL CHECK (status IN ('done', 'cancelled')),
+  total          INTEGER NOT NULL,
+  counts_as_done INTEGER NOT NULL,
+  merged         INTEGER NOT NULL,
+  cost_micro_usd INTEGER NOT NULL,
+  PRIMARY KEY (project_id, status)
+) STRICT;
 
 CREATE TABLE dependencies (
   task_id    TEXT NOT NULL REFERENCES tasks(id),

@@ -14,3 +14,7 @@ pub(crate) mod attention {
 pub(crate) mod dependency {
     pub(crate) mod write;
 }
+pub(crate) mod finished {
+    pub(crate) mod row;
+    pub(crate) mod write;
+}

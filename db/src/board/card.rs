@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use domain::board::card::Card;
 use domain::board::reducer::Board;
-use domain::board::status::{CancelReason, Status};
+use domain::board::status::Status;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
-use domain::wire::{BoardView, CardPage, FinishedCards};
-use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
+use domain::wire::{BoardView, CardPage};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
+use crate::board::finished::row as finished;
 use crate::board::project::row as projects;
 use crate::board::task::row::{CARD, card_of, cards};
-use crate::engine::column::{count, optional, parsed};
+use crate::engine::column::{count, parsed};
 use crate::engine::open::Db;
 use crate::error::Result;
 
@@ -22,13 +23,12 @@ const NEWEST: u32 = 50;
 
 pub(crate) const OPEN_CARDS: &str = "WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review')";
 
+pub(crate) const OPEN_COUNTS: &str = "SELECT t.status, COUNT(*) AS total FROM tasks t
+  WHERE t.project_id = $1 AND t.status IN ('backlog', 'in_progress', 'in_review') GROUP BY t.status";
+
 /// A page of finished cards, newest first.
 pub(crate) const FINISHED_PAGE: &str = "WHERE t.project_id = $1 AND t.status = $2 AND t.status IN ('done', 'cancelled')
   AND (t.updated_at, t.id) < ($3, $4) ORDER BY t.updated_at DESC, t.id DESC LIMIT $5";
-
-pub(crate) const FINISHED_SUMS: &str =
-    "SELECT status, cancel_reason, COUNT(*) AS total, COUNT(approved_sha) AS approved, CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd
-  FROM tasks WHERE project_id = $1 AND status IN ('done', 'cancelled') GROUP BY status, cancel_reason";
 
 /// Sorts after every time and id.
 const NEWER_THAN_ALL: &str = "~";
@@ -45,7 +45,7 @@ impl Db {
         let seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut *snapshot).await?;
         let project = projects::read(&mut snapshot, id).await?;
         let mut loaded = cards(&mut snapshot, OPEN_CARDS, id.as_str()).await?;
-        let mut finished = finished_sums(&mut snapshot, id).await?;
+        let mut finished = finished::read(&mut snapshot, id).await?;
         for (status, column) in [(Status::Done, &mut finished.done), (Status::Cancelled, &mut finished.cancelled)] {
             if column.total > 0 {
                 let page = finished_page(&mut snapshot, id, status, None, NEWEST).await?;
@@ -132,16 +132,20 @@ impl Db {
         rows.iter().map(card_of).collect()
     }
 
-    /// Counts the cards of a project by status.
+    /// Counts the cards of a project by status. Reads the open ones only.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn card_counts(&self, project: &ProjectId) -> Result<BTreeMap<Status, u32>> {
-        let rows = sqlx::query("SELECT status, COUNT(*) AS total FROM tasks WHERE project_id = $1 GROUP BY status")
-            .bind(project.as_str())
-            .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(|row| Ok((parsed(row, "status")?, count(row, "total")?))).collect()
+        let mut connection = self.readers.acquire().await?;
+        let mut snapshot = connection.begin().await?;
+        let open = sqlx::query(OPEN_COUNTS).bind(project.as_str()).fetch_all(&mut *snapshot).await?;
+        let finished = finished::read(&mut snapshot, project).await?;
+        snapshot.rollback().await?;
+        let mut counts: BTreeMap<Status, u32> = open.iter().map(|row| Ok((parsed(row, "status")?, count(row, "total")?))).collect::<Result<_>>()?;
+        counts
+            .extend([(Status::Done, finished.done.total), (Status::Cancelled, finished.cancelled.total)].into_iter().filter(|(_, total)| *total > 0));
+        Ok(counts)
     }
 
     /// Whether any task of a project was merged.
@@ -149,14 +153,10 @@ impl Db {
     /// # Errors
     /// When the store fails.
     pub async fn has_merged_work(&self, project: &ProjectId) -> Result<bool> {
-        let found: Option<String> = sqlx::query_scalar(MERGED).bind(project.as_str()).fetch_optional(&self.readers).await?;
-        Ok(found.is_some())
+        let mut connection = self.readers.acquire().await?;
+        Ok(finished::read(&mut connection, project).await?.done.merged > 0)
     }
 }
-
-/// One task whose work is merged.
-pub(crate) const MERGED: &str = "SELECT project_id FROM tasks
-  WHERE project_id = $1 AND status = 'done' AND status IN ('done', 'cancelled') AND approved_sha IS NOT NULL LIMIT 1";
 
 async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, status: Status, before: Option<&str>, limit: u32) -> Result<CardPage> {
     let (updated_at, id) = before.map_or(Ok((NEWER_THAN_ALL, NEWER_THAN_ALL)), parse_cursor)?;
@@ -180,18 +180,4 @@ async fn finished_page(connection: &mut SqliteConnection, project: &ProjectId, s
 fn parse_cursor(cursor: &str) -> Result<(&str, &str), Refusal> {
     let parts = cursor.split_once('_').filter(|(at, id)| at.parse::<Timestamp>().is_ok() && id.parse::<TaskId>().is_ok());
     parts.ok_or_else(|| Refusal::invalid("before", "it is not the cursor of a page", "Omit it, or use `next` of the previous page."))
-}
-
-async fn finished_sums(connection: &mut SqliteConnection, project: &ProjectId) -> Result<FinishedCards> {
-    let mut finished = FinishedCards::default();
-    for row in &sqlx::query(FINISHED_SUMS).bind(project.as_str()).fetch_all(connection).await? {
-        let status: Status = parsed(row, "status")?;
-        let Some(column) = finished.column_mut(status) else { continue };
-        let total = count(row, "total")?;
-        column.total += total;
-        column.counts_as_done += if status.satisfies_dependents(optional::<CancelReason>(row, "cancel_reason")?) { total } else { 0 };
-        column.merged += if status == Status::Done { count(row, "approved")? } else { 0 };
-        column.cost_micro_usd += row.try_get::<i64, _>("cost_micro_usd")?;
-    }
-    Ok(finished)
 }

@@ -72,12 +72,24 @@ pub struct FinishedColumn {
 }
 
 impl FinishedColumn {
+    /// Returns the sums over one card.
+    pub fn of(card: &Card) -> Self {
+        Self {
+            total: 1,
+            counts_as_done: u32::from(card.satisfies_dependents()),
+            merged: u32::from(card.is_merged()),
+            cost_micro_usd: card.cost_micro_usd,
+            next: None,
+        }
+    }
+
     /// Removes one card from the sums.
     pub fn subtract(&mut self, card: &Card) {
-        self.total = self.total.saturating_sub(1);
-        self.counts_as_done = self.counts_as_done.saturating_sub(u32::from(card.satisfies_dependents()));
-        self.merged = self.merged.saturating_sub(u32::from(card.is_merged()));
-        self.cost_micro_usd = (self.cost_micro_usd - card.cost_micro_usd).max(0);
+        let one = Self::of(card);
+        self.total = self.total.saturating_sub(one.total);
+        self.counts_as_done = self.counts_as_done.saturating_sub(one.counts_as_done);
+        self.merged = self.merged.saturating_sub(one.merged);
+        self.cost_micro_usd = (self.cost_micro_usd - one.cost_micro_usd).max(0);
     }
 
     /// Sets the cursor of the page after the one that was just read.

@@ -4,8 +4,11 @@ use domain::board::card::Card;
 use domain::event::Event;
 use domain::id::RunId;
 use domain::runs::run::Usage;
+use sqlx::Row;
 
+use crate::board::finished::write as finished;
 use crate::caller::Caller;
+use crate::engine::column::parsed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
@@ -36,13 +39,19 @@ pub(crate) async fn write_usage(tx: &mut Tx, id: &RunId, usage: Usage) -> Result
     .bind(usage.turns)
     .execute(&mut tx.connection)
     .await?;
+    let task =
+        sqlx::query("SELECT t.id, t.project_id, t.status, t.cost_micro_usd FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.id = $1")
+            .bind(id.as_str())
+            .fetch_one(&mut tx.connection)
+            .await?;
     // The task stores the total, so that reading a board sums nothing over runs.
-    sqlx::query(
+    let cost: i64 = sqlx::query_scalar(
         "UPDATE tasks SET cost_micro_usd = (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT) FROM agent_runs r WHERE r.task_id = tasks.id)
-         WHERE id = (SELECT task_id FROM agent_runs WHERE id = $1)",
+         WHERE id = $1 RETURNING cost_micro_usd",
     )
-    .bind(id.as_str())
-    .execute(&mut tx.connection)
+    .bind(task.try_get::<&str, _>("id")?)
+    .fetch_one(&mut tx.connection)
     .await?;
-    Ok(())
+    let added = cost - task.try_get::<i64, _>("cost_micro_usd")?;
+    finished::add_cost(tx, &parsed(&task, "project_id")?, parsed(&task, "status")?, added).await
 }

@@ -10,6 +10,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
 use crate::board::comment::write as comment;
+use crate::board::finished::write as finished;
 use crate::board::task::row::mover::movers;
 use crate::board::task::row::wrong_status;
 use crate::board::task::write::change::{Change, MoveRequest};
@@ -130,6 +131,8 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     if changed.rows_affected() == 0 {
         return Err(Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
     }
+    let after = Card { status: change.to, cancel_reason: change.cancel, approved_sha: approved.cloned(), ..card.clone() };
+    finished::replace(tx, card, &after).await?;
     if change.to != card.status {
         let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason.clone() };
         tx.record_for_task(caller, &card.project_id, &card.id, event);

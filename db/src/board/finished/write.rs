@@ -1,0 +1,45 @@
+//! Keeps the sums over finished tasks. Must be called by every write that changes the status, the merge or the cost of a task.
+
+use domain::board::card::Card;
+use domain::board::status::Status;
+use domain::id::ProjectId;
+use domain::wire::FinishedColumn;
+
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// Replaces a card in the sums. An open card is in none.
+pub(crate) async fn replace(tx: &mut Tx, before: &Card, after: &Card) -> Result<()> {
+    let (old, new) = (FinishedColumn::of(before), FinishedColumn::of(after));
+    if before.status == after.status && old == new {
+        return Ok(());
+    }
+    add(tx, &before.project_id, before.status, &old, -1).await?;
+    add(tx, &after.project_id, after.status, &new, 1).await
+}
+
+/// Adds to the cost of finished tasks, in millionths of a US dollar.
+pub(crate) async fn add_cost(tx: &mut Tx, project: &ProjectId, status: Status, cost_micro_usd: i64) -> Result<()> {
+    add(tx, project, status, &FinishedColumn { cost_micro_usd, ..FinishedColumn::default() }, 1).await
+}
+
+async fn add(tx: &mut Tx, project: &ProjectId, status: Status, sums: &FinishedColumn, sign: i64) -> Result<()> {
+    if status.is_open() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO finished_sums (project_id, status, total, counts_as_done, merged, cost_micro_usd) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (project_id, status) DO UPDATE SET total = finished_sums.total + excluded.total,
+           counts_as_done = finished_sums.counts_as_done + excluded.counts_as_done, merged = finished_sums.merged + excluded.merged,
+           cost_micro_usd = finished_sums.cost_micro_usd + excluded.cost_micro_usd",
+    )
+    .bind(project.as_str())
+    .bind(status.as_str())
+    .bind(sign * i64::from(sums.total))
+    .bind(sign * i64::from(sums.counts_as_done))
+    .bind(sign * i64::from(sums.merged))
+    .bind(sign * sums.cost_micro_usd)
+    .execute(&mut tx.connection)
+    .await?;
+    Ok(())
+}
