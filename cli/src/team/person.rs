@@ -1,8 +1,8 @@
-//! `vibe-relay person`: adds, lists and removes the people who may use the board. Must not know what a role permits.
+//! `vibe-relay person`: adds, lists and removes the people who may use the board, and changes their roles. Must not know what a role permits.
 
 use std::path::Path;
 
-use domain::team::person::{NewPerson, Person};
+use domain::team::person::{NewPerson, Person, PersonPatch};
 use domain::wire::List;
 
 use crate::args;
@@ -23,6 +23,11 @@ pub(crate) async fn run(config: Option<&Path>, command: args::Person) -> Result<
             output::hint(format!("Give them access with `vibe-relay token new --person {}`.", person.name));
         }
         args::Person::List => persons(&client).await?.iter().for_each(|person| output::line(format!("{}  {}", person.name, person.role))),
+        args::Person::Role { name, role } => {
+            let person = find(&client, &name).await?;
+            let person: Person = client.patch(&format!("/api/persons/{}", person.id), &PersonPatch { role }).await?;
+            output::line(format!("{} is a {}", person.name, person.role));
+        }
         args::Person::Remove { name } => {
             let person = find(&client, &name).await?;
             client.delete(&format!("/api/persons/{}", person.id)).await?;
