@@ -147,7 +147,7 @@ impl Db {
                 require_further_role(role)?;
                 let person = read(&mut tx.connection, id).await?;
                 if person.role == PersonRole::Owner {
-                    return Err(Refusal::invalid("person", "the owner of a board stays its owner", "Change the role of another person.").into());
+                    return Err(Refusal::invalid("person", "the role of the owner cannot be changed", "Change the role of another person.").into());
                 }
                 if person.role == role {
                     tx.skip_event(NoEventReason::NothingChanged);

@@ -22,7 +22,7 @@ pub(super) async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingM
         insert_broadcast(tx, post.project, id, post.from).await?;
     } else {
         insert_deliveries(tx, post.project, id, post.to, &copies).await?;
-        // What a person writes to the owner is for the owner.
+        // A person who writes to the owner means the owner alone.
         if post.to == HUMAN && !is_person(post.from) {
             insert_shared(tx, post.project, id).await?;
         }

@@ -50,17 +50,22 @@ fn SessionRow(session: BrowserSession, named: Memo<bool>, changed: Trigger) -> i
     let revoke = move |_| client.act(client.revoke_session(id), move |_| changed.notify());
     view! {
         <li class="entry">
-            <header class="row">
-                <span class="mono faint">{format!("#{id}")}</span>
-                {move || named.get().then(|| view! { <strong>{person.clone()}</strong> })}
-                <span class="small-text">{browser}</span>
-                <span class="push"></span>
-                <span class="small-text faint" title=created_at.to_string()>{move || format!("signed in {}", clock.ago(created_at))}</span>
-                <span class="small-text faint" title=last_seen_at.to_string()>{move || format!("last seen {}", clock.ago(last_seen_at))}</span>
-                {Reader::may_write().then(|| view! {
+            <div class="entry-main">
+                <p class="row">
+                    <span class="mono faint">{format!("#{id}")}</span>
+                    {move || named.get().then(|| view! { <strong>{person.clone()}</strong> })}
+                    <span class="small-text">{browser}</span>
+                </p>
+                <p class="row small-text faint">
+                    <span title=created_at.to_string()>{move || format!("signed in {}", clock.ago(created_at))}</span>
+                    <span title=last_seen_at.to_string()>{move || format!("last seen {}", clock.ago(last_seen_at))}</span>
+                </p>
+            </div>
+            {Reader::may_write().then(|| view! {
+                <div class="entry-tools">
                     <button type="button" class="button small" aria-label=label on:click=revoke>"Sign out"</button>
-                })}
-            </header>
+                </div>
+            })}
         </li>
     }
 }

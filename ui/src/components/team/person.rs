@@ -61,7 +61,7 @@ pub(crate) fn Persons(
                 })}
             </div>
             <ul class="rows">
-                <For each=move || persons.get() key=|person| (person.id, person.role) let:person>
+                <For each=move || persons.get() key=|person| person.id let:person>
                     <PersonRow person=person manages=manages changed=changed dialog=dialog />
                 </For>
             </ul>
@@ -97,11 +97,13 @@ fn PersonRow(
     let role = tools.is_none().then(|| view! { <Badge label=person.role.as_str() tone=Tone::Neutral /> });
     view! {
         <li class="entry">
-            <p class="row entry-main person">
-                <strong class="name">{person.name}</strong>
-                {is_reader.then(|| view! { <span class="faint">"you"</span> })}
-            </p>
-            {role}
+            <div class="entry-main">
+                <p class="row">
+                    <strong class="name">{person.name}</strong>
+                    {is_reader.then(|| view! { <span class="faint small-text">"you"</span> })}
+                    {role}
+                </p>
+            </div>
             {tools}
         </li>
     }
@@ -112,12 +114,16 @@ fn PersonRow(
 fn RoleChoice(person: Person, changed: Trigger) -> impl IntoView {
     let client = Client::from_context();
     let Person { id, name, role, .. } = person;
+    let current = StoredValue::new(role);
     let choose = move |select: HtmlSelectElement| {
         let Ok(chosen) = select.value().parse::<PersonRole>() else { return };
         client.watch(client.change_person_role(id, chosen), move |result| match result {
-            Ok(_) => changed.notify(),
+            Ok(person) => {
+                let _page_closed = current.try_set_value(person.role);
+                changed.notify();
+            }
             // Restore the current role.
-            Err(_) => select.set_value(role.as_str()),
+            Err(_) => select.set_value(current.try_get_value().unwrap_or(role).as_str()),
         });
     };
     let options = PersonRole::ALL.iter().filter(|offered| **offered != PersonRole::Owner);
@@ -143,7 +149,7 @@ fn RemoveDialog(person: Person, changed: Trigger, close: Callback<()>) -> impl I
     view! {
         <Dialog title=format!("Remove {}", person.name) close=close>
             <Form verb="Remove" danger=true sending=sending submit=submit close=close>
-                <p>"Their browsers are signed out and their token is revoked. What they did keeps their name, and you can add them again."</p>
+                <p>"Their browsers are signed out and their token is revoked. The history keeps their name, and you can add them again."</p>
             </Form>
         </Dialog>
     }

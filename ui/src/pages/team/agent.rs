@@ -34,6 +34,11 @@ pub(crate) fn TeamPage() -> impl IntoView {
         })
     };
     let (active, left) = (names(false), names(true));
+    let empty_hint = if Reader::current().may(OpenDialog::NewAgent.right()) {
+        "Managed agents join when the runner starts them. Add an external agent with a token, and start it in a terminal."
+    } else {
+        "Managed agents join when the runner starts them. The owner adds external agents."
+    };
     view! {
         <SectionPage
             title="Team"
@@ -42,7 +47,7 @@ pub(crate) fn TeamPage() -> impl IntoView {
             list=agents
             empty=Signal::derive(move || active.with(Vec::is_empty))
             empty_heading="No agents yet"
-            empty_hint="Managed agents join when the runner starts them. Add an external agent with a token, and start it in a terminal."
+            empty_hint=empty_hint
         >
             <ul class="rows" aria-label="Active agents">
                 <For each=move || active.get() key=String::clone let:name>
