@@ -117,8 +117,11 @@ fn PlanBanner() -> impl IntoView {
     let (store, navigation) = (Store::from_context(), Navigation::from_context());
     let planned = Memo::new(move |_| store.plan.with(Vec::len));
     let planning = move || matches!(navigation.get(), Route::Plan { .. });
-    let (heading, verb) =
-        if Reader::may_write() { ("The plan awaits your approval", "Review the plan") } else { ("The plan awaits approval", "See the plan") };
+    let (heading, rest, verb) = if Reader::may_write() {
+        ("The plan awaits your approval", "Nothing starts until you approve it.", "Review the plan")
+    } else {
+        ("The plan awaits approval", "Nothing starts until it is approved.", "See the plan")
+    };
     let banner = move || {
         let count = planned.get();
         let project = store.project.with(|project| project.as_ref().map(|project| project.id.clone()))?;
@@ -127,7 +130,7 @@ fn PlanBanner() -> impl IntoView {
             view! {
                 <div class="banner" data-tone="warn" role="status">
                     <strong>{heading}</strong>
-                    <span>{format!("{count} {}. Nothing starts before that.", if count == 1 { "task" } else { "tasks" })}</span>
+                    <span>{format!("{count} {}. {rest}", if count == 1 { "task" } else { "tasks" })}</span>
                     <a class="button small primary push" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
                         {verb}
                     </a>
