@@ -155,14 +155,17 @@ mod tests {
     }
 
     #[test]
-    fn added_person_is_a_member_and_never_an_owner() {
+    fn further_person_is_a_member_or_viewer_and_never_an_owner() {
         let role = |line: &str| match parse(line) {
-            Ok(Command::Person(person::Command::Add { role, .. })) => Ok(role),
+            Ok(Command::Person(person::Command::Add { role, .. } | person::Command::Role { role, .. })) => Ok(role),
             other => Err(format!("{other:?}")),
         };
         assert_eq!(role("vibe-relay person add ann"), Ok(PersonRole::Member));
         assert_eq!(role("vibe-relay person add ann --role viewer"), Ok(PersonRole::Viewer));
-        assert!(role("vibe-relay person add ann --role owner").unwrap_err().contains("possible values: member, viewer"));
+        assert_eq!(role("vibe-relay person role ann viewer"), Ok(PersonRole::Viewer));
+        for line in ["vibe-relay person add ann --role owner", "vibe-relay person role ann owner"] {
+            assert!(role(line).unwrap_err().contains("possible values: member, viewer"), "{line}");
+        }
     }
 
     #[test]

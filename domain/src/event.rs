@@ -117,6 +117,7 @@ events! {
     AgentsResumed "agents_resumed" { reason: ParkReason }
     TokenCreated "token_made" {}
     PersonAdded "person_added" { person: String, role: PersonRole }
+    PersonRoleChanged "person_role_changed" { person: String, role: PersonRole }
     /// The person's token and browser sessions are revoked.
     PersonRemoved "person_removed" { person: String }
     /// A browser signed in.

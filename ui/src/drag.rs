@@ -14,6 +14,8 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, PointerEvent};
 
+use crate::reader::Reader;
+
 /// Pointer distance, in pixels, that turns a press into a drag.
 const DRAG_THRESHOLD: f64 = 5.0;
 /// Distance from an edge, in pixels, at which dragging scrolls the page.
@@ -47,6 +49,8 @@ struct Press {
 pub(crate) struct Drag {
     press: StoredValue<Option<Press>, LocalStorage>,
     just_ended: StoredValue<bool>,
+    /// Whether the reader may move cards.
+    may_move: bool,
     /// The dragged card, or none.
     pub(crate) dragged: RwSignal<Option<DraggedCard>>,
 }
@@ -54,7 +58,12 @@ pub(crate) struct Drag {
 impl Drag {
     /// Listens to the pointer for as long as the current owner lives. `drop` receives the target of each drop.
     pub(crate) fn provide(drop: impl Fn(TaskId, Status, Requirement) + Copy + 'static) -> Self {
-        let drag = Self { press: StoredValue::new_local(None), just_ended: StoredValue::new(false), dragged: RwSignal::new(None) };
+        let drag = Self {
+            press: StoredValue::new_local(None),
+            just_ended: StoredValue::new(false),
+            may_move: Reader::may_write(),
+            dragged: RwSignal::new(None),
+        };
         provide_context(drag);
         let listeners = [
             window_event_listener(ev::pointermove, move |event| drag.moved(&event)),
@@ -83,7 +92,7 @@ impl Drag {
 
     /// Handles a press on a card. Touch drags only by the grip, because elsewhere it scrolls.
     pub(crate) fn pressed(self, event: &PointerEvent, card: &Card, by_grip: bool) {
-        if event.button() != 0 || (event.pointer_type() == "touch" && !by_grip) {
+        if !self.may_move || event.button() != 0 || (event.pointer_type() == "touch" && !by_grip) {
             return;
         }
         let hit = event.target().and_then(|target| target.dyn_into::<Element>().ok());

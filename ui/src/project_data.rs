@@ -9,6 +9,7 @@ use domain::team::agent::Agent;
 use domain::team::contract::Contract;
 use domain::team::handshake::Handshake;
 use domain::team::message::Unread;
+use domain::team::person::Right;
 use domain::wire::List;
 use leptos::prelude::*;
 
@@ -28,6 +29,18 @@ pub(crate) enum OpenDialog {
     NewGoal,
     NewContract,
     NewHandshake,
+}
+
+impl OpenDialog {
+    /// The right that its request requires.
+    pub(crate) const fn right(&self) -> Right {
+        match self {
+            Self::None | Self::Help => Right::Read,
+            Self::NewTask | Self::NewGoal | Self::NewContract | Self::NewHandshake => Right::Work,
+            // It shows a token.
+            Self::NewAgent => Right::Administer,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -122,7 +122,8 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
                 set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
             }
             Frame::Event { event } => {
-                if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. }) {
+                // A new role can be the reader's, and with it their rights.
+                if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. } | Event::PersonRoleChanged { .. }) {
                     status.refresh();
                 }
                 preserving_focus(|| store.apply(&event));

@@ -41,6 +41,6 @@ pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(agent::create_invite_token))
         .routes(routes!(browser_session::rotate_token))
         .routes(routes!(person::add_person))
-        .routes(routes!(person::remove_person))
+        .routes(routes!(person::change_person_role, person::remove_person))
         .routes(routes!(person::create_person_token))
 }

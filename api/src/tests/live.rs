@@ -7,9 +7,9 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Request};
 use db::Caller;
 use domain::board::task::Task;
-use domain::event::Seq;
+use domain::event::{Event, Seq};
 use domain::id::RunId;
-use domain::team::person::OWNER;
+use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::wire::{BOARD_HOST, Frame};
 use futures_util::future::join_all;
 use futures_util::{SinkExt, StreamExt};
@@ -254,6 +254,22 @@ async fn revoked_sessions_and_tokens_lose_their_sockets() {
     assert!(matches!(frame(&mut program).await, Frame::Event { .. }), "the program's stays open");
     db.set_owner("owner", "another").await.unwrap();
     assert_eq!(closed(&mut program).await, 1008);
+}
+
+#[tokio::test]
+async fn changed_role_is_announced_on_the_persons_socket_which_stays_open() {
+    let live = Live::new().await;
+    let db = &live.server.state.db;
+    let new = NewPerson { name: "ann".to_owned(), role: Some(PersonRole::Member) };
+    let id = db.add_person(&Caller::owner(), new).await.unwrap().id;
+    let token = db.create_person_token(&Caller::owner(), id).await.unwrap();
+    let mut socket = live.try_connect("?project=PROJ-001", &[("authorization", format!("Bearer {token}"))]).await.unwrap();
+    frame(&mut socket).await;
+    db.change_person_role(&Caller::owner(), id, PersonRole::Viewer).await.unwrap();
+    let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
+    assert_eq!(event.event, Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer });
+    live.write("a viewer goes on reading").await;
+    assert_eq!(seq(&mut socket).await, event.seq + 1);
 }
 
 /// The close code of the socket, after its last events.

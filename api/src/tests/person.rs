@@ -11,11 +11,13 @@ use serde_json::json;
 use super::attack::request_to;
 use super::support::{Answer, BOARD, HOST, Route, TestServer, routes};
 use crate::openapi::Access;
+use crate::sign_in::cookie_name;
 
 /// The routes that only the owner may call.
-const OWNER_ROUTES: [(&str, &str); 6] = [
+const OWNER_ROUTES: [(&str, &str); 7] = [
     ("post", "/api/persons"),
     ("delete", "/api/persons/{id}"),
+    ("patch", "/api/persons/{id}"),
     ("post", "/api/persons/{id}/token"),
     ("post", "/api/projects/{id}/invite-token"),
     ("post", "/api/projects/{id}/tokens"),
@@ -111,4 +113,34 @@ async fn person_signs_in_with_their_link_until_they_are_removed() {
     assert_eq!(server.send(open(unused["sign_in_link"].as_str().unwrap())).await.status, StatusCode::UNAUTHORIZED);
     let owner = server.call("delete", "/api/persons/1", "").await;
     assert_eq!((owner.status, owner.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")));
+}
+
+#[tokio::test]
+async fn changed_role_applies_to_an_open_session() {
+    let server = board().await;
+    let (id, _) = join(&server, "ann", PersonRole::Member).await;
+    let secret = server.state.db.open_browser_session(id, None).await.unwrap().unwrap();
+    let send = async |method: &str, path: &str, body: &str| {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, BOARD).header("sec-fetch-site", "same-origin");
+        let request = request.header(header::COOKIE, format!("{}={secret}", cookie_name(server.state.port)));
+        server.send(request.header("content-type", "application/json").body(Body::from(body.to_owned())).unwrap()).await
+    };
+    let comment = async || send("POST", "/api/tasks/TASK-001/comments", r#"{"content": "Hello"}"#).await;
+    let change = async |role: &str| server.call("patch", &format!("/api/persons/{id}"), &json!({"role": role}).to_string()).await;
+    assert_eq!(comment().await.status, StatusCode::CREATED);
+
+    let changed = change("viewer").await;
+    assert_eq!((changed.status, &changed.json()["role"]), (StatusCode::OK, &json!("viewer")));
+    let refused = comment().await;
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (StatusCode::FORBIDDEN, Some("person-role")));
+    assert_eq!(send("GET", "/api/server", "").await.json()["person"]["role"], "viewer", "the browser stays signed in");
+    let own = send("PATCH", &format!("/api/persons/{id}"), r#"{"role": "member"}"#).await;
+    assert_eq!(own.json()["code"], "person-role", "nobody gives themself a role");
+
+    change("member").await;
+    assert_eq!(comment().await.status, StatusCode::CREATED);
+    for (id, role) in [(1, "member"), (id, "owner")] {
+        let refused = server.call("patch", &format!("/api/persons/{id}"), &json!({"role": role}).to_string()).await;
+        assert_eq!((refused.status, refused.json()["code"].as_str()), (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid")), "{role}");
+    }
 }

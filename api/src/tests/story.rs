@@ -201,6 +201,8 @@ async fn persons(story: &mut Story) {
     assert_eq!(taken["detail"], "name: the name ann is taken");
     let created = story.act("post", "/api/persons/{id}/token", "2", Value::Null, StatusCode::CREATED).await;
     assert!(created["sign_in_link"].as_str().unwrap().contains("/sign-in?code="));
+    let promoted = story.act("patch", "/api/persons/{id}", "2", json!({"role": "member"}), StatusCode::OK).await;
+    assert_eq!(promoted["role"], "member");
     assert_eq!(story.call("delete", "/api/persons/{id}", "2", "", Value::Null).await.status, StatusCode::NO_CONTENT);
     assert_eq!(story.get("/api/persons", "").await["items"].as_array().unwrap().len(), 1);
 }

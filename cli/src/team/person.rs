@@ -1,10 +1,10 @@
-//! `vibe-relay person`: adds, lists and removes the people who may use the board. Must not know what a role permits.
+//! `vibe-relay person`: adds, lists and removes the people who may use the board, and changes their roles. Must not know what a role permits.
 
 use std::path::Path;
 
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::team::person::{NewPerson, Person, PersonRole};
+use domain::team::person::{NewPerson, Person, PersonPatch, PersonRole};
 use domain::wire::List;
 
 use crate::client::Client;
@@ -23,6 +23,14 @@ pub(crate) enum Command {
     },
     /// List the persons: name and role.
     List,
+    /// Change what a person may do, at once.
+    Role {
+        /// Name of the person, in any case.
+        name: String,
+        /// A member works on boards; a viewer only reads.
+        #[arg(value_parser = further_role())]
+        role: PersonRole,
+    },
     /// Remove a person, and revoke their token and browser sessions. The history keeps their name.
     Remove {
         /// Name of the person, in any case.
@@ -43,6 +51,11 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             output::hint(format!("Give them access with `vibe-relay token new --person {}`.", person.name));
         }
         Command::List => persons(&client).await?.iter().for_each(|person| output::line(format!("{}  {}", person.name, person.role))),
+        Command::Role { name, role } => {
+            let person = find(&client, &name).await?;
+            let person: Person = client.patch(&format!("/api/persons/{}", person.id), &PersonPatch { role }).await?;
+            output::line(format!("{} is a {}", person.name, person.role));
+        }
         Command::Remove { name } => {
             let person = find(&client, &name).await?;
             client.delete(&format!("/api/persons/{}", person.id)).await?;

@@ -1,4 +1,4 @@
-//! Persons: the owner, made at the first start, and those whom the owner adds; their permanent tokens.
+//! Persons: the owner, made at the first start, and those whom the owner adds; their roles and permanent tokens.
 //!
 //! Must not know what a role may do, which `domain` defines, and how a token is stored on the disk.
 
@@ -115,10 +115,7 @@ impl Db {
                 caller.require_owner("adding persons")?;
                 let name = validate_name(&new.name).map_err(|error| Refusal::invalid("name", error.to_string(), "Choose a name such as ann."))?;
                 let role = new.role.unwrap_or(PersonRole::Member);
-                if role == PersonRole::Owner {
-                    let hint = "Add the person as a member or a viewer.";
-                    return Err(Refusal::invalid("role", "a board has only one owner", hint).into());
-                }
+                require_further_role(role)?;
                 require_free_name(tx, &name).await?;
                 let row = sqlx::query(
                     "INSERT INTO persons (name, role, created_at) VALUES ($1, $2, $3)
@@ -133,6 +130,38 @@ impl Db {
                 let person = person_of(&row)?;
                 tx.record(&caller, Event::PersonAdded { person: person.name.clone(), role });
                 Ok(person)
+            })
+        })
+        .await
+    }
+
+    /// Changes what a person may do, at once for their token and browser sessions, which stay valid.
+    ///
+    /// # Errors
+    /// When the caller is not the owner, the person does not exist or is the owner, or the role is the owner's.
+    pub async fn change_person_role(&self, caller: &Caller, id: i64, role: PersonRole) -> Result<Person> {
+        let caller = caller.clone();
+        self.write(move |tx| {
+            Box::pin(async move {
+                caller.require_owner("changing roles")?;
+                require_further_role(role)?;
+                let person = read(&mut tx.connection, id).await?;
+                if person.role == PersonRole::Owner {
+                    return Err(Refusal::invalid("person", "the role of the owner cannot be changed", "Change the role of another person.").into());
+                }
+                if person.role == role {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(person);
+                }
+                sqlx::query("UPDATE persons SET role = $2 WHERE id = $1").bind(id).bind(role.as_str()).execute(&mut tx.connection).await?;
+                // Cached callers have the old role.
+                tx.tokens_revoked = true;
+                if !role.may(Right::Work) {
+                    // They can no longer acknowledge.
+                    handshake::drop_departed_person(tx, &participant(role, &person.name)).await?;
+                }
+                tx.record(&caller, Event::PersonRoleChanged { person: person.name.clone(), role });
+                Ok(Person { role, ..person })
             })
         })
         .await
@@ -169,6 +198,14 @@ async fn replace_token(tx: &mut Tx, caller: &Caller, id: i64, hash: &str) -> Res
     token::insert(tx, hash, TokenOwner::Person(id)).await?;
     tx.record(caller, Event::TokenCreated {});
     browser_session::revoke_all_of(tx, caller, id).await
+}
+
+/// Refuses the role of the owner.
+fn require_further_role(role: PersonRole) -> Result<(), Refusal> {
+    if role == PersonRole::Owner {
+        return Err(Refusal::invalid("role", "a board has only one owner", "Choose the role member or viewer."));
+    }
+    Ok(())
 }
 
 /// Refuses the name of a current person, and one that could be mistaken for an agent's.

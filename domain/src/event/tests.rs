@@ -46,6 +46,7 @@ fn every() -> Vec<Event> {
         Event::AgentsResumed { reason: ParkReason::RateLimited },
         Event::TokenCreated {},
         Event::PersonAdded { person: "ann".to_owned(), role: PersonRole::Member },
+        Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer },
         Event::PersonRemoved { person: "ann".to_owned() },
         Event::BrowserSessionOpened { session: 1 },
         Event::BrowserSessionRevoked { session: 1 },
@@ -126,6 +127,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"token_made"}
     {"kind":"person_added","person":"ann","role":"member"}
+    {"kind":"person_role_changed","person":"ann","role":"viewer"}
     {"kind":"person_removed","person":"ann"}
     {"kind":"browser_session_opened","session":1}
     {"kind":"browser_session_revoked","session":1}

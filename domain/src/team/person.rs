@@ -71,6 +71,14 @@ pub struct NewPerson {
     pub role: Option<PersonRole>,
 }
 
+/// `PATCH /api/persons/{id}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonPatch {
+    /// `member` or `viewer`.
+    pub role: PersonRole,
+}
+
 /// The name of a further person, for `#[schema(value_type = …)]`.
 enum PersonName {}
 

@@ -7,9 +7,9 @@ use domain::team::contract::{Contract, ContractVersion, NewContract};
 use domain::team::handshake::Handshake;
 use domain::team::message::{Inbox, Message, NewMessage, Unread};
 use domain::team::minion::{Minion, SpawnPolicy};
-use domain::team::person::Person;
+use domain::team::person::{NewPerson, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
-use domain::wire::{Assign, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
+use domain::wire::{Assign, CreatedPersonToken, CreatedToken, List, MessageView, NewHandshake, NewToken, ReadInbox, RemoveAgent, SetSpawnPolicy};
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
 
@@ -59,7 +59,7 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/messages"), &new).await
     }
 
-    /// Messages to the human that are not read yet.
+    /// Messages to the reader that are not read yet.
     pub(crate) async fn unread(self, project: ProjectId) -> Result<Unread, Failure> {
         self.get(&project_path(&project, "/inbox")).await
     }
@@ -70,6 +70,23 @@ impl Client {
 
     pub(crate) async fn persons(self) -> Result<List<Person>, Failure> {
         self.get("/api/persons").await
+    }
+
+    pub(crate) async fn add_person(self, new: NewPerson) -> Result<Person, Failure> {
+        self.send(Method::POST, "/api/persons", &new).await
+    }
+
+    pub(crate) async fn change_person_role(self, person: i64, role: PersonRole) -> Result<Person, Failure> {
+        self.send(Method::PATCH, &format!("/api/persons/{person}"), &PersonPatch { role }).await
+    }
+
+    pub(crate) async fn remove_person(self, person: i64) -> Result<IgnoredAny, Failure> {
+        self.send(Method::DELETE, &format!("/api/persons/{person}"), &empty()).await
+    }
+
+    /// Creates a person's token and sign-in link. Earlier ones are revoked, and the person's browsers signed out.
+    pub(crate) async fn create_person_token(self, person: i64) -> Result<CreatedPersonToken, Failure> {
+        self.send(Method::POST, &format!("/api/persons/{person}/token"), &empty()).await
     }
 
     pub(crate) async fn sessions(self) -> Result<List<BrowserSession>, Failure> {

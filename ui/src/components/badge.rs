@@ -61,9 +61,10 @@ pub(crate) const fn status_tone(status: Status) -> Tone {
 }
 
 /// The text of an empty column.
-pub(crate) const fn empty_column_text(status: Status) -> &'static str {
+pub(crate) const fn empty_column_text(status: Status, may_write: bool) -> &'static str {
     match status {
-        Status::Backlog => "No tasks yet. Press n to add one.",
+        Status::Backlog if may_write => "No tasks yet. Press n to add one.",
+        Status::Backlog => "No tasks yet.",
         Status::InProgress => "Nothing in progress.",
         Status::InReview => "Nothing to review.",
         Status::Done => "No finished tasks yet.",

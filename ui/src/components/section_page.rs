@@ -6,6 +6,7 @@ use crate::components::icon::{Icon, PLUS};
 use crate::components::inline_code::sentence;
 use crate::live_list::LiveList;
 use crate::project_data::{OpenDialog, ProjectData};
+use crate::reader::{READ_ONLY, Reader};
 
 #[component]
 pub(crate) fn SectionPage<T: Send + Sync + 'static>(
@@ -22,6 +23,8 @@ pub(crate) fn SectionPage<T: Send + Sync + 'static>(
     children: Children,
 ) -> impl IntoView {
     let data = ProjectData::from_context();
+    let may_write = Reader::may_write();
+    let may_add = Reader::current().may(opens.right());
     let loaded = Memo::new(move |_| list.value.with(Option::is_some));
     // A loaded list stays on the page while the server is away.
     let loading = move || match list.failure.get() {
@@ -33,16 +36,18 @@ pub(crate) fn SectionPage<T: Send + Sync + 'static>(
         <div class="page">
             <div class="page-head">
                 <h1>{title}</h1>
-                <button type="button" class="button primary" on:click=move |_| data.dialog.set(opens.clone())>
-                    <Icon drawing=PLUS />
-                    {verb}
-                </button>
+                {may_add.then(|| view! {
+                    <button type="button" class="button primary" on:click=move |_| data.dialog.set(opens.clone())>
+                        <Icon drawing=PLUS />
+                        {verb}
+                    </button>
+                })}
             </div>
             {loading}
             <Show when=move || loaded.get() && empty.get()>
                 <div class="empty">
                     <h2>{empty_heading}</h2>
-                    <p>{empty_hint}</p>
+                    <p>{if may_write { empty_hint } else { READ_ONLY }}</p>
                 </div>
             </Show>
             {children()}

@@ -7,4 +7,5 @@ pub(crate) mod minion;
 pub(crate) mod new_agent;
 pub(crate) mod new_contract;
 pub(crate) mod new_handshake;
+pub(crate) mod new_person;
 pub(crate) mod person;

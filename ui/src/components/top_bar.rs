@@ -11,6 +11,7 @@ use crate::components::badge::Tone;
 use crate::components::icon::{ALERT, Icon, PLUG, SLIDERS, SUN};
 use crate::components::inline_code::InlineCode;
 use crate::components::toast::Toasts;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::socket::ConnectionState;
 use crate::time::Clock;
@@ -139,10 +140,12 @@ fn DemoBanner(demo: DemoInfo) -> impl IntoView {
             }}</span>
             <span class="row push">
                 <a class="button small" href=demo.page_url target="_blank" rel="noopener">"See the page they build"</a>
-                <button type="button" class="button small danger" disabled=move || pulling.get() on:click=pull>
-                    <Icon drawing=PLUG />
-                    "Pull the plug"
-                </button>
+                {Reader::may_write().then(|| view! {
+                    <button type="button" class="button small danger" disabled=move || pulling.get() on:click=pull>
+                        <Icon drawing=PLUG />
+                        "Pull the plug"
+                    </button>
+                })}
             </span>
         </div>
     }

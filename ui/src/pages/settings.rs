@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::app::ServerStatus;
 use crate::components::help::HelpDialog;
 use crate::components::team::browser_session::BrowserSessions;
 use crate::components::team::person::Persons;
@@ -12,7 +13,9 @@ use crate::route::{Navigation, Route};
 #[component]
 pub(crate) fn SettingsPage() -> impl IntoView {
     let navigation = Navigation::from_context();
-    let helping = RwSignal::new(false);
+    let (helping, changed) = (RwSignal::new(false), Trigger::new());
+    // No event reaches this page.
+    ServerStatus::from_context().refresh();
     listen(move |key| match key {
         Key::Help => helping.set(true),
         Key::Close => navigation.go(Route::Projects),
@@ -25,8 +28,8 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             <div class="page-head">
                 <h1>"Settings"</h1>
             </div>
-            <BrowserSessions />
-            <Persons />
+            <BrowserSessions changed=changed />
+            <Persons changed=changed />
         </main>
         <Show when=move || helping.get()>
             <HelpDialog close=Callback::new(move |()| helping.set(false)) />

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
-use domain::team::person::{NewPerson, Person};
+use domain::team::person::{NewPerson, Person, PersonPatch};
 use domain::wire::{CreatedPersonToken, List};
 
 use crate::error::Result;
@@ -25,6 +25,25 @@ pub(crate) async fn add_person(
     Body(new): Body<NewPerson>,
 ) -> Result<(StatusCode, Json<Person>)> {
     Ok((StatusCode::CREATED, Json(state.db.add_person(&caller, new).await?)))
+}
+
+/// Change the role of a person
+///
+/// It applies at once. The token and the browser sessions of the person stay valid.
+#[utoipa::path(
+    patch,
+    path = "/api/persons/{id}",
+    params(("id" = i64, Path, minimum = 1)),
+    request_body = PersonPatch,
+    responses((status = 200, body = Person))
+)]
+pub(crate) async fn change_person_role(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    NumericId(person): NumericId,
+    Body(patch): Body<PersonPatch>,
+) -> Result<Json<Person>> {
+    Ok(Json(state.db.change_person_role(&caller, person, patch.role).await?))
 }
 
 /// Remove a person

@@ -6,7 +6,7 @@ use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
-use domain::team::person::{NewPerson, OWNER, Person, PersonRole};
+use domain::team::person::{NewPerson, OWNER, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
@@ -140,6 +140,8 @@ async fn person_is_found_by_name_and_gets_a_token() {
     assert_eq!(person::find(&board.client, "ANN").await.unwrap(), added);
     assert!(matches!(person::find(&board.client, "ben").await, Err(CliError::NoPerson { name }) if name == "ben"));
     create_for_person(&board.client, "ann").await.unwrap();
+    let changed: Person = board.client.patch(&format!("/api/persons/{}", added.id), &PersonPatch { role: PersonRole::Member }).await.unwrap();
+    assert_eq!(changed.role, PersonRole::Member);
     board.client.delete(&format!("/api/persons/{}", added.id)).await.unwrap();
     assert!(matches!(create_for_person(&board.client, "ann").await, Err(CliError::NoPerson { .. })));
 }

@@ -35,7 +35,6 @@ impl Db {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::Heartbeat);
                 caller.require_may_write()?;
-                caller.require_may_write()?;
                 tx.require_current_run(&caller).await?;
                 let name = participant::load(&mut tx.connection, &caller, &project).await?.name;
                 if let Some(ack) = ack

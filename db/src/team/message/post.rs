@@ -1,10 +1,11 @@
 //! Posts a validated message: its row, its deliveries and its events. Must not refuse anything.
 
 use domain::event::Event;
-use domain::team::agent::EVERYONE;
+use domain::team::agent::{EVERYONE, HUMAN};
 use domain::team::message::Message;
+use domain::team::person::is_person;
 
-use super::write::{OutgoingMessage, insert_broadcast, insert_deliveries, insert_message};
+use super::write::{OutgoingMessage, insert_broadcast, insert_deliveries, insert_message, insert_shared};
 use crate::caller::Caller;
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -21,6 +22,10 @@ pub(super) async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingM
         insert_broadcast(tx, post.project, id, post.from).await?;
     } else {
         insert_deliveries(tx, post.project, id, post.to, &copies).await?;
+        // A person who writes to the owner means the owner alone.
+        if post.to == HUMAN && !is_person(post.from) {
+            insert_shared(tx, post.project, id).await?;
+        }
     }
     let recipients = std::iter::once((post.to, false)).chain(copies.iter().map(|name| (name.as_str(), true)));
     for (to, is_cc) in recipients {

@@ -68,6 +68,9 @@ impl Db {
                 let (task, reply_to) = (task.as_ref(), new.reply_to);
                 let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task, reply_to };
                 let message = post_with_copies(tx, caller, &roster, post, copies).await?;
+                if let (Caller::Person(_), Some(answered)) = (caller, reply_to) {
+                    write::mark_answered(tx, answered).await?;
+                }
                 Ok(Sent { message, confirmed })
             })
         })

@@ -71,6 +71,28 @@ pub(super) async fn insert_broadcast(tx: &mut Tx, project: &ProjectId, message: 
     Ok(())
 }
 
+/// Members receive what is sent to the owner as `human`, unless they have a copy. Its kind is that of a broadcast, because the sender waits
+/// for the owner alone.
+pub(crate) const SHARED: &str = "INSERT INTO deliveries (message_id, recipient, project_id, kind)
+    SELECT $1, $3 || '/' || name, $2, $4 FROM persons WHERE role = 'member' AND removed_at IS NULL
+    ON CONFLICT (message_id, recipient) DO NOTHING";
+
+/// Adds the deliveries of a message to `human` to every member, who may answer it too.
+pub(super) async fn insert_shared(tx: &mut Tx, project: &ProjectId, message: i64) -> Result<()> {
+    sqlx::query(SHARED).bind(message).bind(project.as_str()).bind(HUMAN).bind(Kind::Broadcast.as_str()).execute(&mut tx.connection).await?;
+    Ok(())
+}
+
+pub(crate) const ANSWERED: &str = "UPDATE deliveries SET state = 'read', read_at = $2
+    WHERE message_id = $1 AND read_at IS NULL AND (recipient = $3 OR substr(recipient, 1, 6) = $3 || '/')
+      AND EXISTS (SELECT 1 FROM messages m WHERE m.id = $1 AND m.to_agent = $3)";
+
+/// Marks a message to `human` as read by every person, because one of them answered it.
+pub(super) async fn mark_answered(tx: &mut Tx, message: i64) -> Result<()> {
+    sqlx::query(ANSWERED).bind(message).bind(tx.now.to_string()).bind(HUMAN).execute(&mut tx.connection).await?;
+    Ok(())
+}
+
 pub(crate) const MISSED: &str = "INSERT INTO deliveries (message_id, recipient, project_id, kind)
     SELECT m.id, a.name, a.project_id, $3 FROM agents a
     JOIN messages m ON m.project_id = a.project_id AND m.to_agent = 'all' AND m.id > a.left_at_message AND m.from_agent <> a.name

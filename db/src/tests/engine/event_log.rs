@@ -17,7 +17,7 @@ use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Usage;
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
-use domain::team::person::{NewPerson, OWNER};
+use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::wire::ProjectPatch;
 
@@ -61,6 +61,7 @@ pub(crate) async fn story() -> Store {
     let session = db.browser_sessions(human).await.unwrap()[0].id;
     db.revoke_browser_session(human, session).await.unwrap();
     let bea = db.add_person(human, NewPerson { name: "bea".to_owned(), role: None }).await.unwrap();
+    db.change_person_role(human, bea.id, PersonRole::Viewer).await.unwrap();
     db.remove_person(human, bea.id).await.unwrap();
     let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
     db.edit_project(human, &store.project, patch).await.unwrap();

@@ -79,6 +79,8 @@ async fn no_daily_statement_scans_what_grows() {
         read::UNREAD.to_owned(),
         read::UNDELIVERED.to_owned(),
         write::BROADCAST.to_owned(),
+        write::SHARED.to_owned(),
+        write::ANSWERED.to_owned(),
         write::MISSED.to_owned(),
         write::MARK_READ.to_owned(),
         write::RESET.to_owned(),

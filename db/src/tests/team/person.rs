@@ -6,12 +6,13 @@ use domain::board::status::Status;
 use domain::board::task::TaskUpdate;
 use domain::event::Event;
 use domain::runs::evidence::EvidenceResult;
+use domain::team::message::NewMessage;
 use domain::team::person::{NewPerson, OWNER, Person, PersonRole};
 use domain::team::role::Role;
 
 use crate::tests::external_agents::{message, named};
 use crate::tests::store::{Store, code, new_task, probe};
-use crate::{Caller, MoveRequest, PersonCaller, new_token};
+use crate::{Caller, HistoryQuery, MoveRequest, PersonCaller, new_token};
 
 fn new_person(name: &str, role: PersonRole) -> NewPerson {
     NewPerson { name: name.to_owned(), role: Some(role) }
@@ -113,6 +114,82 @@ async fn member_sends_and_receives_messages_under_their_name() {
 }
 
 #[tokio::test]
+async fn request_to_the_human_reaches_every_member_until_one_answers() {
+    let store = owned_board().await;
+    let mara = store.member("mara", &[Role::Builder]).await;
+    let (db, project) = (&store.db, &store.project);
+    let (ann, ben) = (join(&store, "ann", PersonRole::Member).await, join(&store, "ben", PersonRole::Member).await);
+    join(&store, "vera", PersonRole::Viewer).await;
+    let unread = async || {
+        let of = async |name: &str| db.unread(project, name).await.unwrap().count;
+        [of("human").await, of("human/ann").await, of("human/ben").await, of("human/vera").await]
+    };
+    let asked = store.send(&mara, "human", "Which colour?").await.unwrap();
+    assert_eq!((asked.to_agent.as_str(), asked.cc.len()), ("human", 0), "one message, without copies");
+    assert_eq!(unread().await, [1, 1, 1, 0]);
+    let received = store.inbox(&ann).await.messages.remove(0).message;
+    assert_eq!((received.to_agent.as_str(), received.is_cc), ("human", false));
+    assert_eq!(unread().await, [1, 0, 1, 0], "each reads for themselves");
+    assert!(!db.history(project, &HistoryQuery::default()).await.unwrap()[0].read, "the sender waits for the owner");
+
+    let answer = NewMessage { reply_to: Some(asked.id), ..message("mara", "Green") };
+    let answer = db.send(&ann, project, answer).await.unwrap().message;
+    assert_eq!((answer.from_agent.as_str(), unread().await), ("human/ann", [0, 0, 0, 0]), "nobody answers it twice");
+    assert!(db.history(project, &HistoryQuery::default()).await.unwrap()[0].read);
+    assert_eq!(store.inbox_texts(&ben).await, [""; 0]);
+
+    store.inbox(&mara).await;
+    let copied = NewMessage { cc: vec!["ann".to_owned()], ..message("human", "And this?") };
+    db.send(&mara, project, copied).await.unwrap();
+    store.send(&ann, "human", "For Olga").await.unwrap();
+    assert_eq!(unread().await, [2, 1, 1, 0], "a copy stays one delivery, and a person writes to the owner alone");
+}
+
+#[tokio::test]
+async fn changed_role_applies_at_once_to_tokens_and_sessions() {
+    let store = owned_board().await;
+    let (db, owner, task) = (&store.db, &Caller::owner(), store.task("A task").await);
+    let person = db.add_person(owner, new_person("ann", PersonRole::Member)).await.unwrap();
+    let token = db.create_person_token(owner, person.id).await.unwrap();
+    let secret = db.open_browser_session(person.id, None).await.unwrap().unwrap();
+    let callers = async || [db.caller(&token).await.unwrap().unwrap(), db.use_browser_session(&secret).await.unwrap().unwrap()];
+    for caller in callers().await {
+        db.add_comment(&caller, &task, "As a member", None).await.unwrap();
+    }
+    let mara = store.member("mara", &[Role::Builder]).await;
+    let asked = db.initiate_handshake(owner, &store.project, "The plan", vec!["mara".to_owned(), "ann".to_owned()]).await.unwrap().id;
+    store.inbox(&mara).await;
+    db.acknowledge(&mara, asked).await.unwrap();
+
+    let (seq, mut revocations) = (db.latest(), db.token_revocations());
+    revocations.mark_unchanged();
+    let changed = db.change_person_role(owner, person.id, PersonRole::Viewer).await.unwrap();
+    assert_eq!(changed, Person { role: PersonRole::Viewer, ..person.clone() });
+    assert!(revocations.has_changed().unwrap(), "open streams ask again");
+    for caller in callers().await {
+        assert_eq!(code(db.add_comment(&caller, &task, "As a viewer", None).await), "person-role");
+    }
+    let events = store.since(seq).await;
+    assert!(events.contains(&Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }));
+    assert!(events.contains(&Event::HandshakeCompleted { handshake: asked }), "a viewer cannot acknowledge");
+    assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
+
+    let seq = db.latest();
+    assert_eq!(db.change_person_role(owner, person.id, PersonRole::Viewer).await.unwrap(), changed);
+    let refused = async |caller: &Caller, id, role| code(db.change_person_role(caller, id, role).await);
+    assert_eq!(refused(owner, OWNER, PersonRole::Member).await, "invalid");
+    assert_eq!(refused(owner, person.id, PersonRole::Owner).await, "invalid");
+    assert_eq!(refused(owner, 99, PersonRole::Member).await, "not-found");
+    assert_eq!(refused(&callers().await[0], person.id, PersonRole::Member).await, "person-role");
+    assert_eq!(db.latest(), seq, "nothing changed");
+
+    db.change_person_role(owner, person.id, PersonRole::Member).await.unwrap();
+    for caller in callers().await {
+        db.add_comment(&caller, &task, "As a member again", None).await.unwrap();
+    }
+}
+
+#[tokio::test]
 async fn viewer_changes_nothing() {
     let store = owned_board().await;
     let task = store.task("A task").await;
@@ -159,13 +236,14 @@ async fn only_the_owner_manages_persons_tokens_and_sessions_of_others() {
 
     let codes = [
         code(db.add_person(&ann, new_person("ben", PersonRole::Member)).await),
+        code(db.change_person_role(&ann, id, PersonRole::Member).await),
         code(db.remove_person(&ann, id).await),
         code(db.create_person_token(&ann, id).await),
         code(db.replace_own_token(&ann, &new_token()).await),
         code(db.create_agent_token(&ann, project, named("mara", &[])).await),
         code(db.create_invite_token(&ann, project).await),
     ];
-    assert_eq!(codes, ["person-role"; 6]);
+    assert_eq!(codes, ["person-role"; 7]);
     assert_eq!(code(db.create_person_token(&Caller::owner(), OWNER).await), "invalid", "it stands in a file");
     let token = new_token();
     assert_eq!(db.replace_own_token(&Caller::owner(), &token).await.unwrap(), 1, "the owner's session");

@@ -11,6 +11,7 @@ use crate::components::board::card_facts::card_facts;
 use crate::components::icon::{COMMENT, GRIP, Icon, MORE};
 use crate::drag::Drag;
 use crate::moves::Moves;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::Clock;
@@ -66,25 +67,27 @@ pub(crate) fn TaskCard(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
         >
             <div class="line">
                 <span class="id">{id.to_string()}</span>
-                <span class="card-tools">
-                    <span class="button quiet small icon grip" aria-hidden="true" on:pointerdown=move |event| {
-                        event.stop_propagation();
-                        press_grip(event, true);
-                    }>
-                        <Icon drawing=GRIP />
+                {Reader::may_write().then(|| view! {
+                    <span class="card-tools">
+                        <span class="button quiet small icon grip" aria-hidden="true" on:pointerdown=move |event| {
+                            event.stop_propagation();
+                            press_grip(event, true);
+                        }>
+                            <Icon drawing=GRIP />
+                        </span>
+                        <button
+                            type="button"
+                            class="button quiet small icon card-move"
+                            node_ref=menu_button
+                            aria-haspopup="menu"
+                            aria-label=format!("Move {id}")
+                            on:pointerdown=|event| event.stop_propagation()
+                            on:click=open_menu
+                        >
+                            <Icon drawing=MORE />
+                        </button>
                     </span>
-                    <button
-                        type="button"
-                        class="button quiet small icon card-move"
-                        node_ref=menu_button
-                        aria-haspopup="menu"
-                        aria-label=format!("Move {id}")
-                        on:pointerdown=|event| event.stop_propagation()
-                        on:click=open_menu
-                    >
-                        <Icon drawing=MORE />
-                    </button>
-                </span>
+                })}
             </div>
             <a class="title card-open" href=route.path() draggable="false" on:click=open>
                 {

@@ -9,6 +9,7 @@ use crate::components::badge::{collapses_when_empty, empty_column_text, status_l
 use crate::components::board::card::TaskCard;
 use crate::drag::Drag;
 use crate::filter::matches;
+use crate::reader::Reader;
 use crate::store::Store;
 
 /// Cards drawn at first, and added by each "Show more".
@@ -17,6 +18,7 @@ const PAGE_SIZE: usize = 50;
 #[component]
 pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> impl IntoView {
     let (store, drag) = (Store::from_context(), Drag::from_context());
+    let may_write = Reader::may_write();
     let loaded = store.column(status);
     let limit = RwSignal::new(PAGE_SIZE);
 
@@ -67,7 +69,7 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
             <div class="cards">
                 <Show when=move || empty.get()>
                     <p class="nothing">
-                        {move || if total() == 0 { empty_column_text(status) } else { "No cards match the filter." }}
+                        {move || if total() == 0 { empty_column_text(status, may_write) } else { "No cards match the filter." }}
                     </p>
                 </Show>
                 <ul aria-labelledby=heading>

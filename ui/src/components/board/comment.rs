@@ -10,6 +10,7 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::team::name_heading;
 use crate::components::badge::{author_label, author_tone};
+use crate::reader::Reader;
 use crate::time::Clock;
 
 #[component]
@@ -18,7 +19,7 @@ pub(crate) fn CommentThread(
     /// The number of comments. A change requests them again.
     comments: Memo<u32>,
 ) -> impl IntoView {
-    let client = Client::from_context();
+    let (client, may_write) = (Client::from_context(), Reader::may_write());
     let thread = RwSignal::new(Vec::<CommentView>::new());
     Effect::new(move || {
         // Read, not only tracked: a memo tracks nothing before its first read.
@@ -34,7 +35,9 @@ pub(crate) fn CommentThread(
         <section class="section" aria-label="Comments">
             <h2>"Comments"</h2>
             <Show when=move || comments.get() == 0>
-                <p class="faint small-text">"No comments yet. Add one below: every agent reads the comments before it starts."</p>
+                <p class="faint small-text">
+                    {if may_write { "No comments yet. Add one below: every agent reads the comments before it starts." } else { "No comments yet." }}
+                </p>
             </Show>
             <div class="thread">
                 <For each=move || thread.get() key=|view| view.comment.id.clone() let:view>

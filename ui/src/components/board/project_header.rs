@@ -12,13 +12,14 @@ use crate::components::dialog::Dialog;
 use crate::components::icon::{BRANCH, Icon, PLUS};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::section_nav::MoreSections;
+use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::time::money;
 
 #[component]
 pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input>, new_task: Callback<()>, help: Callback<()>) -> impl IntoView {
-    let store = Store::from_context();
+    let (store, may_write) = (Store::from_context(), Reader::may_write());
     view! {
         <div class="project-header">
             <div class="row">
@@ -32,10 +33,12 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                 Some(view! { <p class="goal" title=goal>{short}</p> })
             }}
             <div class="tools">
-                <button type="button" class="button primary" on:click=move |_| new_task.run(())>
-                    <Icon drawing=PLUS />
-                    "New task"
-                </button>
+                {may_write.then(|| view! {
+                    <button type="button" class="button primary" on:click=move |_| new_task.run(())>
+                        <Icon drawing=PLUS />
+                        "New task"
+                    </button>
+                })}
                 <input
                     class="input filter"
                     type="search"
@@ -44,7 +47,11 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                     node_ref=filter
                     bind:value=query
                 />
-                <Land />
+                {if may_write {
+                    view! { <Land /> }.into_any()
+                } else {
+                    view! { <span class="soft small-text">{READ_ONLY}</span> }.into_any()
+                }}
                 <span class="push"></span>
                 {move || store.project.get().map(|project| view! { <Branches project=project /> })}
                 <MoreSections />
@@ -110,6 +117,11 @@ fn PlanBanner() -> impl IntoView {
     let (store, navigation) = (Store::from_context(), Navigation::from_context());
     let planned = Memo::new(move |_| store.plan.with(Vec::len));
     let planning = move || matches!(navigation.get(), Route::Plan { .. });
+    let (heading, rest, verb) = if Reader::may_write() {
+        ("The plan awaits your approval", "Nothing starts until you approve it.", "Review the plan")
+    } else {
+        ("The plan awaits approval", "Nothing starts until it is approved.", "See the plan")
+    };
     let banner = move || {
         let count = planned.get();
         let project = store.project.with(|project| project.as_ref().map(|project| project.id.clone()))?;
@@ -117,10 +129,10 @@ fn PlanBanner() -> impl IntoView {
         (count > 0 && !planning()).then(|| {
             view! {
                 <div class="banner" data-tone="warn" role="status">
-                    <strong>"The plan awaits your approval"</strong>
-                    <span>{format!("{count} {}. Nothing starts until you approve it.", if count == 1 { "task" } else { "tasks" })}</span>
+                    <strong>{heading}</strong>
+                    <span>{format!("{count} {}. {rest}", if count == 1 { "task" } else { "tasks" })}</span>
                     <a class="button small primary push" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
-                        "Review the plan"
+                        {verb}
                     </a>
                 </div>
             }

@@ -8,10 +8,11 @@ use web_sys::SubmitEvent;
 use crate::client::Client;
 use crate::components::form::has_text;
 use crate::components::toast::Toasts;
+use crate::reader::Reader;
 
 #[component]
 pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
-    let (client, toasts) = (Client::from_context(), Toasts::from_context());
+    let (client, toasts, may_write) = (Client::from_context(), Toasts::from_context(), Reader::may_write());
     let text = RwSignal::new(String::new());
     let sending = RwSignal::new(false);
     let answer = Callback::new(move |answer: String| {
@@ -34,7 +35,7 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
             let preferred = default.as_ref() == Some(&option);
             let chosen = option.clone();
             view! {
-                <button type="button" class="button" disabled=move || sending.get() on:click=move |_| answer.run(chosen.clone())>
+                <button type="button" class="button" disabled=move || !may_write || sending.get() on:click=move |_| answer.run(chosen.clone())>
                     {option}
                     {preferred.then(|| view! { <span class="faint">" (suggested)"</span> })}
                 </button>
@@ -50,10 +51,12 @@ pub(crate) fn QuestionBox(task: TaskId, question: Question) -> impl IntoView {
             <h2>"Question from the agent"</h2>
             <p>{question.question}</p>
             <div class="options">{options}</div>
-            <form class="row" on:submit=submit>
-                <input class="input grow" aria-label="Other answer" placeholder="Other answer" bind:value=text />
-                <button type="submit" class="button primary" disabled=move || sending.get() || !has_text(text)>"Answer"</button>
-            </form>
+            {may_write.then(|| view! {
+                <form class="row" on:submit=submit>
+                    <input class="input grow" aria-label="Other answer" placeholder="Other answer" bind:value=text />
+                    <button type="submit" class="button primary" disabled=move || sending.get() || !has_text(text)>"Answer"</button>
+                </form>
+            })}
         </section>
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::components::badge::team::{name_label, names_label};
 use crate::project_data::ProjectData;
+use crate::reader::Reader;
 use crate::route::{Navigation, Section};
 
 #[component]
@@ -66,6 +67,7 @@ fn submission_parts(result: &str) -> Vec<(String, String)> {
 #[component]
 fn GoalRow(card: Signal<Card>) -> impl IntoView {
     let (data, client, navigation) = (ProjectData::from_context(), Client::from_context(), Navigation::from_context());
+    let may_write = Reader::may_write();
     let goal = Memo::new(move |_| card.with(|card| card.goal_id.clone()));
     let goals = Memo::new(move |_| {
         let goals = data.goals.value.get().unwrap_or_default();
@@ -96,6 +98,7 @@ fn GoalRow(card: Signal<Card>) -> impl IntoView {
                 <select
                     class="input narrow"
                     aria-label="Goal of the task"
+                    disabled=!may_write
                     prop:value=shown
                     on:change:target=move |event| choose(event.target())
                 >

@@ -10,6 +10,7 @@ use crate::components::team::message_thread::MessageThread;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 use crate::thread::{ThreadKey, keys, threads};
@@ -38,7 +39,9 @@ pub(crate) fn TaskMessages(task: TaskId) -> impl IntoView {
             <MessageThread key=key threads=shown fresh=fresh expanded=expanded reply=None />
         </For>
         <p>
-            <a class="button" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>"Write a message"</a>
+            <a class="button" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+                {if Reader::may_write() { "Write a message" } else { "Show all messages" }}
+            </a>
         </p>
     }
 }

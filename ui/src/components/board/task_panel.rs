@@ -21,6 +21,7 @@ use crate::components::diff_view::Changes;
 use crate::components::icon::{CLOSE, Icon};
 use crate::components::runs::attempt::Attempts;
 use crate::project_data::ProjectData;
+use crate::reader::{READ_ONLY, Reader};
 use crate::route::Section;
 use crate::store::Store;
 
@@ -85,6 +86,7 @@ fn load_card(task: TaskId, card: RwSignal<Option<ArcRwSignal<Card>>>, failure: R
 fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl IntoView {
     let (client, data) = (Client::from_context(), ProjectData::from_context());
     let card: Signal<Card> = RwSignal::from(card).into();
+    let may_write = Reader::may_write();
     let tab = RwSignal::new(Tab::Task);
     let view = RwSignal::new(None::<TaskView>);
     let missing = RwSignal::new(None::<String>);
@@ -170,14 +172,18 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                     </button>
                 </div>
                 <h1 id="sheet-title">{move || card.with(|card| card.title.clone())}</h1>
-                <TaskActions task=task.clone() card=card view=view />
+                {may_write.then(|| view! { <TaskActions task=task.clone() card=card view=view /> })}
             </header>
             <div class="tabs" role="tablist" aria-label="Task sections">{tabs}</div>
             <div class="sheet-body" id="sheet-body" role="tabpanel" tabindex="0" aria-label="Task section">
                 {move || missing.get().map(|what| view! { <p class="notice" data-tone="bad" role="alert">{what}</p> })}
                 {body}
             </div>
-            <TaskComposer task=task card=card />
+            {if may_write {
+                view! { <TaskComposer task=task card=card /> }.into_any()
+            } else {
+                view! { <p class="composer soft small-text">{READ_ONLY}</p> }.into_any()
+            }}
         </aside>
     }
 }

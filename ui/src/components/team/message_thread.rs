@@ -80,7 +80,7 @@ fn MessageEntry(
 ) -> impl IntoView {
     let clock = Clock::from_context();
     let unread = unread_label(&entry);
-    let reply = reply.filter(|_| entry.is_answerable());
+    let reply = reply.filter(|_| entry.is_answerable() && Reader::may_write());
     let ThreadEntry { view: MessageView { message, content_html }, to, .. } = entry;
     let (at, own_fingerprint) = (message.timestamp, fingerprint(&message));
     let own = Reader::current().is(&message.from_agent);

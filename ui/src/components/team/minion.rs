@@ -12,6 +12,7 @@ use crate::components::badge::team::minion_badge;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::{ProjectData, items};
+use crate::reader::Reader;
 use crate::store::Store;
 use crate::time::{Clock, span};
 
@@ -24,6 +25,7 @@ pub(crate) fn MinionSettings() -> impl IntoView {
     let rules = Memo::new(move |_| policies.value.get().map(with_global_first).unwrap_or_default());
     let active = data.active_agents();
     // Agents without their own rule.
+    let may_write = Reader::may_write();
     let others = Memo::new(move |_| {
         let has_rule = |agent: &Agent| rules.with(|rules| rules.iter().any(|rule| rule.scope == agent.name));
         active.get().into_iter().filter(|agent| !has_rule(agent)).map(|agent| agent.name).collect::<Vec<_>>()
@@ -42,7 +44,7 @@ pub(crate) fn MinionSettings() -> impl IntoView {
                     <Rule rule=rule />
                 </For>
             </ul>
-            <Show when=move || !others.with(Vec::is_empty)>
+            <Show when=move || may_write && !others.with(Vec::is_empty)>
                 <select class="input narrow" aria-label="Add a rule for one agent" on:change:target=move |event| {
                     let name = event.target().value();
                     event.target().set_value("");
@@ -92,7 +94,7 @@ fn with_state(minions: LiveList<Vec<Minion>>, running: bool) -> Memo<Vec<Minion>
 
 #[component]
 fn Rule(rule: SpawnPolicy) -> impl IntoView {
-    let (data, client) = (ProjectData::from_context(), Client::from_context());
+    let (data, client, may_write) = (ProjectData::from_context(), Client::from_context(), Reader::may_write());
     let SpawnPolicy { scope, enabled, max_minions, .. } = rule;
     let subject = if scope == GLOBAL { "Every agent".to_owned() } else { scope.clone() };
     // After a refusal, the field shows the current value again.
@@ -110,7 +112,7 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
     view! {
         <li class="entry">
             <label class="check entry-main">
-                <input type="checkbox" prop:checked=enabled on:change:target=move |event| toggle(event.target().checked(), max_minions, event.target()) />
+                <input type="checkbox" disabled=!may_write prop:checked=enabled on:change:target=move |event| toggle(event.target().checked(), max_minions, event.target()) />
                 <span>
                     <strong>{subject}</strong>
                     {if enabled { " may start helpers" } else { " may not start helpers" }}
@@ -124,6 +126,7 @@ fn Rule(rule: SpawnPolicy) -> impl IntoView {
                         type="number"
                         min="0"
                         max=MAX_MINIONS.to_string()
+                        disabled=!may_write
                         aria-label=label
                         prop:value=max_minions.to_string()
                         on:change:target=move |event| {

@@ -1,38 +1,156 @@
-//! The list of the persons of the board. The command line adds and removes them.
+//! The list of the persons of the board. The owner adds persons here, changes their roles, gives them access and removes them.
+//!
+//! Must not know what a role may do.
 
-use domain::team::person::Person;
+use domain::team::person::{Person, PersonRole, Right, participant};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use web_sys::HtmlSelectElement;
 
 use crate::client::Client;
 use crate::components::badge::{Badge, Tone};
-use crate::components::inline_code::InlineCode;
+use crate::components::dialog::Dialog;
+use crate::components::form::{Form, Sending};
+use crate::components::icon::{Icon, PLUS};
+use crate::components::team::new_person::{NewLinkDialog, NewPersonDialog};
+use crate::reader::Reader;
+
+/// The dialog that is open above the page.
+#[derive(Debug, Clone, PartialEq)]
+enum PersonDialog {
+    None,
+    Add,
+    NewLink(Person),
+    Remove(Person),
+}
 
 #[component]
-pub(crate) fn Persons() -> impl IntoView {
+pub(crate) fn Persons(
+    /// Notified when persons or sessions change.
+    changed: Trigger,
+) -> impl IntoView {
     let client = Client::from_context();
     let persons = RwSignal::new(Vec::<Person>::new());
-    spawn_local(async move {
-        if let Ok(list) = client.persons().await {
-            let _page_closed = persons.try_set(list.items);
-        }
+    let dialog = RwSignal::new(PersonDialog::None);
+    let close = Callback::new(move |()| dialog.set(PersonDialog::None));
+    Effect::new(move || {
+        changed.track();
+        spawn_local(async move {
+            if let Ok(list) = client.persons().await {
+                let _page_closed = persons.try_set(list.items);
+            }
+        });
     });
+    let manages = Reader::current().may(Right::Administer);
+    let hint = if manages { "Members work on the board as you do. Viewers only read." } else { "The owner adds people and changes their roles." };
+    let dialogs = move || match dialog.get() {
+        PersonDialog::None => ().into_any(),
+        PersonDialog::Add => view! { <NewPersonDialog changed=changed close=close /> }.into_any(),
+        PersonDialog::NewLink(person) => view! { <NewLinkDialog person=person changed=changed close=close /> }.into_any(),
+        PersonDialog::Remove(person) => view! { <RemoveDialog person=person changed=changed close=close /> }.into_any(),
+    };
     view! {
         <section class="section" aria-label="People">
-            <h2>"People"</h2>
+            <div class="page-head">
+                <h2>"People"</h2>
+                {manages.then(|| view! {
+                    <button type="button" class="button small" on:click=move |_| dialog.set(PersonDialog::Add)>
+                        <Icon drawing=PLUS />
+                        "Add a person"
+                    </button>
+                })}
+            </div>
             <ul class="rows">
                 <For each=move || persons.get() key=|person| person.id let:person>
-                    <li class="entry">
-                        <header class="row">
-                            <strong>{person.name}</strong>
-                            <Badge label=person.role.as_str() tone=Tone::Neutral />
-                        </header>
-                    </li>
+                    <PersonRow person=person manages=manages changed=changed dialog=dialog />
                 </For>
             </ul>
-            <p class="faint small-text">
-                <InlineCode text="The owner adds people with `vibe-relay person add NAME`, gives them access with `vibe-relay token new --person NAME`, and removes them with `vibe-relay person remove NAME`." />
-            </p>
+            <p class="faint small-text">{hint}</p>
         </section>
+        {dialogs}
+    }
+}
+
+#[component]
+fn PersonRow(
+    person: Person,
+    /// Whether the reader manages persons.
+    manages: bool,
+    changed: Trigger,
+    dialog: RwSignal<PersonDialog>,
+) -> impl IntoView {
+    let is_reader = Reader::current().is(&participant(person.role, &person.name));
+    let tools = (manages && person.role != PersonRole::Owner).then(|| {
+        let (linked, removed) = (person.clone(), person.clone());
+        view! {
+            <RoleChoice person=person.clone() changed=changed />
+            <div class="entry-tools">
+                <button type="button" class="button quiet small" aria-label=format!("New sign-in link for {}", person.name) on:click=move |_| dialog.set(PersonDialog::NewLink(linked.clone()))>
+                    "New link"
+                </button>
+                <button type="button" class="button quiet small" aria-label=format!("Remove {}", person.name) on:click=move |_| dialog.set(PersonDialog::Remove(removed.clone()))>
+                    "Remove"
+                </button>
+            </div>
+        }
+    });
+    let role = tools.is_none().then(|| view! { <Badge label=person.role.as_str() tone=Tone::Neutral /> });
+    view! {
+        <li class="entry">
+            <div class="entry-main">
+                <p class="row">
+                    <strong class="name">{person.name}</strong>
+                    {is_reader.then(|| view! { <span class="faint small-text">"you"</span> })}
+                    {role}
+                </p>
+            </div>
+            {tools}
+        </li>
+    }
+}
+
+/// A choice of the role, which applies at once.
+#[component]
+fn RoleChoice(person: Person, changed: Trigger) -> impl IntoView {
+    let client = Client::from_context();
+    let Person { id, name, role, .. } = person;
+    let current = StoredValue::new(role);
+    let choose = move |select: HtmlSelectElement| {
+        let Ok(chosen) = select.value().parse::<PersonRole>() else { return };
+        client.watch(client.change_person_role(id, chosen), move |result| match result {
+            Ok(person) => {
+                let _page_closed = current.try_set_value(person.role);
+                changed.notify();
+            }
+            // Restore the current role.
+            Err(_) => select.set_value(current.try_get_value().unwrap_or(role).as_str()),
+        });
+    };
+    let options = PersonRole::ALL.iter().filter(|offered| **offered != PersonRole::Owner);
+    let options =
+        options.map(|offered| view! { <option value=offered.as_str() selected=*offered == role>{offered.as_str()}</option> }).collect_view();
+    view! {
+        <select class="input narrow" aria-label=format!("Role of {name}") on:change:target=move |event| choose(event.target())>
+            {options}
+        </select>
+    }
+}
+
+#[component]
+fn RemoveDialog(person: Person, changed: Trigger, close: Callback<()>) -> impl IntoView {
+    let (client, sending) = (Client::from_context(), Sending::new());
+    let id = person.id;
+    let submit = move |()| {
+        sending.run(client.remove_person(id), move |_| {
+            changed.notify();
+            close.run(());
+        });
+    };
+    view! {
+        <Dialog title=format!("Remove {}", person.name) close=close>
+            <Form verb="Remove" danger=true sending=sending submit=submit close=close>
+                <p>"Their browsers are signed out and their token is revoked. The history keeps their name, and you can add them again."</p>
+            </Form>
+        </Dialog>
     }
 }

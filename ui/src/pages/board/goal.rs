@@ -17,6 +17,7 @@ use crate::components::icon::{CLOSE, Icon};
 use crate::components::section_page::SectionPage;
 use crate::components::toast::Toasts;
 use crate::project_data::{OpenDialog, ProjectData};
+use crate::reader::Reader;
 use crate::store::Store;
 
 #[component]
@@ -62,7 +63,8 @@ fn GoalCard(goal: Goal, signing: RwSignal<Option<Goal>>) -> impl IntoView {
     // Finished tasks that the board has not loaded.
     let unloaded = Memo::new(move |_| progress.get().linked.saturating_sub(linked.with(|(_, counted)| *counted)));
     let signed = goal.verified_by.as_deref().map(|by| format!("Signed off by {}.", name_label(by)));
-    let offered = (goal.status != GoalStatus::Verified).then(|| {
+    let may_write = Reader::may_write();
+    let offered = (may_write && goal.status != GoalStatus::Verified).then(|| {
         let goal = goal.clone();
         // Earlier attempts are refused with the list of unverified tasks.
         let class = if goal.status == GoalStatus::PendingVerify { "button primary" } else { "button" };
@@ -90,7 +92,7 @@ fn GoalCard(goal: Goal, signing: RwSignal<Option<Goal>>) -> impl IntoView {
                 </For>
             </ul>
             {move || (unloaded.get() > 0).then(|| view! { <p class="small-text soft">{format!("and {} older finished tasks", unloaded.get())}</p> })}
-            <LinkTask goal=id.get_value() />
+            {may_write.then(|| view! { <LinkTask goal=id.get_value() /> })}
         </li>
     }
 }
@@ -110,9 +112,11 @@ fn LinkedTask(task: TaskId) -> impl IntoView {
         <li class="row">
             <TaskLink task=task />
             {badge}
-            <button type="button" class="button quiet small icon" aria-label=label on:click=move |_| client.act(client.link_goal(linked.clone(), None), |_| {})>
-                <Icon drawing=CLOSE />
-            </button>
+            {Reader::may_write().then(|| view! {
+                <button type="button" class="button quiet small icon" aria-label=label on:click=move |_| client.act(client.link_goal(linked.clone(), None), |_| {})>
+                    <Icon drawing=CLOSE />
+                </button>
+            })}
         </li>
     }
 }

@@ -14,12 +14,14 @@ use crate::components::board::task_form::{TaskDraft, TaskFields};
 use crate::components::form::has_text;
 use crate::components::icon::{CLOSE, DOWN, Icon, PLUS, UP};
 use crate::components::toast::Toasts;
+use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::store::Store;
 
 #[component]
 pub(crate) fn PlanPage() -> impl IntoView {
     let (client, store, toasts, navigation) = (Client::from_context(), Store::from_context(), Toasts::from_context(), Navigation::from_context());
+    let may_write = Reader::may_write();
     let adding = RwSignal::new(false);
     let sending = RwSignal::new(false);
     let feedback = RwSignal::new(String::new());
@@ -67,36 +69,38 @@ pub(crate) fn PlanPage() -> impl IntoView {
                 when=move || !empty.get()
                 fallback=|| view! { <div class="empty"><h2>"No plan awaits approval"</h2><p>"Its tasks are on the board."</p></div> }
             >
-                <p class="soft">"Nothing starts until you start the plan. Tasks without dependencies start first, in parallel."</p>
+                <p class="soft">{if may_write { "Nothing starts until you start the plan. Tasks without dependencies start first, in parallel." } else { READ_ONLY }}</p>
                 <ol class="plan" aria-label="Planned tasks">
                     <For each=move || store.plan.get() key=TaskId::clone let:id>
                         {store.card(&id).map(|card| view! { <PlannedTask id=id card=card /> })}
                     </For>
                 </ol>
-                <div class="row">
-                    <button type="button" class="button" on:click=move |_| adding.set(true)>
-                        <Icon drawing=PLUS />
-                        "Add a task"
-                    </button>
-                    <button type="button" class="button primary push" disabled=move || sending.get() on:click=start>"Start the plan"</button>
-                </div>
-                <form class="field" on:submit=send_back>
-                    <label for="plan-feedback">"Feedback for the planner"</label>
-                    <textarea
-                        id="plan-feedback"
-                        class="input"
-                        placeholder="What should change?"
-                        prop:value=feedback
-                        on:input:target=move |event| feedback.set(event.target().value())
-                    ></textarea>
+                {may_write.then(|| view! {
                     <div class="row">
-                        <button
-                            type="submit"
-                            class="button"
-                            disabled=move || sending.get() || !has_text(feedback)
-                        >"Send back"</button>
+                        <button type="button" class="button" on:click=move |_| adding.set(true)>
+                            <Icon drawing=PLUS />
+                            "Add a task"
+                        </button>
+                        <button type="button" class="button primary push" disabled=move || sending.get() on:click=start>"Start the plan"</button>
                     </div>
-                </form>
+                    <form class="field" on:submit=send_back>
+                        <label for="plan-feedback">"Feedback for the planner"</label>
+                        <textarea
+                            id="plan-feedback"
+                            class="input"
+                            placeholder="What should change?"
+                            prop:value=feedback
+                            on:input:target=move |event| feedback.set(event.target().value())
+                        ></textarea>
+                        <div class="row">
+                            <button
+                                type="submit"
+                                class="button"
+                                disabled=move || sending.get() || !has_text(feedback)
+                            >"Send back"</button>
+                        </div>
+                    </form>
+                })}
             </Show>
         </div>
         {move || {
@@ -149,18 +153,20 @@ fn PlannedTask(id: TaskId, card: ArcRwSignal<Card>) -> impl IntoView {
                 " "
                 <strong>{move || title.with(|card| card.title.clone())}</strong>
             </div>
-            <div class="row">
-                <button type="button" class="button quiet small icon" aria-label=label("Move up") disabled=move || position.get() == Some(0) on:click=move |_| shift(-1)>
-                    <Icon drawing=UP />
-                </button>
-                <button type="button" class="button quiet small icon" aria-label=label("Move down") disabled=move || position.get() == last.get() on:click=move |_| shift(1)>
-                    <Icon drawing=DOWN />
-                </button>
-                <button type="button" class="button quiet small" aria-label=label("Edit") on:click=edit>"Edit"</button>
-                <button type="button" class="button quiet small icon" aria-label=label("Remove") on:click=remove>
-                    <Icon drawing=CLOSE />
-                </button>
-            </div>
+            {Reader::may_write().then(|| view! {
+                <div class="row">
+                    <button type="button" class="button quiet small icon" aria-label=label("Move up") disabled=move || position.get() == Some(0) on:click=move |_| shift(-1)>
+                        <Icon drawing=UP />
+                    </button>
+                    <button type="button" class="button quiet small icon" aria-label=label("Move down") disabled=move || position.get() == last.get() on:click=move |_| shift(1)>
+                        <Icon drawing=DOWN />
+                    </button>
+                    <button type="button" class="button quiet small" aria-label=label("Edit") on:click=edit>"Edit"</button>
+                    <button type="button" class="button quiet small icon" aria-label=label("Remove") on:click=remove>
+                        <Icon drawing=CLOSE />
+                    </button>
+                </div>
+            })}
             <p class="after">
                 {move || after.with(|card| match card.depends_on.as_slice() {
                     [] => "No dependencies".to_owned(),

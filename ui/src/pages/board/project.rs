@@ -30,6 +30,7 @@ use crate::pages::team::contract::ContractsPage;
 use crate::pages::team::handshake::HandshakesPage;
 use crate::pages::team::message::MessagesPage;
 use crate::project_data::{OpenDialog, ProjectData};
+use crate::reader::Reader;
 use crate::route::{Navigation, Route, Section};
 use crate::socket::{ConnectionState, follow};
 use crate::store::Store;
@@ -48,10 +49,16 @@ pub(crate) fn ProjectPage(project: ProjectId) -> impl IntoView {
     let filter = NodeRef::<html::Input>::new();
 
     let home = Route::Board { project: project.clone(), task: None };
+    let reader = Reader::current();
     listen({
         let home = home.clone();
         move |key| match key {
-            Key::New => dialog.set(dialog_for(navigation.get_untracked().section())),
+            Key::New => {
+                let new = dialog_for(navigation.get_untracked().section());
+                if reader.may(new.right()) {
+                    dialog.set(new);
+                }
+            }
             Key::Help => dialog.set(OpenDialog::Help),
             Key::Settings => navigation.go(Route::Settings),
             Key::Go(section) => navigation.go(section.route(data.project())),

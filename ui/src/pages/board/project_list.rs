@@ -10,6 +10,7 @@ use crate::components::board::new_project::NewProjectDialog;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::top_bar::TopBar;
 use crate::keys::{Key, listen};
+use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
@@ -41,9 +42,9 @@ pub(crate) fn ProjectsPage(
         });
     };
     load();
-    let navigation = Navigation::from_context();
+    let (navigation, may_write) = (Navigation::from_context(), Reader::may_write());
     listen(move |key| match key {
-        Key::New => creating.set(true),
+        Key::New if may_write => creating.set(true),
         Key::Settings => navigation.go(Route::Settings),
         _ => {}
     });
@@ -56,6 +57,13 @@ pub(crate) fn ProjectsPage(
                 <h2>"Could not load the projects"</h2>
                 <p>{what}</p>
                 <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+            </div>
+        }
+        .into_any(),
+        Listing::Loaded(projects) if projects.is_empty() && !may_write => view! {
+            <div class="empty">
+                <h2>"No projects yet"</h2>
+                <p>{READ_ONLY}</p>
             </div>
         }
         .into_any(),
@@ -73,7 +81,7 @@ pub(crate) fn ProjectsPage(
             })}
             <div class="page-head">
                 <h1>"Projects"</h1>
-                <Show when=move || listing.with(|listing| matches!(listing, Listing::Loaded(projects) if !projects.is_empty()))>
+                <Show when=move || may_write && listing.with(|listing| matches!(listing, Listing::Loaded(projects) if !projects.is_empty()))>
                     <NewProjectButton creating=creating />
                 </Show>
             </div>

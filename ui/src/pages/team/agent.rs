@@ -13,6 +13,7 @@ use crate::components::form::{Form, Sending};
 use crate::components::section_page::SectionPage;
 use crate::components::team::minion::MinionSettings;
 use crate::project_data::{OpenDialog, ProjectData};
+use crate::reader::Reader;
 use crate::route::{Navigation, Route};
 use crate::time::Clock;
 
@@ -33,6 +34,11 @@ pub(crate) fn TeamPage() -> impl IntoView {
         })
     };
     let (active, left) = (names(false), names(true));
+    let empty_hint = if Reader::current().may(OpenDialog::NewAgent.right()) {
+        "Managed agents join when the runner starts them. Add an external agent with a token, and start it in a terminal."
+    } else {
+        "Managed agents join when the runner starts them. The owner adds external agents."
+    };
     view! {
         <SectionPage
             title="Team"
@@ -41,7 +47,7 @@ pub(crate) fn TeamPage() -> impl IntoView {
             list=agents
             empty=Signal::derive(move || active.with(Vec::is_empty))
             empty_heading="No agents yet"
-            empty_hint="Managed agents join when the runner starts them. Add an external agent with a token, and start it in a terminal."
+            empty_hint=empty_hint
         >
             <ul class="rows" aria-label="Active agents">
                 <For each=move || active.get() key=String::clone let:name>
@@ -66,6 +72,7 @@ pub(crate) fn TeamPage() -> impl IntoView {
 #[component]
 fn AgentRow(name: String) -> impl IntoView {
     let (data, client, sending) = (ProjectData::from_context(), Client::from_context(), Sending::new());
+    let may_write = Reader::may_write();
     let agent = Memo::new({
         let name = name.clone();
         move |_| data.agents.value.with(|agents| agents.as_ref()?.iter().find(|agent| agent.name == name).cloned())
@@ -83,10 +90,10 @@ fn AgentRow(name: String) -> impl IntoView {
         <li class="entry agent">
             {move || agent.get().map(|agent| view! { <Facts agent=agent /> })}
             <div class="entry-tools">
-                <Show when=move || active.get()>
+                <Show when=move || may_write && active.get()>
                     <WriteTo route=route.clone() label=write_label.clone() />
                 </Show>
-                <Show when=move || removable.get()>
+                <Show when=move || may_write && removable.get()>
                     <button type="button" class="button quiet small" aria-label=remove_label.clone() on:click=move |_| confirming.set(true)>"Remove"</button>
                 </Show>
             </div>

@@ -1,4 +1,4 @@
-//! The page of messages: threads with the newest last, filters, and the composer. Showing all messages marks the human's inbox as read.
+//! The page of messages: threads with the newest last, filters, and the composer. Showing all messages marks the reader's inbox as read.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::components::team::message_thread::MessageThread;
 use crate::invalidation::ListKind;
 use crate::live_list::LiveList;
 use crate::project_data::ProjectData;
-use crate::reader::Reader;
+use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route, Section};
 use crate::store::Store;
 use crate::thread::{MessageFingerprint, ThreadKey, fingerprint, keys, merge, threads};
@@ -38,7 +38,7 @@ struct MessageList {
     known: RwSignal<Vec<MessageView>>,
     /// The cursor of the previous page, or none if all are loaded.
     earlier: RwSignal<Option<i64>>,
-    /// Messages delivered to the human since the page opened.
+    /// Messages delivered to the reader since the page opened.
     fresh: RwSignal<HashSet<MessageFingerprint>>,
     is_reading_inbox: StoredValue<bool>,
     list: NodeRef<Div>,
@@ -93,7 +93,7 @@ impl MessageList {
         });
     }
 
-    /// Reads the human's whole inbox and acknowledges it.
+    /// Reads the reader's whole inbox and acknowledges it.
     fn read_inbox(self) {
         if self.is_reading_inbox.get_value() {
             return;
@@ -194,7 +194,11 @@ pub(crate) fn MessagesPage() -> impl IntoView {
                     </For>
                 </div>
             </div>
-            <MessageComposer replying_to=replying_to />
+            {if Reader::may_write() {
+                view! { <MessageComposer replying_to=replying_to /> }.into_any()
+            } else {
+                view! { <div class="composer"><p class="soft small-text">{READ_ONLY}</p></div> }.into_any()
+            }}
         </div>
     }
 }
@@ -204,12 +208,17 @@ pub(crate) fn MessagesPage() -> impl IntoView {
 fn NoMessages() -> impl IntoView {
     let (data, navigation) = (ProjectData::from_context(), Navigation::from_context());
     let all = Section::Messages.route(data.project());
+    let hint = if Reader::may_write() {
+        "Write to an agent below. Messages between agents appear here too. To keep a note with a task, add a comment there."
+    } else {
+        "Messages between agents and people appear here."
+    };
     view! {
         <div class="empty">
             {move || if data.message_filter.get() == MessageFilter::default() {
                 view! {
                     <h2>"No messages yet"</h2>
-                    <p>"Write to an agent below. Messages between agents appear here too. To keep a note with a task, add a comment there."</p>
+                    <p>{hint}</p>
                 }
                 .into_any()
             } else {
