@@ -43,7 +43,7 @@ async fn person_creates_a_project_and_watches_it_complete() {
         browser.shows(&format!("[data-task={task}] .badge"), "Working").await;
         browser.shows(&format!("[data-task={task}] .last"), "runs touch").await;
     }
-    browser.shows("[data-status=backlog] [data-task=TASK-004] .why", "Blocked by TASK-002").await;
+    browser.shows("[data-status=backlog] [data-task=TASK-004] .reason", "Blocked by TASK-002").await;
     for task in ["TASK-002", "TASK-003", "TASK-004"] {
         support::open(&server, task);
     }
@@ -222,7 +222,7 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.press("Add and start").await;
 
     browser.shows("[data-task=TASK-001] .badge", "Needs you: question").await;
-    browser.shows("[data-task=TASK-001] .why", "Which colour should it be?").await;
+    browser.shows("[data-task=TASK-001] .reason", "Which colour should it be?").await;
     browser.press("Choose the colour").await;
     browser.shows(".question", "Which colour should it be?").await;
     browser.press("Violet").await;
@@ -244,7 +244,7 @@ async fn person_answers_stops_and_messages_an_agent() {
     browser.lacks(".comment img").await;
 
     browser.click("#tab-Attempts").await;
-    browser.shows(".attempt .log .say", "I wait.").await;
+    browser.shows(".attempt .log .log-text", "I wait.").await;
     browser.press("To the agent").await;
     browser.fill(".composer textarea", "In capital letters, please.").await;
     browser.press("Send").await;
@@ -255,10 +255,10 @@ async fn person_answers_stops_and_messages_an_agent() {
         browser.shows(&format!(".attempt:nth-child({place}) .badge"), end).await;
     }
     browser.click(".attempt:nth-child(3) summary").await;
-    browser.shows(".attempt:nth-child(3) .say", "Violet it is.").await;
+    browser.shows(".attempt:nth-child(3) .log-text", "Violet it is.").await;
     // An attempt is redrawn when it ends, so the test opens it again.
     browser.evaluate("document.querySelector('.attempt:nth-child(2)').open = true").await;
-    browser.shows(".attempt:nth-child(2) .said-to", "In capital letters, please.").await;
+    browser.shows(".attempt:nth-child(2) .log-sent", "In capital letters, please.").await;
     same_page(&browser, &[]).await;
 }
 
@@ -300,7 +300,7 @@ async fn controls_are_labelled_and_pages_fit_a_phone() {
     browser.has(".question").await;
     assert_fits(&browser, "the sheet").await;
     browser.click("#tab-Attempts").await;
-    browser.has(".attempt .log .say").await;
+    browser.has(".attempt .log .log-text").await;
     assert_fits(&browser, "the attempts").await;
     browser.click("#tab-Changes").await;
     assert_fits(&browser, "the changes").await;

@@ -64,7 +64,7 @@ async fn team_page_shows_agents_as_they_join() {
     browser.press("Add an agent").await;
     browser.fill("#agent-name", "mara").await;
     browser.fill("#agent-team", "platform").await;
-    browser.click(".pick:first-child input").await;
+    browser.click(".option-box:first-child input").await;
     browser.press("Create token").await;
     browser.shows("dialog", "it is shown only once").await;
     let shown = browser.evaluate("[...document.querySelectorAll('dialog .copy code')].map((code) => code.innerText)").await;
@@ -246,10 +246,10 @@ async fn contracts_show_changes_and_handshakes_show_answers() {
     browser.keys("6").await;
     browser.press("Initiate handshake").await;
     join(&server, &project, [("tom", "tester")]).await;
-    browser.has(".pick:nth-child(3) input").await;
+    browser.has(".option-box:nth-child(3) input").await;
     browser.fill("#handshake-text", "Nobody writes to main.").await;
     for agent in [1, 2] {
-        browser.click(&format!(".pick:nth-child({agent}) input")).await;
+        browser.click(&format!(".option-box:nth-child({agent}) input")).await;
     }
     browser.press("Initiate").await;
     browser.shows(".entry", "Nobody writes to main.").await;
@@ -270,7 +270,7 @@ async fn task_shows_its_contributors() {
     let [ben, vera] = join(&server, &project, [("ben", "builder"), ("vera", "tester")]).await;
     let task = json!({"title": "Build the gate", "assigned_to": "ben"});
     let _: Value = server.post(&format!("/api/projects/{project}/tasks"), &task).await.unwrap();
-    browser.shows("[data-task=TASK-001] .why", "Assigned to ben").await;
+    browser.shows("[data-task=TASK-001] .reason", "Assigned to ben").await;
     browser.press("Build the gate").await;
     browser.shows(".sheet dl", "Assigned to\nben").await;
     text(&server, &ben, "update_task", json!({"task_id": "TASK-001", "status": "in_progress"})).await;

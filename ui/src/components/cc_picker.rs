@@ -23,7 +23,7 @@ pub(crate) fn CcPicker(
                 view! {
                     <button
                         type="button"
-                        class="pick"
+                        class="option-box"
                         aria-label=format!("Remove cc {name}")
                         on:click=move |_| picked.update(|picked| picked.retain(|known| *known != removed))
                     >

@@ -55,9 +55,9 @@ fn Files(diff: Diff) -> impl IntoView {
     view! {
         <p class="row small-text soft tabular">
             <span>{format!("{count} {}", if count == 1 { "file" } else { "files" })}</span>
-            <span class="plus">{format!("+{added}")}</span>
-            <span class="minus">{format!("−{removed}")}</span>
-            <span class="mono faint push">{range}</span>
+            <span class="added">{format!("+{added}")}</span>
+            <span class="removed">{format!("−{removed}")}</span>
+            <span class="mono faint spacer">{range}</span>
         </p>
         {diff.truncated.then(|| view! {
             <p class="notice" data-tone="warn">"The diff is too large to show in full. See the branch for the rest."</p>
@@ -86,9 +86,9 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
             <summary>
                 <span class="path">{path}</span>
                 <span class="faint small-text">{change}</span>
-                <span class="push"></span>
-                {(file.added > 0).then(|| view! { <span class="plus tabular">{format!("+{}", file.added)}</span> })}
-                {(file.removed > 0).then(|| view! { <span class="minus tabular">{format!("−{}", file.removed)}</span> })}
+                <span class="spacer"></span>
+                {(file.added > 0).then(|| view! { <span class="added tabular">{format!("+{}", file.added)}</span> })}
+                {(file.removed > 0).then(|| view! { <span class="removed tabular">{format!("−{}", file.removed)}</span> })}
             </summary>
             {body}
         </details>

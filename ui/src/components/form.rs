@@ -158,7 +158,7 @@ pub(crate) fn CheckboxGroup<T: Display + Clone + PartialEq + Send + Sync + 'stat
             });
         };
         view! {
-            <label class="pick">
+            <label class="option-box">
                 <input
                     type="checkbox"
                     prop:checked=move || picked.with(|picked| picked.contains(&own))
@@ -171,7 +171,7 @@ pub(crate) fn CheckboxGroup<T: Display + Clone + PartialEq + Send + Sync + 'stat
     view! {
         <fieldset class="field">
             <legend class="label">{legend}</legend>
-            <div class="picks">{move || offered.get().into_iter().map(checkbox).collect_view()}</div>
+            <div class="options-list">{move || offered.get().into_iter().map(checkbox).collect_view()}</div>
             <p class="hint">{hint}</p>
         </fieldset>
     }

@@ -90,14 +90,14 @@ pub(crate) fn RunLog(run: RunId, live: bool) -> impl IntoView {
 fn Entry(line: OutputLine) -> impl IntoView {
     let OutputLine { kind, text, detail, .. } = line;
     match kind {
-        OutputKind::Text => view! { <p class="say">{text}</p> }.into_any(),
-        OutputKind::Thinking => view! { <p class="think">{text}</p> }.into_any(),
+        OutputKind::Text => view! { <p class="log-text">{text}</p> }.into_any(),
+        OutputKind::Thinking => view! { <p class="log-thinking">{text}</p> }.into_any(),
         OutputKind::Message => view! {
-            <div class="said-to">
+            <div class="log-sent">
                 <p class="note">"To the agent"</p>
                 {match detail {
                     Some(_) => view! { <Folded name="" text=text detail=detail tone=Tone::Neutral /> }.into_any(),
-                    None => view! { <p class="say">{text}</p> }.into_any(),
+                    None => view! { <p class="log-text">{text}</p> }.into_any(),
                 }}
             </div>
         }

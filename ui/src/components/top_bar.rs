@@ -33,7 +33,7 @@ pub(crate) fn TopBar(
                 "vibe-relay"
             </a>
             {crumb.map(|crumb| view! { <span class="crumb">{crumb}</span> })}
-            <span class="push"></span>
+            <span class="spacer"></span>
             {link.map(|link| view! { <Connection link=link /> })}
             <a
                 class="button quiet icon"
@@ -138,7 +138,7 @@ fn DemoBanner(demo: DemoInfo) -> impl IntoView {
             } else {
                 "Claude Code works with your account, which costs money."
             }}</span>
-            <span class="row push">
+            <span class="row spacer">
                 <a class="button small" href=demo.page_url target="_blank" rel="noopener">"See the page they build"</a>
                 {Reader::may_write().then(|| view! {
                     <button type="button" class="button small danger" disabled=move || pulling.get() on:click=pull>

@@ -121,7 +121,7 @@ fn Facts(card: Card) -> impl IntoView {
             })}
             {facts}
         </div>
-        {detail.or(why).map(|why| view! { <p class="why">{why}</p> })}
+        {detail.or(why).map(|why| view! { <p class="reason">{why}</p> })}
         {card.run.map(|run| view! { <Activity run=run /> })}
     }
 }

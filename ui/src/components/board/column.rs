@@ -68,7 +68,7 @@ pub(crate) fn Column(status: Status, #[prop(into)] query: Signal<String>) -> imp
             </header>
             <div class="cards">
                 <Show when=move || empty.get()>
-                    <p class="nothing">
+                    <p class="column-empty">
                         {move || if total() == 0 { empty_column_text(status, may_write) } else { "No cards match the filter." }}
                     </p>
                 </Show>

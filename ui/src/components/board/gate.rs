@@ -129,7 +129,7 @@ fn AssignDialog(task: TaskId, current: (Option<String>, Option<Role>), external:
     view! {
         <Dialog title=title close=close>
             <Form verb="Assign" sending=sending submit=submit close=close>
-                <div class="pair">
+                <div class="field-row">
                     <div class="field">
                         <label for="assign-to">"Assignee"</label>
                         <select id="assign-to" class="input" autofocus on:change:target=move |event| to.set(event.target().value())>

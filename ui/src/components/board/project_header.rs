@@ -24,7 +24,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
         <div class="project-header">
             <div class="row">
                 {move || store.project.get().map(|project| view! { <Title project=project /> })}
-                <span class="push"></span>
+                <span class="spacer"></span>
                 <Progress />
             </div>
             {move || {
@@ -52,7 +52,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                 } else {
                     view! { <span class="soft small-text">{READ_ONLY}</span> }.into_any()
                 }}
-                <span class="push"></span>
+                <span class="spacer"></span>
                 {move || store.project.get().map(|project| view! { <Branches project=project /> })}
                 <MoreSections />
                 <button type="button" class="button quiet icon keys" aria-label="Keyboard shortcuts" on:click=move |_| help.run(())>"?"</button>
@@ -131,7 +131,7 @@ fn PlanBanner() -> impl IntoView {
                 <div class="banner" data-tone="warn" role="status">
                     <strong>{heading}</strong>
                     <span>{format!("{count} {}. {rest}", if count == 1 { "task" } else { "tasks" })}</span>
-                    <a class="button small primary push" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
+                    <a class="button small primary spacer" href=route.path() on:click=move |event| navigation.follow(&event, route.clone())>
                         {verb}
                     </a>
                 </div>

@@ -64,7 +64,7 @@ pub(crate) fn TaskComposer(task: TaskId, card: Signal<Card>) -> impl IntoView {
                         <button type="button" aria-pressed=move || if is_message.get() { "true" } else { "false" } on:click=move |_| to_agent.set(true)>"To the agent"</button>
                     </div>
                 </Show>
-                <span class="faint small-text push shortcut">"Ctrl + Enter"</span>
+                <span class="faint small-text spacer shortcut">"Ctrl + Enter"</span>
                 <button type="submit" class="button primary" disabled=move || !ready()>
                     {move || if is_message.get() { "Send" } else { "Comment" }}
                 </button>

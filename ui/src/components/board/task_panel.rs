@@ -49,7 +49,7 @@ pub(crate) fn TaskPanel(task: TaskId, close: Callback<()>) -> impl IntoView {
             <aside class="sheet" aria-label=task.to_string()>
                 <header class="row">
                     <h1>{move || failure.get().unwrap_or_else(|| "Loading…".to_owned())}</h1>
-                    <button type="button" class="button quiet icon push" aria-label="Close" on:click=move |_| close.run(())>
+                    <button type="button" class="button quiet icon spacer" aria-label="Close" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
                 </header>
@@ -167,7 +167,7 @@ fn TaskSheet(task: TaskId, card: ArcRwSignal<Card>, close: Callback<()>) -> impl
                         let (label, tone) = card.with(card_badge);
                         view! { <Badge label=label tone=tone /> }
                     }}
-                    <button type="button" class="button quiet icon push" aria-label="Close" on:click=move |_| close.run(())>
+                    <button type="button" class="button quiet icon spacer" aria-label="Close" on:click=move |_| close.run(())>
                         <Icon drawing=CLOSE />
                     </button>
                 </div>

@@ -76,7 +76,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
                 <Role phase=run.phase />
                 <span class="soft">{format!("attempt {}", run.attempt)}</span>
                 <Badge label=label tone=tone />
-                <span class="faint tabular push">{duration}</span>
+                <span class="faint tabular spacer">{duration}</span>
             </summary>
             <div class="attempt-body">
                 <p class="row small-text soft tabular">

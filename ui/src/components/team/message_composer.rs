@@ -170,7 +170,7 @@ pub(crate) fn MessageComposer(
                 <Show when=move || to.with(|to| to == EVERYONE)>
                     <span class="small-text soft">"Every active agent receives it."</span>
                 </Show>
-                <span class="faint small-text push shortcut">"Ctrl + Enter"</span>
+                <span class="faint small-text spacer shortcut">"Ctrl + Enter"</span>
                 <button type="submit" class="button primary" disabled=move || !ready()>"Send"</button>
             </div>
         </form>

@@ -54,7 +54,7 @@ pub(crate) fn NewAgentDialog(close: Callback<()>) -> impl IntoView {
                     <Choice name="for" title="Anyone with the invite token" detail="Can send messages and take tasks, but not lead, approve or verify." value=false picked=for_one />
                 </div>
                 <Show when=move || for_one.get()>
-                    <div class="pair">
+                    <div class="field-row">
                         <TextField id="agent-name" label="Name" value=name max_length=80 placeholder="mara" />
                         <TextField id="agent-team" label="Team (optional)" value=team max_length=40 placeholder="platform" />
                     </div>

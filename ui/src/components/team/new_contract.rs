@@ -30,7 +30,7 @@ pub(crate) fn NewContractDialog(close: Callback<()>) -> impl IntoView {
     view! {
         <Dialog title="Declare contract" close=close>
             <Form verb="Declare" ready=Signal::derive(move || has_text(name) && has_text(spec)) sending=sending submit=submit close=close>
-                <div class="pair">
+                <div class="field-row">
                     <TextField id="contract-name" label="Name" value=name max_length=200 placeholder="parse_line" mono=true autofocus=true />
                     <div class="field">
                         <label for="contract-kind">"Type"</label>

@@ -75,7 +75,7 @@ fn GoalCard(goal: Goal, signing: RwSignal<Option<Goal>>) -> impl IntoView {
             <header class="row">
                 <span class="mono faint">{goal.id.to_string()}</span>
                 <Badge label=label tone=tone />
-                <span class="push"></span>
+                <span class="spacer"></span>
                 {offered}
             </header>
             <h2>{goal.title}</h2>

@@ -81,7 +81,7 @@ pub(crate) fn PlanPage() -> impl IntoView {
                             <Icon drawing=PLUS />
                             "Add a task"
                         </button>
-                        <button type="button" class="button primary push" disabled=move || sending.get() on:click=start>"Start the plan"</button>
+                        <button type="button" class="button primary spacer" disabled=move || sending.get() on:click=start>"Start the plan"</button>
                     </div>
                     <form class="field" on:submit=send_back>
                         <label for="plan-feedback">"Feedback for the planner"</label>

@@ -73,7 +73,7 @@ fn ContractRow(contract: Contract, all: Memo<Vec<Contract>>) -> impl IntoView {
                 {move || current.get().map(|(version, updated, declared_by)| view! {
                     <span class="soft">{owner.with_value(|owner| authors(owner, &declared_by))}</span>
                     <span class="chip">{format!("version {version}")}</span>
-                    <span class="faint push">{move || clock.ago(updated)}</span>
+                    <span class="faint spacer">{move || clock.ago(updated)}</span>
                 })}
             </summary>
             <div class="attempt-body">

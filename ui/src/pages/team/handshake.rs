@@ -74,7 +74,7 @@ fn HandshakeRow(handshake: Handshake) -> impl IntoView {
                 <Badge label=label tone=tone />
                 <span class="small-text soft">{format!("initiated by {}", name_label(&handshake.initiated_by))}</span>
                 <time class="small-text faint" datetime=initiated.to_string() title=initiated.to_string()>{move || clock.ago(initiated)}</time>
-                <span class="push"></span>
+                <span class="spacer"></span>
                 {awaits_reader.then(|| view! {
                     <button type="button" class="button primary" on:click=move |_| client.act(client.acknowledge(id), |_| {})>"Acknowledge"</button>
                 })}
