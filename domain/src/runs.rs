@@ -5,6 +5,7 @@ pub mod backoff;
 pub mod diff;
 pub mod evidence;
 pub mod failure;
+pub mod land;
 pub mod output;
 pub mod parking;
 pub mod run;

@@ -4,7 +4,7 @@ pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::card::Card;
-use domain::board::goal::{Goal, GoalStatus, NewGoal};
+use domain::board::goal::{Goal, GoalRefusal, GoalStatus, NewGoal};
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::event::Event;
@@ -148,7 +148,7 @@ fn require_verifiable(goal: &Goal, cards: &[Card]) -> Result<(), Refusal> {
         return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal and have them verified."));
     }
     let open: Vec<TaskId> = cards.iter().filter(|card| blocks_sign_off(card)).map(|card| card.id.clone()).collect();
-    if open.is_empty() { Ok(()) } else { Err(Refusal::GoalUnfinished { goal: goal.id.clone(), open }) }
+    if open.is_empty() { Ok(()) } else { Err(GoalRefusal::Unfinished { goal: goal.id.clone(), open }.into()) }
 }
 
 /// Returns whether a linked task blocks the sign-off of its goal.

@@ -1,11 +1,11 @@
 //! Approval of plans: the human approves a plan, or sends it back to its planner with feedback.
 
 use domain::board::card::Card;
+use domain::board::plan::PlanRefusal;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::ProjectId;
-use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
@@ -86,5 +86,5 @@ async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
     projects::read(&mut tx.connection, id).await?;
     let held = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
     let cards = tasks::outlines(&mut tx.connection, held, id.as_str()).await?;
-    if cards.is_empty() { Err(Refusal::NoPendingPlan.into()) } else { Ok(cards) }
+    if cards.is_empty() { Err(PlanRefusal::NonePending.into()) } else { Ok(cards) }
 }

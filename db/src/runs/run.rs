@@ -18,7 +18,7 @@ use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
-use domain::runs::run::Run;
+use domain::runs::run::{Run, RunRefusal};
 
 use crate::board::goal::write as goal;
 use crate::board::task::row as tasks;
@@ -72,7 +72,7 @@ impl Db {
                 let task = tasks::task(&mut tx.connection, &new.task).await?;
                 let card = &task.card;
                 if let Some(live) = &card.run {
-                    return Err(Refusal::RunEnding { task: card.id.clone(), run: live.id.clone() }.into());
+                    return Err(RunRefusal::StillEnding { task: card.id.clone(), run: live.id.clone() }.into());
                 }
                 if card.status != new.status || card.held_by.is_some() || card.attention.is_some() {
                     return Err(wrong_status(card, "it changed since the runner read it", "The runner reads it again.").into());

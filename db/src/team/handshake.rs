@@ -7,7 +7,7 @@ use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
-use domain::team::handshake::Handshake;
+use domain::team::handshake::{Handshake, HandshakeRefusal};
 use domain::text;
 
 use crate::caller::Caller;
@@ -90,10 +90,10 @@ impl Db {
                 }
                 let agent = participant::load(&mut tx.connection, caller, &known.project_id).await?.name;
                 let Some(target) = known.targets.iter().find(|target| target.agent_name == agent) else {
-                    return Err(Refusal::NotATarget { handshake: id, agent }.into());
+                    return Err(HandshakeRefusal::NotATarget { handshake: id, agent }.into());
                 };
                 if target.acked_at.is_some() {
-                    return Err(Refusal::AlreadyAcknowledged { handshake: id, agent }.into());
+                    return Err(HandshakeRefusal::AlreadyAcknowledged { handshake: id, agent }.into());
                 }
                 sqlx::query("UPDATE handshake_acks SET acked_at = $3, left_at = NULL WHERE handshake_id = $1 AND agent_name = $2")
                     .bind(id)

@@ -7,7 +7,7 @@ pub(crate) mod write;
 use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
-use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionQuota, MinionStatus, SpawnPolicy};
+use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionQuota, MinionRefusal, MinionStatus, SpawnPolicy};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -172,7 +172,7 @@ async fn begin(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
         } else {
             "the policy allows none".to_owned()
         };
-        return Err(Refusal::MinionLimit { agent: new.pilot.to_owned(), problem }.into());
+        return Err(MinionRefusal::LimitReached { agent: new.pilot.to_owned(), problem }.into());
     }
     insert(tx, new).await
 }

@@ -2,6 +2,8 @@
 //!
 //! Must not know legal moves, which are in `transition`.
 
+pub mod refusal;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::id::{ProjectId, TaskId};
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 
 /// The maximum number of messages in one inbox page.
@@ -102,6 +103,22 @@ impl Unread {
     pub fn alert(&self) -> Option<String> {
         let senders = self.senders.join(", ");
         (self.count > 0).then(|| format!("*** YOU HAVE {} UNREAD MESSAGE(S) from {senders} *** Call check_inbox now!", self.count))
+    }
+}
+
+refusals! {
+    /// Why a message may not be sent.
+    MessageRefusal {
+        #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
+        Unread { count: u32 } => Conflict "unread",
+    }
+}
+
+impl MessageRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Unread { .. } => "Call check_inbox, read the messages, then send again.".to_owned(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -76,6 +77,22 @@ pub struct Minion {
     pub result: Option<String>,
     pub spawned_at: Timestamp,
     pub completed_at: Option<Timestamp>,
+}
+
+refusals! {
+    /// Why an agent may not start a helper.
+    MinionRefusal {
+        #[error("{agent} cannot start a helper: {problem}")]
+        LimitReached { agent: String, problem: String } => Conflict "no-minion",
+    }
+}
+
+impl MinionRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::LimitReached { .. } => "Do the work yourself, or wait until a helper has ended and log it with log_minion.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

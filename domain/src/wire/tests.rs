@@ -8,6 +8,7 @@ use crate::board::comment::AuthorRole;
 use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::board::transition::Mover;
+use crate::board::transition::refusal::MoveRefusal;
 use crate::board::wait_reason::WaitReason;
 use crate::event::Event;
 use crate::id::{CommentId, ProjectId, QuestionId};
@@ -82,7 +83,13 @@ fn frames_have_a_stable_json_form() {
 
 #[test]
 fn problem_omits_empty_lists_of_moves() {
-    let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: AgentKind::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
+    let refusal = Refusal::from(MoveRefusal::Illegal {
+        task: TaskId::new(1),
+        phase: AgentKind::Coder,
+        from: Status::Done,
+        to: Status::Backlog,
+        who: Mover::Human,
+    });
     let full = Problem {
         status: 422,
         code: refusal.code().to_owned(),

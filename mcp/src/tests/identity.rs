@@ -10,10 +10,10 @@ use domain::actor::Actor;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::run::Run;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::role::Role;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::sample::select;
@@ -100,7 +100,7 @@ proptest::proptest! {
         let judged = tools::check_identity(&caller, tool, arguments.as_object());
         prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
         if let Err(refusal) = judged {
-            let named = matches!(refusal, Refusal::WrongIdentity { own: named, .. } if named == own);
+            let named = matches!(refusal, AgentRefusal::WrongIdentity { own: named, .. } if named == own);
             prop_assert!(named);
         }
     }

@@ -11,8 +11,8 @@ use domain::board::status::{HeldBy, Status};
 use domain::board::task::Task;
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
 
 use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
@@ -86,7 +86,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
 pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<ProjectId> {
     let task = tasks::task(&mut tx.connection, id).await?;
     if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
-        return Err(Refusal::NoLiveRun(id.to_string()).into());
+        return Err(RunRefusal::NotLive(id.to_string()).into());
     }
     fence_run(tx, caller, &task.card).await?;
     if task.card.status.is_open() {

@@ -2,7 +2,7 @@
 
 use domain::event::Event;
 use domain::id::RunId;
-use domain::refusal::Refusal;
+use domain::runs::run::RunRefusal;
 use domain::text;
 use sqlx::Row;
 
@@ -34,7 +34,7 @@ impl Db {
                 let content = text::validate_body("content", &content)?;
                 let run = runs::read(&mut tx.connection, &id).await?;
                 if !run.is_live() || run.stop_requested_at.is_some() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                    return Err(RunRefusal::NotLive(id.to_string()).into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 sqlx::query("INSERT INTO run_messages (run_id, content) VALUES ($1, $2)")

@@ -2,9 +2,8 @@
 
 use domain::event::Event;
 use domain::id::{RunId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::run::Usage;
+use domain::runs::run::{RunRefusal, Usage};
 
 use crate::board::comment::write as comment;
 use crate::board::task::row as tasks;
@@ -110,7 +109,7 @@ impl Db {
                 caller.require_person("stopping runs")?;
                 let run = read(&mut tx.connection, &id).await?;
                 if !run.is_live() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                    return Err(RunRefusal::NotLive(id.to_string()).into());
                 }
                 let project = stop(tx, &caller, &run.task_id).await?;
                 task_changed(tx, &caller, &project, &run.task_id).await

@@ -3,6 +3,7 @@
 use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
 use domain::text;
@@ -204,18 +205,22 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
         Caller::Run(_) | Caller::Agent(_) => {
             let is_own =
                 domain::team::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
-            if is_own { Ok(own) } else { Err(Refusal::WrongIdentity { claimed: claimed(), own }) }
+            if is_own { Ok(own) } else { Err(AgentRefusal::WrongIdentity { claimed: claimed(), own }.into()) }
         }
-        Caller::Person(_) | Caller::Runner => Err(Refusal::WrongIdentity { claimed: claimed(), own }),
+        Caller::Person(_) | Caller::Runner => Err(AgentRefusal::WrongIdentity { claimed: claimed(), own }.into()),
     }
 }
 
 /// Returns the roles after registration: the given or the earlier ones. Only the human grants the lead role, and a lead keeps it.
-fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, Refusal> {
+fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, AgentRefusal> {
     let leads = before.contains(&Role::Lead);
     if given.contains(&Role::Lead) && !leads {
         let (agent, action) = (name.to_owned(), "taking the lead role".to_owned());
-        return Err(if matches!(caller, Caller::Invite(_)) { Refusal::Untrusted { agent, action } } else { Refusal::LeadOnly { agent, action } });
+        return Err(if matches!(caller, Caller::Invite(_)) {
+            AgentRefusal::Untrusted { agent, action }
+        } else {
+            AgentRefusal::LeadOnly { agent, action }
+        });
     }
     if given.is_empty() {
         return Ok(before.to_vec());

@@ -2,7 +2,7 @@
 
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
+use domain::team::hat::HatRefusal;
 use domain::team::hat::hats_conflict;
 use domain::team::role::Role;
 
@@ -21,7 +21,7 @@ pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent:
     for row in &rows {
         let worn: Role = parsed(row, "hat")?;
         if hats_conflict(hat, worn) {
-            return Err(Refusal::HatConflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
+            return Err(HatRefusal::Conflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
         }
     }
     Ok(())

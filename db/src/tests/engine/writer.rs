@@ -1,5 +1,6 @@
 //! The single writer: batches, savepoints and lost transactions.
 
+use domain::board::plan::PlanRefusal;
 use domain::event::Event;
 use tokio::sync::oneshot;
 
@@ -92,7 +93,7 @@ async fn refused_use_case_in_a_batch_is_rolled_back_alone() {
                 Box::pin(async move {
                     count(tx).await?;
                     tx.record(&Caller::owner(), Event::TokenCreated {});
-                    Err::<(), _>(domain::refusal::Refusal::NoPendingPlan.into())
+                    Err::<(), _>(PlanRefusal::NonePending.into())
                 })
             })
             .await

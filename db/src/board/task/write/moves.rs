@@ -3,6 +3,7 @@
 use domain::board::card::Card;
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
+use domain::board::transition::refusal::MoveRefusal;
 use domain::board::transition::{Mover, Requirement, rule};
 use domain::event::Event;
 use domain::refusal::Refusal;
@@ -28,10 +29,10 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
     let to = if approves(caller, request.to) { Status::InReview } else { request.to };
     let movers = movers(&mut tx.connection, caller, card).await?;
     let who = movers.first().copied().unwrap_or(Mover::Assignee);
-    let illegal = || Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: request.to, who };
+    let illegal = || MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: request.to, who };
     let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
     let reason = text::validate_optional_body("reason", request.reason.as_deref())?;
-    let missing_reason = || Refusal::ReasonNeeded { task: card.id.clone(), to };
+    let missing_reason = || MoveRefusal::ReasonNeeded { task: card.id.clone(), to };
     let mut change =
         Change { to, who, held_by: None, cancel: None, approved: None, approver: None, verified: None, attention: None, reason: reason.clone() };
     match rule.requirement {
@@ -128,7 +129,7 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     .execute(&mut tx.connection)
     .await?;
     if changed.rows_affected() == 0 {
-        return Err(Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
+        return Err(MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
     }
     if change.to != card.status {
         let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason.clone() };
