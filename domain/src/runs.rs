@@ -2,6 +2,7 @@
 
 pub mod agent_kind;
 pub mod backoff;
+pub mod checkout;
 pub mod diff;
 pub mod evidence;
 pub mod failure;

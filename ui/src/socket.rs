@@ -122,7 +122,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
                 set_timeout(move || settle(link), CATCH_UP_TIMEOUT);
             }
             Frame::Event { event } => {
-                if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. }) {
+                if matches!(event.event, Event::Parking(_)) {
                     status.refresh();
                 }
                 preserving_focus(|| store.apply(&event));

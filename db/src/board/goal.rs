@@ -4,10 +4,9 @@ pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::card::Card;
-use domain::board::goal::{Goal, GoalRefusal, GoalStatus, NewGoal};
+use domain::board::goal::{Goal, GoalEvent, GoalRefusal, GoalStatus, NewGoal};
 use domain::board::status::Status;
 use domain::board::task::Task;
-use domain::event::Event;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::text;
@@ -43,7 +42,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_without_card(caller, &project, None, Event::GoalCreated { goal: id.clone() });
+                tx.record_without_card(caller, &project, None, GoalEvent::Created { goal: id.clone() });
                 row::read(&mut tx.connection, &id).await
             })
         })

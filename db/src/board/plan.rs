@@ -1,10 +1,9 @@
 //! Approval of plans: the human approves a plan, or sends it back to its planner with feedback.
 
 use domain::board::card::Card;
-use domain::board::plan::PlanRefusal;
+use domain::board::plan::{PlanEvent, PlanRefusal};
 use domain::board::project::Project;
 use domain::board::status::Status;
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
@@ -32,7 +31,7 @@ impl Db {
             Box::pin(async move {
                 caller.require_person("approving plans")?;
                 let waiting = held_cards(tx, &id).await?;
-                tx.record_for_project(&caller, &id, Event::PlanApproved {});
+                tx.record_for_project(&caller, &id, PlanEvent::Approved {});
                 for card in waiting {
                     let task = tasks::task(&mut tx.connection, &card.id).await?;
                     release(tx, &caller, &task).await?;
@@ -54,7 +53,7 @@ impl Db {
                 caller.require_person("revising plans")?;
                 let feedback = text::validate_body("content", &feedback)?;
                 let waiting = held_cards(tx, &id).await?;
-                tx.record_for_project(&caller, &id, Event::PlanRevised {});
+                tx.record_for_project(&caller, &id, PlanEvent::Revised {});
                 let mut planners: Vec<_> = waiting.iter().filter_map(|card| card.parent_task_id.clone()).collect();
                 planners.sort();
                 planners.dedup();

@@ -3,11 +3,10 @@
 pub(crate) mod write;
 
 use domain::board::attention::{Attention, AttentionKind};
-use domain::board::question::{Question, QuestionRefusal};
+use domain::board::question::{Question, QuestionEvent, QuestionRefusal};
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::task::refusal::TaskRefusal;
-use domain::event::Event;
 use domain::id::{QuestionId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
@@ -73,7 +72,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
+                tx.record_for_task(caller, &run.project_id, &run.task_id, QuestionEvent::Asked { question: id.clone() });
                 let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
                 attention::request(tx, caller, &run.project_id, &run.task_id, attention).await?;
                 let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
@@ -101,7 +100,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
+                tx.record_for_task(&caller, &card.project_id, &task, QuestionEvent::Answered { question: question.id });
                 comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
                 attention::clear(tx, &caller, &card.project_id, &task).await?;
                 task_changed(tx, &caller, &card.project_id, &task).await?;

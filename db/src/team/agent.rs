@@ -8,11 +8,10 @@ mod name_claim;
 
 pub use join::RegistrationResult;
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::team::agent::Agent;
 use domain::team::agent::refusal::AgentRefusal;
+use domain::team::agent::{Agent, AgentEvent};
 use domain::text;
 use domain::time::Timestamp;
 
@@ -116,7 +115,7 @@ impl Db {
                 if changed.rows_affected() == 0 {
                     return Err(AgentRefusal::NotRegistered.into());
                 }
-                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: participant.name, status });
+                tx.record_without_card(caller, &project, None, AgentEvent::StatusSet { agent: participant.name, status });
                 Ok(())
             })
         })

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use crate::board::card::Card;
 use crate::board::status::{CancelReason, Status};
+use crate::event::kinds::events;
 use crate::id::{GoalId, ProjectId, TaskId};
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
@@ -97,6 +98,14 @@ pub struct NewGoal {
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
+}
+
+events! {
+    /// A change of a goal.
+    GoalEvent {
+        Created "goal_created" { goal: GoalId }
+        Moved "goal_moved" { goal: GoalId, from: GoalStatus, to: GoalStatus }
+    }
 }
 
 refusals! {

@@ -1,7 +1,17 @@
 //! Plans: the tasks that a planner created, which the human approves or sends back.
 
+use crate::event::kinds::events;
 use crate::id::TaskId;
 use crate::refusal::category::refusals;
+
+events! {
+    /// A decision about a plan.
+    PlanEvent {
+        Approved "plan_approved" {}
+        /// The human rejected the plan with a comment; the planner revises it.
+        Revised "plan_revised" {}
+    }
+}
 
 refusals! {
     /// Why something may not be done with a plan.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{QuestionId, RunId, TaskId};
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
@@ -21,6 +22,14 @@ pub struct Question {
     pub asked_at: Timestamp,
     pub answer: Option<String>,
     pub answered_at: Option<Timestamp>,
+}
+
+events! {
+    /// A change of a question.
+    QuestionEvent {
+        Asked "question_asked" { question: QuestionId }
+        Answered "question_answered" { question: QuestionId }
+    }
 }
 
 refusals! {

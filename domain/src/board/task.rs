@@ -2,6 +2,7 @@
 //!
 //! Must not know legal moves, which are in `transition`.
 
+pub mod event;
 pub mod refusal;
 
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{RunId, TaskId};
 use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
@@ -64,6 +65,22 @@ pub struct Usage {
     pub context_tokens: Option<i64>,
     pub context_limit: Option<i64>,
     pub turns: i64,
+}
+
+events! {
+    /// A change of a run. Reports of its agent program are of the type `RunEvent`.
+    RunChange {
+        Started "run_started" { phase: AgentKind, attempt: u32 }
+        /// The agent program reported its session, which can be a new one.
+        SessionSet "run_session" { session_id: String }
+        UsageReported "run_usage" { cost_micro_usd: i64 }
+        StopRequested "run_stop_requested" {}
+        /// The agent ended a turn without moving its card and was reminded.
+        Reminded "run_nudged" {}
+        Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }
+        MessageQueued "message_queued" {}
+        MessageDelivered "message_delivered" {}
+    }
 }
 
 refusals! {

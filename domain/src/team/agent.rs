@@ -12,6 +12,7 @@ pub use name::{EVERYONE, HUMAN, MAX_NAME_BYTES, NameError, RUNNER, full_name, ha
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::team::role::{Role, is_lead};
 use crate::time::Timestamp;
@@ -68,6 +69,16 @@ pub struct Registration {
     pub description: Option<String>,
     #[serde(default)]
     pub team: Option<String>,
+}
+
+events! {
+    /// A change of an agent.
+    AgentEvent {
+        /// An agent registered, or changed its registration.
+        Registered "agent_registered" { agent: String, roles: Vec<Role> }
+        StatusSet "agent_status" { agent: String, status: Option<String> }
+        Left "agent_left" { agent: String }
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
@@ -49,6 +50,15 @@ impl Handshake {
     /// Returns the targets that have acknowledged.
     pub fn acknowledged(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter(|target| target.acked_at.is_some()).map(|target| target.agent_name.as_str())
+    }
+}
+
+events! {
+    /// A change of a handshake.
+    HandshakeEvent {
+        Initiated "handshake_begun" { handshake: i64 }
+        Acknowledged "handshake_acknowledged" { handshake: i64, agent: String }
+        Completed "handshake_completed" { handshake: i64 }
     }
 }
 

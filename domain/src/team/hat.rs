@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::status::Status;
+use crate::event::kinds::events;
 use crate::id::TaskId;
 use crate::refusal::category::refusals;
 use crate::team::role::Role;
@@ -39,6 +40,13 @@ pub struct HatAssignment {
     pub title: String,
     pub status: Status,
     pub since: Timestamp,
+}
+
+events! {
+    /// A change of the hats of a task.
+    HatEvent {
+        Assigned "hat_assigned" { agent: String, hat: Role }
+    }
 }
 
 refusals! {

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
@@ -103,6 +104,16 @@ impl Unread {
     pub fn alert(&self) -> Option<String> {
         let senders = self.senders.join(", ");
         (self.count > 0).then(|| format!("*** YOU HAVE {} UNREAD MESSAGE(S) from {senders} *** Call check_inbox now!", self.count))
+    }
+}
+
+events! {
+    /// A change of an inbox.
+    MessageEvent {
+        /// Each copy has its own event.
+        Sent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
+        /// Messages were delivered to a participant.
+        InboxDelivered "inbox_read" { agent: String, messages: u32 }
     }
 }
 

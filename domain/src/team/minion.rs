@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -77,6 +78,14 @@ pub struct Minion {
     pub result: Option<String>,
     pub spawned_at: Timestamp,
     pub completed_at: Option<Timestamp>,
+}
+
+events! {
+    /// A change of the helpers or of their limit.
+    MinionEvent {
+        SpawnPolicySet "spawn_policy_set" { scope: String }
+        Logged "minion_logged" { minion: i64, status: MinionStatus }
+    }
 }
 
 refusals! {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::refusal::category::refusals;
 use crate::schema::string_schema;
 use crate::team::agent::{HUMAN, MAX_NAME_BYTES, NameError, full_name};
@@ -122,6 +123,15 @@ pub fn owner_name(given: &str) -> String {
     let name = name.trim();
     let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].trim_end();
     if name.is_empty() { UNNAMED_OWNER.to_owned() } else { name.to_owned() }
+}
+
+events! {
+    /// A change of the persons of a board.
+    PersonEvent {
+        Added "person_added" { person: String, role: PersonRole }
+        /// The person's token and browser sessions are revoked.
+        Removed "person_removed" { person: String }
+    }
 }
 
 refusals! {

@@ -10,7 +10,6 @@ use crate::board::status::HeldBy;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
 use crate::board::wait_reason::WaitReason;
-use crate::event::Event;
 use crate::id::{CommentId, ProjectId, QuestionId};
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
@@ -18,6 +17,7 @@ use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
 use crate::team::message::Message;
 use crate::team::person::PersonRole;
+use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
 
 fn at() -> Timestamp {
@@ -61,7 +61,7 @@ fn frames_have_a_stable_json_form() {
         task_id: None,
         run_id: None,
         actor: Actor::Owner,
-        event: Event::TokenCreated {},
+        event: TokenEvent::Created {}.into(),
         card: None,
         project: None,
     };

@@ -2,7 +2,7 @@
 
 use domain::board::status::Status;
 use domain::board::task::Task;
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
@@ -137,7 +137,7 @@ async fn edit(tx: &mut Tx, caller: &Caller, before: &Task, patch: &TaskPatch) ->
     let fields = write_fields(tx, before, patch).await?;
     let changes = !fields.is_empty();
     if changes {
-        tx.record_for_task(caller, &before.card.project_id, &before.card.id, Event::TaskEdited { fields });
+        tx.record_for_task(caller, &before.card.project_id, &before.card.id, TaskEvent::Edited { fields });
     }
     Ok(changes)
 }

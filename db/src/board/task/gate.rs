@@ -6,10 +6,10 @@ mod verify;
 use domain::board::card::Card;
 use domain::board::stage::Stage;
 use domain::board::status::{CancelReason, Status};
+use domain::board::task::event::TaskEvent;
 use domain::board::task::refusal::TaskRefusal;
 use domain::board::task::{Task, TaskUpdate};
 use domain::board::transition::Mover;
-use domain::event::Event;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
@@ -172,7 +172,7 @@ async fn store_result(tx: &mut Tx, caller: &Caller, participant: &Participant, c
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::SubmissionStored {});
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::SubmissionStored {});
     Ok(())
 }
 

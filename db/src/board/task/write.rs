@@ -9,7 +9,7 @@ pub(crate) mod requirement;
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::Task;
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::RunRefusal;
@@ -60,7 +60,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(caller.name())
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
+    tx.record_for_task(caller, &row.project, &id, TaskEvent::Created {});
     Ok(id)
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
     .bind(attention)
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Released {});
     Ok(())
 }
 
@@ -102,6 +102,6 @@ async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<(
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, &task.card.project_id, &task.card.id, Event::TaskHeld { by });
+    tx.record_for_task(caller, &task.card.project_id, &task.card.id, TaskEvent::Held { by });
     Ok(())
 }

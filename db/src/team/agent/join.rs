@@ -1,11 +1,11 @@
 //! Joining a project: with a token that the human created, with an invite token, or as a run.
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
+use domain::team::token::TokenEvent;
 use domain::text;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Db {
                 agent_joined(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
                 token::insert(tx, &hash, TokenOwner::Agent(&project, &name)).await?;
-                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
+                tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
         })
@@ -73,7 +73,7 @@ impl Db {
                 projects::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
                 token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
-                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
+                tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
         })
@@ -151,7 +151,7 @@ async fn repeated_registration(
         return Ok(None);
     }
     token::revoke_agent_token(tx, project, &name).await?;
-    tx.record_without_card(&agent_caller(project, &name), project, None, Event::TokenCreated {});
+    tx.record_without_card(&agent_caller(project, &name), project, None, TokenEvent::Created {});
     Ok(Some(name))
 }
 

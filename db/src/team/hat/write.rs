@@ -1,9 +1,8 @@
 //! Assigns hats, and refuses conflicting ones. Must not decide who may assign them.
 
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::team::hat::HatRefusal;
 use domain::team::hat::hats_conflict;
+use domain::team::hat::{HatEvent, HatRefusal};
 use domain::team::role::Role;
 
 use crate::caller::Caller;
@@ -50,6 +49,6 @@ pub(crate) async fn assign(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::HatAssigned { agent: agent.to_owned(), hat });
+    tx.record_for_task(caller, project, task, HatEvent::Assigned { agent: agent.to_owned(), hat });
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Agents: registration, ownership of names and departure.
 
-use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::refusal::AgentRefusal;
-use domain::team::agent::{Health, Registration};
+use domain::team::agent::{AgentEvent, Health, Registration};
 use domain::team::role::Role;
 
 use crate::Caller;
@@ -219,7 +218,7 @@ async fn agent_leaves_or_is_removed_by_a_lead() {
     let seq = store.db.latest();
     store.db.deregister(&lead, project, "ole").await.unwrap();
     store.db.deregister(&mara, project, "mara").await.unwrap();
-    assert_eq!(store.since(seq).await, [Event::AgentLeft { agent: "ole".to_owned() }, Event::AgentLeft { agent: "mara".to_owned() }]);
+    assert_eq!(store.since(seq).await, [AgentEvent::Left { agent: "ole".to_owned() }.into(), AgentEvent::Left { agent: "mara".to_owned() }.into()]);
     assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
     // An agent that left may return with its token; a removed one needs a new token.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();

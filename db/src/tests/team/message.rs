@@ -1,10 +1,9 @@
 //! Sending messages: recipients, copies, limits, and what blocks a sender.
 
-use domain::event::Event;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::refusal::AgentRefusal;
-use domain::team::message::{Message, NewMessage};
+use domain::team::message::{Message, MessageEvent, NewMessage};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
@@ -27,7 +26,7 @@ async fn message_reaches_its_recipient() {
     let seq = store.db.latest();
     let sent = store.send(&mara, "ole", " keep\r\n\tme ").await.unwrap();
     assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
-    let event = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
+    let event = MessageEvent::Sent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false }.into();
     assert_eq!(store.since(seq).await, [event]);
     let inbox = store.inbox(&ole).await;
     assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");

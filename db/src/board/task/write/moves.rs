@@ -3,9 +3,9 @@
 use domain::board::card::Card;
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
+use domain::board::task::event::TaskEvent;
 use domain::board::transition::refusal::MoveRefusal;
 use domain::board::transition::{Mover, Requirement, rule};
-use domain::event::Event;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
@@ -132,7 +132,7 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
         return Err(MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
     }
     if change.to != card.status {
-        let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason.clone() };
+        let event = TaskEvent::Moved { from: card.status, to: change.to, reason: change.reason.clone() };
         tx.record_for_task(caller, &card.project_id, &card.id, event);
     }
     Ok(())
@@ -141,12 +141,12 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
 /// Records the approval, the verification and the attention that came with a move.
 pub(crate) fn record_decisions(tx: &mut Tx, caller: &Caller, card: &Card, change: Change) {
     if let Some(sha) = change.approved {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskApproved { sha });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Approved { sha });
     }
     if let Some(by) = change.verified {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskVerified { by });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Verified { by });
     }
     if let Some(attention) = change.attention {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::AttentionRequested { attention });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::AttentionRequested { attention });
     }
 }
