@@ -5,8 +5,9 @@
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use domain::board::transition::refusal::MoveRefusal;
 use domain::id::{InvalidId, TaskId};
-use domain::refusal::{Category, Refusal};
+use domain::refusal::{Category, GeneralRefusal, Refusal, RepositoryRefusal};
 use domain::team::agent::NameError;
 use domain::wire::Problem;
 use repo::RepoError;
@@ -59,6 +60,8 @@ impl From<Refusal> for Error {
     }
 }
 
+domain::from_refusals!(Error);
+
 impl From<NameError> for Error {
     fn from(error: NameError) -> Self {
         Refusal::from(error).into()
@@ -67,7 +70,7 @@ impl From<NameError> for Error {
 
 impl From<RepoError> for Error {
     fn from(error: RepoError) -> Self {
-        Refusal::Repository { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
+        RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
     }
 }
 
@@ -140,7 +143,9 @@ impl Error {
             other => other.to_string(),
         };
         let (from, to, allowed) = match self {
-            Self::Store(db::Error::Refused(refusal @ Refusal::IllegalMove { from, to, .. })) => (Some(*from), Some(*to), refusal.allowed()),
+            Self::Store(db::Error::Refused(refusal @ Refusal::Move(MoveRefusal::Illegal { from, to, .. }))) => {
+                (Some(*from), Some(*to), refusal.allowed())
+            }
             _ => (None, None, Vec::new()),
         };
         Problem { status: status.as_u16(), code: code.to_owned(), detail, hint: self.hint(), from, to, allowed }
@@ -168,7 +173,7 @@ impl IntoResponse for Error {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {
-            Self::Store(db::Error::Refused(Refusal::Unauthorized)) => {
+            Self::Store(db::Error::Refused(Refusal::General(GeneralRefusal::Unauthorized))) => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::NoUpgrade => {

@@ -13,7 +13,7 @@ use axum_extra::extract::CookieJar;
 use axum_extra::headers::authorization::Bearer;
 use axum_extra::headers::{self, Authorization, ContentLength, ContentType, Header, HeaderMapExt, Mime};
 use db::{Caller, Db};
-use domain::refusal::Refusal;
+use domain::refusal::GeneralRefusal;
 use domain::team::person::Right;
 use domain::wire::{BOARD_HOST, HOST_NAMES};
 use http_body_util::{BodyExt, Limited};
@@ -130,7 +130,7 @@ pub(crate) fn is_board_host(headers: &HeaderMap, uri: &Uri, port: u16) -> bool {
 /// Accepts only persons who have the right that the route and the method need, and only JSON from them. Handlers find the person as
 /// `Extension<Caller>`.
 pub(crate) async fn require_person(State((state, access)): State<(AppState, Access)>, mut request: Request, next: Next) -> Result<Response> {
-    let credential = credential(request.headers(), state.port).ok_or(Refusal::Unauthorized)?;
+    let credential = credential(request.headers(), state.port).ok_or(GeneralRefusal::Unauthorized)?;
     if matches!(credential, Credential::Session(_)) {
         require_own_page(&request, state.port)?;
     }
@@ -174,7 +174,7 @@ impl Credential {
             Self::Bearer(token) => db.caller(token).await?,
             Self::Session(secret) => db.use_browser_session(secret).await?,
         };
-        caller.ok_or_else(|| Refusal::Unauthorized.into())
+        caller.ok_or_else(|| GeneralRefusal::Unauthorized.into())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use domain::config::ConfigError;
-use domain::refusal::TOKEN_COMMAND;
+use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
 
 #[derive(Debug, thiserror::Error)]

@@ -153,7 +153,7 @@ fn event_line(envelope: &Envelope) -> String {
 mod tests {
     use domain::actor::Actor;
     use domain::board::status::Status;
-    use domain::event::Event;
+    use domain::board::task::event::TaskEvent;
     use domain::id::TaskId;
 
     use super::*;
@@ -167,12 +167,12 @@ mod tests {
             task_id: Some(TaskId::new(2)),
             run_id: None,
             actor: Actor::Agent("coder-TASK-002".to_owned()),
-            event: Event::TaskMoved { from: Status::Backlog, to: Status::InProgress, reason: None },
+            event: TaskEvent::Moved { from: Status::Backlog, to: Status::InProgress, reason: None }.into(),
             card: None,
             project: None,
         };
         insta::assert_snapshot!(event_line(&envelope), @"2026-01-02T03:04:05.000Z  #42  coder-TASK-002  task_moved  TASK-002  from=backlog  to=in_progress");
-        let edited = Envelope { task_id: None, event: Event::TaskEdited { fields: vec!["title\n".to_owned(), "x".repeat(200)] }, ..envelope };
+        let edited = Envelope { task_id: None, event: TaskEvent::Edited { fields: vec!["title\n".to_owned(), "x".repeat(200)] }.into(), ..envelope };
         let line = event_line(&edited);
         assert!(!line.contains('\n') && line.len() < 200, "{line}");
     }

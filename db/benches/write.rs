@@ -17,7 +17,7 @@ use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::evidence::RepositoryInfo;
 use domain::team::agent::Registration;
-use domain::team::message::NewMessage;
+use domain::team::message::{MessageRefusal, NewMessage};
 use domain::team::person::{OWNER, PersonRole};
 use domain::wire::NewProject;
 
@@ -243,7 +243,7 @@ async fn talk(db: &Db, project: &ProjectId, agent: &Caller, to: &str) -> Outcome
         for part in 0..5 {
             // A refused send counts as an operation, and the agent then reads its inbox.
             while let Err(error) = db.send(&call(agent, 5 * round + part), project, message(to)).await {
-                if !matches!(error, Error::Refused(Refusal::UnreadMessages { .. })) {
+                if !matches!(error, Error::Refused(Refusal::Message(MessageRefusal::Unread { .. }))) {
                     return Err(error.into());
                 }
                 ack = db.check_inbox(agent, project, ack).await?.messages.last().map(|given| given.message.id).or(ack);

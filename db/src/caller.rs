@@ -3,11 +3,10 @@
 use domain::actor::Actor;
 use domain::board::transition::Mover;
 use domain::id::{ProjectId, RunId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
 use domain::team::agent::RUNNER;
-use domain::team::person::{PersonRole, Right, participant};
+use domain::team::person::{PersonRefusal, PersonRole, Right, participant};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
@@ -126,17 +125,17 @@ impl Caller {
     }
 
     /// Refuses everyone but persons who may work on boards.
-    pub(crate) fn require_person(&self, action: &str) -> Result<(), Refusal> {
+    pub(crate) fn require_person(&self, action: &str) -> Result<(), PersonRefusal> {
         self.person(Right::Work, action).map(drop)
     }
 
     /// Refuses everyone but the owner.
-    pub(crate) fn require_owner(&self, action: &str) -> Result<(), Refusal> {
+    pub(crate) fn require_owner(&self, action: &str) -> Result<(), PersonRefusal> {
         self.person(Right::Administer, action).map(drop)
     }
 
     /// Refuses persons who may only read.
-    pub(crate) fn require_may_write(&self) -> Result<(), Refusal> {
+    pub(crate) fn require_may_write(&self) -> Result<(), PersonRefusal> {
         match self {
             Self::Person(person) => person.require(Right::Work, "changing the board"),
             Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Ok(()),
@@ -147,10 +146,10 @@ impl Caller {
     ///
     /// # Errors
     /// When the caller is not a person, or a person without `right`.
-    pub fn person(&self, right: Right, action: &str) -> Result<&PersonCaller, Refusal> {
+    pub fn person(&self, right: Right, action: &str) -> Result<&PersonCaller, PersonRefusal> {
         match self {
             Self::Person(person) => person.require(right, action).map(|()| person),
-            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Err(Refusal::HumanOnly { action: action.to_owned() }),
+            Self::Runner | Self::Run(_) | Self::Agent(_) | Self::Invite(_) => Err(PersonRefusal::HumanOnly { action: action.to_owned() }),
         }
     }
 
@@ -162,8 +161,8 @@ impl Caller {
 }
 
 impl PersonCaller {
-    fn require(&self, right: Right, action: &str) -> Result<(), Refusal> {
-        if self.role.may(right) { Ok(()) } else { Err(Refusal::PersonRole { role: self.role, action: action.to_owned() }) }
+    fn require(&self, right: Right, action: &str) -> Result<(), PersonRefusal> {
+        if self.role.may(right) { Ok(()) } else { Err(PersonRefusal::WrongRole { role: self.role, action: action.to_owned() }) }
     }
 }
 

@@ -44,6 +44,8 @@ pub enum Error {
     Closed,
 }
 
+domain::from_refusals!(Error);
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         Self::Storage(Box::new(error))

@@ -5,6 +5,7 @@ pub mod card;
 pub mod comment;
 pub mod dependency;
 pub mod goal;
+pub mod plan;
 pub mod project;
 pub mod question;
 pub mod reducer;

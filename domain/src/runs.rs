@@ -2,9 +2,11 @@
 
 pub mod agent_kind;
 pub mod backoff;
+pub mod checkout;
 pub mod diff;
 pub mod evidence;
 pub mod failure;
+pub mod land;
 pub mod output;
 pub mod parking;
 pub mod run;

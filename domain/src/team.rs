@@ -9,3 +9,4 @@ pub mod message;
 pub mod minion;
 pub mod person;
 pub mod role;
+pub mod token;

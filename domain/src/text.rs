@@ -2,7 +2,7 @@
 //!
 //! Must not know what a text is for.
 
-use crate::refusal::Refusal;
+use crate::refusal::general::GeneralRefusal;
 
 /// The maximum length of a title, in bytes.
 pub const TITLE_BYTES: usize = 500;
@@ -15,20 +15,20 @@ pub const SUBTASKS: usize = 50;
 ///
 /// # Errors
 /// The title is empty, is longer than [`TITLE_BYTES`], or contains a control character.
-pub fn validate_title(field: &'static str, given: &str) -> Result<String, Refusal> {
+pub fn validate_title(field: &'static str, given: &str) -> Result<String, GeneralRefusal> {
     let title = given.trim();
     if title.is_empty() {
-        return Err(Refusal::invalid(field, "it is empty", "Describe the work in a few words."));
+        return Err(GeneralRefusal::invalid(field, "it is empty", "Describe the work in a few words."));
     }
     if title.len() > TITLE_BYTES {
-        return Err(Refusal::invalid(
+        return Err(GeneralRefusal::invalid(
             field,
             format!("it has {} bytes, more than the {TITLE_BYTES} allowed", title.len()),
             "Shorten it, and put details into the description.",
         ));
     }
     if title.chars().any(char::is_control) {
-        return Err(Refusal::invalid(field, "it contains a control character", "Write one line of ordinary text."));
+        return Err(GeneralRefusal::invalid(field, "it contains a control character", "Write one line of ordinary text."));
     }
     Ok(title.to_owned())
 }
@@ -37,25 +37,25 @@ pub fn validate_title(field: &'static str, given: &str) -> Result<String, Refusa
 ///
 /// # Errors
 /// The body is blank, is longer than [`BODY_BYTES`], or contains U+0000.
-pub fn validate_body(field: &'static str, given: &str) -> Result<String, Refusal> {
-    validate_optional_body(field, Some(given))?.ok_or_else(|| Refusal::invalid(field, "it is empty", "Write at least one character."))
+pub fn validate_body(field: &'static str, given: &str) -> Result<String, GeneralRefusal> {
+    validate_optional_body(field, Some(given))?.ok_or_else(|| GeneralRefusal::invalid(field, "it is empty", "Write at least one character."))
 }
 
 /// Returns an optional body unchanged, or none if it is blank.
 ///
 /// # Errors
 /// The body is longer than [`BODY_BYTES`] or contains U+0000.
-pub fn validate_optional_body(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refusal> {
+pub fn validate_optional_body(field: &'static str, given: Option<&str>) -> Result<Option<String>, GeneralRefusal> {
     let Some(given) = given.filter(|given| !given.trim().is_empty()) else { return Ok(None) };
     if given.len() > BODY_BYTES {
-        return Err(Refusal::invalid(
+        return Err(GeneralRefusal::invalid(
             field,
             format!("it has {} bytes, more than the {BODY_BYTES} allowed", given.len()),
             "Shorten it, or put the long part into a file of the repository and mention the file.",
         ));
     }
     if given.contains('\0') {
-        return Err(Refusal::invalid(field, "it contains a NUL character", "Remove the character U+0000."));
+        return Err(GeneralRefusal::invalid(field, "it contains a NUL character", "Remove the character U+0000."));
     }
     Ok(Some(given.to_owned()))
 }

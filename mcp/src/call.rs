@@ -7,6 +7,7 @@ use std::sync::Arc;
 use db::{Caller, Db};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use rmcp::handler::server::router::tool::ToolRoute;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -82,7 +83,7 @@ impl Call {
 
     /// Returns the caller's name as a participant.
     pub(crate) fn name(&self) -> Result<String, Failure> {
-        self.caller.name().ok_or_else(|| Refusal::NotRegistered.into())
+        self.caller.name().ok_or_else(|| AgentRefusal::NotRegistered.into())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use db::{Caller, Db};
 use domain::id::TaskId;
-use domain::refusal::Refusal;
+use domain::runs::run::RunRefusal;
 use http::request::Parts;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
@@ -77,13 +77,13 @@ impl Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let scope = match scope(&caller, &context) {
             Ok(scope) => scope,
-            Err(refusal) => return Ok(reply::refused(&refusal).into()),
+            Err(refusal) => return Ok(reply::refused(&refusal.into()).into()),
         };
         if !tools::is_allowed(&caller, &request.name) {
             return Ok(reply::refused(&tools::refusal(&caller, &request.name)).into());
         }
         if let Err(refusal) = tools::check_identity(&caller, &request.name, request.arguments.as_ref()) {
-            return Ok(reply::refused(&refusal).into());
+            return Ok(reply::refused(&refusal.into()).into());
         }
         let call_id = meta::call_id(&context.meta).map(|id| call::idempotency_key(id, &request.name, request.arguments.as_ref(), scope.as_ref()));
         let caller = caller.with_call_id(call_id);
@@ -236,10 +236,10 @@ impl ServerHandler for Handler {
 }
 
 /// Returns the task that a call is about unless its arguments name another one.
-fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option<TaskId>, Refusal> {
+fn scope(caller: &Caller, context: &RequestContext<RoleServer>) -> Result<Option<TaskId>, RunRefusal> {
     let given = meta::text(&context.meta, meta::TASK_ID).and_then(|id| id.parse::<TaskId>().ok());
     match (caller, given) {
-        (Caller::Run(run), Some(given)) if given != run.task_id => Err(Refusal::WrongTask { task: given, own: run.task_id.clone() }),
+        (Caller::Run(run), Some(given)) if given != run.task_id => Err(RunRefusal::WrongTask { task: given, own: run.task_id.clone() }),
         (Caller::Run(run), _) => Ok(Some(run.task_id.clone())),
         (Caller::Person(_) | Caller::Runner | Caller::Agent(_) | Caller::Invite(_), given) => Ok(given),
     }

@@ -13,6 +13,7 @@ use db::{Caller, Db};
 use domain::event::{Envelope, Event, Seq};
 use domain::id::ProjectId;
 use domain::team::agent::EVERYONE;
+use domain::team::message::MessageEvent;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -166,8 +167,8 @@ impl Listener {
 fn changes_inbox(event: &Envelope, project: &ProjectId, name: &str) -> bool {
     event.project_id.as_ref() == Some(project)
         && match &event.event {
-            Event::MessageSent { from, to, .. } => to == name || (to == EVERYONE && from != name),
-            Event::InboxDelivered { agent, .. } => agent == name,
+            Event::Message(MessageEvent::Sent { from, to, .. }) => to == name || (to == EVERYONE && from != name),
+            Event::Message(MessageEvent::InboxDelivered { agent, .. }) => agent == name,
             _ => false,
         }
 }

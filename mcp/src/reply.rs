@@ -3,7 +3,7 @@
 //! An agent's mistake is always a tool-level error, because clients hide the text of protocol errors. It must not know any tool.
 
 use db::Error;
-use domain::refusal::Refusal;
+use domain::refusal::{Refusal, RepositoryRefusal};
 use repo::RepoError;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -56,9 +56,11 @@ impl From<Refusal> for Failure {
     }
 }
 
+domain::from_refusals!(Failure);
+
 impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
-        Refusal::Repository { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
+        RepositoryRefusal { code: error.code(), detail: error.to_string(), hint: error.hint() }.into()
     }
 }
 

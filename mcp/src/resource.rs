@@ -9,6 +9,7 @@ use db::{Caller, CardFilter, Db, Error};
 use domain::event::Envelope;
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ impl Uri {
             Self::Inbox => match caller {
                 Caller::Run(_) | Caller::Agent(_) => Ok(()),
                 Caller::Person(_) | Caller::Runner => Err(Refusal::not_found("inbox", "of the human").into()),
-                Caller::Invite(_) => Err(Refusal::NotRegistered.into()),
+                Caller::Invite(_) => Err(AgentRefusal::NotRegistered.into()),
             },
             Self::Board(project) => {
                 within(caller, project, "project", project)?;
@@ -126,7 +127,7 @@ impl Uri {
 /// Refuses a resource of another project as if it did not exist. A guest that has not registered sees none.
 fn within(caller: &Caller, project: &ProjectId, kind: &'static str, name: impl fmt::Display) -> db::Result<()> {
     match (caller, caller.project()) {
-        (Caller::Invite(_), _) => Err(Refusal::NotRegistered.into()),
+        (Caller::Invite(_), _) => Err(AgentRefusal::NotRegistered.into()),
         (_, Some(own)) if own != project => Err(Refusal::not_found(kind, name).into()),
         _ => Ok(()),
     }

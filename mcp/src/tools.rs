@@ -10,8 +10,11 @@ mod team;
 use std::sync::Arc;
 
 use db::Caller;
-use domain::refusal::{Refusal, TOKEN_COMMAND};
-use domain::team::agent::{MAX_NAME_BYTES, is_short_for};
+use domain::refusal::Refusal;
+use domain::runs::run::RunRefusal;
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::agent::{MAX_NAME_BYTES, TOKEN_COMMAND, is_short_for};
+use domain::team::person::PersonRefusal;
 use domain::text::excerpt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
@@ -85,24 +88,24 @@ pub(crate) fn refusal(caller: &Caller, tool: &str) -> Refusal {
     if let Caller::Person(person) = caller
         && definition(tool).is_some_and(|definition| definition.is_beyond(caller))
     {
-        return Refusal::PersonRole { role: person.role, action: format!("calling {tool}") };
+        return PersonRefusal::WrongRole { role: person.role, action: format!("calling {tool}") }.into();
     }
     let is_for_agents = definition(tool).is_some_and(|definition| definition.audience.external != External::Nobody);
     if matches!(caller, Caller::Person(_) | Caller::Runner) && is_for_agents {
         hint = format!("This token is the human's. As an agent, ask the human for a token of your own: {TOKEN_COMMAND}. {hint}");
     }
     match caller {
-        Caller::Run(run) => Refusal::WrongAgentKind { phase: run.phase, action: format!("call {tool}"), hint },
+        Caller::Run(run) => RunRefusal::WrongAgentKind { phase: run.phase, action: format!("call {tool}"), hint }.into(),
         Caller::Person(_) | Caller::Runner => Refusal::invalid("tool", format!("{tool} is for agents only"), hint),
         Caller::Agent(_) => Refusal::invalid("tool", format!("{tool} is for managed agents"), hint),
-        Caller::Invite(_) => Refusal::NotRegistered,
+        Caller::Invite(_) => AgentRefusal::NotRegistered.into(),
     }
 }
 
 /// Refuses a call that names another agent than its token does as the acting one. An omitted name is the caller's own.
 ///
 /// This is the only place that checks a claimed name. Each tool decides by itself which agents it may be about.
-pub(crate) fn check_identity(caller: &Caller, tool: &str, arguments: Option<&JsonObject>) -> Result<(), Refusal> {
+pub(crate) fn check_identity(caller: &Caller, tool: &str, arguments: Option<&JsonObject>) -> Result<(), AgentRefusal> {
     // A guest has no name yet: the one it registers with is a wish.
     let (Some(own), Some(arguments), Some(definition)) = (caller.name(), arguments, definition(tool)) else { return Ok(()) };
     for argument in definition.identity_arguments {
@@ -112,7 +115,7 @@ pub(crate) fn check_identity(caller: &Caller, tool: &str, arguments: Option<&Jso
             Some(Value::String(claimed)) => excerpt(claimed, MAX_NAME_BYTES),
             Some(other) => excerpt(&other.to_string(), MAX_NAME_BYTES),
         };
-        return Err(Refusal::WrongIdentity { own, claimed });
+        return Err(AgentRefusal::WrongIdentity { own, claimed });
     }
     Ok(())
 }

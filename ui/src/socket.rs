@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use domain::event::{Event, Seq};
 use domain::id::ProjectId;
+use domain::team::person::PersonEvent;
 use domain::wire::{BoardView, Frame};
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, abortable};
@@ -123,7 +124,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
             }
             Frame::Event { event } => {
                 // A new role can be the reader's, and with it their rights.
-                if matches!(event.event, Event::AgentsParked { .. } | Event::AgentsResumed { .. } | Event::PersonRoleChanged { .. }) {
+                if matches!(event.event, Event::Parking(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
                     status.refresh();
                 }
                 preserving_focus(|| store.apply(&event));

@@ -8,6 +8,7 @@ use domain::board::card::Card;
 use domain::board::project::Project;
 use domain::board::reducer::{Board, BoardChange};
 use domain::board::status::Status;
+use domain::board::task::event::TaskEvent;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::{RunId, TaskId};
 use domain::wire::{BoardView, CardPage, FinishedCards};
@@ -221,8 +222,8 @@ impl Store {
     /// Removes a card from the unloaded ones when an event delivers it: a finished card, unless it is new, or one that leaves its column.
     fn take_from_unloaded(self, card: &Card, event: &Event) {
         let previous = match event {
-            Event::TaskCreated {} => return,
-            Event::TaskMoved { from, .. } => *from,
+            Event::Task(TaskEvent::Created {}) => return,
+            Event::Task(TaskEvent::Moved { from, .. }) => *from,
             _ => card.status,
         };
         self.unloaded.update(|unloaded| {

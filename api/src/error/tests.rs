@@ -1,11 +1,26 @@
 //! Every refusal has a status, and no internal detail leaks.
 
 use axum::body::to_bytes;
+use domain::board::dependency::DependencyRefusal;
+use domain::board::goal::GoalRefusal;
+use domain::board::plan::PlanRefusal;
+use domain::board::question::QuestionRefusal;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
+use domain::board::task::refusal::TaskRefusal;
 use domain::board::transition::Mover;
+use domain::board::transition::refusal::MoveRefusal;
 use domain::id::{GoalId, RunId};
+use domain::refusal::{GeneralRefusal, RepositoryRefusal};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::land::LandRefusal;
+use domain::runs::run::RunRefusal;
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::handshake::HandshakeRefusal;
+use domain::team::hat::HatRefusal;
+use domain::team::message::MessageRefusal;
+use domain::team::minion::MinionRefusal;
+use domain::team::person::PersonRefusal;
 use domain::team::role::Role;
 
 use super::*;
@@ -15,50 +30,51 @@ fn refusals() -> Vec<Refusal> {
     let task = TaskId::new(1);
     let run = RunId::new(1);
     vec![
-        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::Backlog, to: Status::Done, who: Mover::Human },
+        MoveRefusal::Illegal { task: task.clone(), phase: AgentKind::Coder, from: Status::Backlog, to: Status::Done, who: Mover::Human }.into(),
         Refusal::not_found("task", &task),
         Refusal::invalid("title", "it is empty", "Say something."),
-        Refusal::StaleRun { run: run.clone() },
-        Refusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".into(), hint: "Leave it.".into() },
-        Refusal::WrongTask { task: task.clone(), own: TaskId::new(2) },
-        Refusal::WrongIdentity { own: "coder".into(), claimed: "human".into() },
-        Refusal::NotClean { task: task.clone(), count: 1, paths: vec!["a".into()] },
-        Refusal::NoCommits { task: task.clone(), base: "main".into() },
-        Refusal::EmptyDiff { task: task.clone() },
-        Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
-        Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
-        Refusal::EmptyPlan { task: task.clone() },
-        Refusal::SelfReview { task: task.clone() },
-        Refusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() },
-        Refusal::NothingToApprove { task: task.clone() },
-        Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(2)] },
-        Refusal::DependencyCycle { cycle: vec![task.clone(), task.clone()] },
-        Refusal::RunEnding { task: task.clone(), run },
-        Refusal::NoLiveRun(task.to_string()),
-        Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() },
-        Refusal::NoQuestion { task: task.clone() },
-        Refusal::NoPendingPlan,
-        Refusal::NothingToLand { detail: "nothing was merged".into() },
-        Refusal::Repository { code: "not-a-repository", detail: "no".into(), hint: "yes".into() },
-        Refusal::Unauthorized,
-        Refusal::HumanOnly { action: "landing".into() },
-        Refusal::NotRegistered,
-        Refusal::AgentLeft { agent: "mara".into() },
-        Refusal::UnknownAgent { name: "mira".into(), nearest: vec!["mara".into()] },
-        Refusal::AmbiguousAgent { name: "mara".into(), candidates: vec!["a/mara".into(), "b/mara".into()] },
-        Refusal::AgentUnresponsive { name: "mara".into(), since: None },
-        Refusal::NameTaken { name: "mara".into() },
-        Refusal::UnreadMessages { count: 1 },
-        Refusal::LeadOnly { agent: "mara".into(), action: "assigning".into() },
-        Refusal::Untrusted { agent: "mara".into(), action: "approving".into() },
-        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "handing in".into() },
-        Refusal::IllegalStage { task: task.clone(), from: Stage::Ready, to: Stage::Review, agent: "mara".into(), next: vec![Stage::InProgress] },
-        Refusal::HatConflict { agent: "mara".into(), hat: Role::Tester, worn: Role::Builder, task: task.clone() },
-        Refusal::NotIndependent { task: task.clone(), agent: "mara".into(), part: "built", action: "verify" },
-        Refusal::AlreadyAcknowledged { handshake: 1, agent: "mara".into() },
-        Refusal::NotATarget { handshake: 1, agent: "mara".into() },
-        Refusal::GoalUnfinished { goal: GoalId::new(1), open: vec![task] },
-        Refusal::MinionLimit { agent: "mara".into(), problem: "three work".into() },
+        RunRefusal::Stale { run: run.clone() }.into(),
+        RunRefusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".into(), hint: "Leave it.".into() }.into(),
+        RunRefusal::WrongTask { task: task.clone(), own: TaskId::new(2) }.into(),
+        AgentRefusal::WrongIdentity { own: "coder".into(), claimed: "human".into() }.into(),
+        MoveRefusal::NotClean { task: task.clone(), count: 1, paths: vec!["a".into()] }.into(),
+        MoveRefusal::NoCommits { task: task.clone(), base: "main".into() }.into(),
+        MoveRefusal::EmptyDiff { task: task.clone() }.into(),
+        MoveRefusal::CommentNeeded { task: task.clone(), to: Status::InProgress }.into(),
+        MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
+        PlanRefusal::Empty { task: task.clone() }.into(),
+        MoveRefusal::SelfReview { task: task.clone() }.into(),
+        MoveRefusal::HeadMoved { task: task.clone(), head: "a".into(), judged: "b".into() }.into(),
+        MoveRefusal::NothingToApprove { task: task.clone() }.into(),
+        DependencyRefusal::Unfinished { task: task.clone(), open: vec![TaskId::new(2)] }.into(),
+        DependencyRefusal::Cycle { cycle: vec![task.clone(), task.clone()] }.into(),
+        RunRefusal::StillEnding { task: task.clone(), run }.into(),
+        RunRefusal::NotLive(task.to_string()).into(),
+        TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "it is over".into(), hint: "Leave it.".into() }.into(),
+        QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        PlanRefusal::NonePending.into(),
+        LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
+        RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
+        GeneralRefusal::Unauthorized.into(),
+        PersonRefusal::HumanOnly { action: "landing".into() }.into(),
+        AgentRefusal::NotRegistered.into(),
+        AgentRefusal::Left { agent: "mara".into() }.into(),
+        AgentRefusal::Unknown { name: "mira".into(), nearest: vec!["mara".into()] }.into(),
+        AgentRefusal::Ambiguous { name: "mara".into(), candidates: vec!["a/mara".into(), "b/mara".into()] }.into(),
+        AgentRefusal::Unresponsive { name: "mara".into(), since: None }.into(),
+        AgentRefusal::NameTaken { name: "mara".into() }.into(),
+        MessageRefusal::Unread { count: 1 }.into(),
+        AgentRefusal::LeadOnly { agent: "mara".into(), action: "assigning".into() }.into(),
+        AgentRefusal::Untrusted { agent: "mara".into(), action: "approving".into() }.into(),
+        TaskRefusal::NotAssignee { task: task.clone(), assignee: None, action: "handing in".into() }.into(),
+        TaskRefusal::IllegalStage { task: task.clone(), from: Stage::Ready, to: Stage::Review, agent: "mara".into(), next: vec![Stage::InProgress] }
+            .into(),
+        HatRefusal::Conflict { agent: "mara".into(), hat: Role::Tester, worn: Role::Builder, task: task.clone() }.into(),
+        MoveRefusal::NotIndependent { task: task.clone(), agent: "mara".into(), part: "built", action: "verify" }.into(),
+        HandshakeRefusal::AlreadyAcknowledged { handshake: 1, agent: "mara".into() }.into(),
+        HandshakeRefusal::NotATarget { handshake: 1, agent: "mara".into() }.into(),
+        GoalRefusal::Unfinished { goal: GoalId::new(1), open: vec![task] }.into(),
+        MinionRefusal::LimitReached { agent: "mara".into(), problem: "three work".into() }.into(),
     ]
 }
 

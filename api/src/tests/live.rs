@@ -7,9 +7,9 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Request};
 use db::Caller;
 use domain::board::task::Task;
-use domain::event::{Event, Seq};
+use domain::event::Seq;
 use domain::id::RunId;
-use domain::team::person::{NewPerson, OWNER, PersonRole};
+use domain::team::person::{NewPerson, OWNER, PersonEvent, PersonRole};
 use domain::wire::{BOARD_HOST, Frame};
 use futures_util::future::join_all;
 use futures_util::{SinkExt, StreamExt};
@@ -267,7 +267,7 @@ async fn changed_role_is_announced_on_the_persons_socket_which_stays_open() {
     frame(&mut socket).await;
     db.change_person_role(&Caller::owner(), id, PersonRole::Viewer).await.unwrap();
     let Frame::Event { event } = frame(&mut socket).await else { panic!("no event") };
-    assert_eq!(event.event, Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer });
+    assert_eq!(event.event, PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into());
     live.write("a viewer goes on reading").await;
     assert_eq!(seq(&mut socket).await, event.seq + 1);
 }

@@ -6,6 +6,8 @@ use domain::board::comment::{AuthorRole, Comment};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
+use domain::team::agent::refusal::AgentRefusal;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -27,7 +29,7 @@ impl Db {
             Box::pin(async move {
                 let own = write::role(caller);
                 if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
-                    return Err(Refusal::WrongIdentity { own: own.to_string(), claimed: claimed.to_string() }.into());
+                    return Err(AgentRefusal::WrongIdentity { own: own.to_string(), claimed: claimed.to_string() }.into());
                 }
                 let card = tasks::card(&mut tx.connection, &task).await?;
                 if let Caller::Run(run) = caller {
@@ -36,7 +38,7 @@ impl Db {
                     }
                     let only_own = matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer);
                     if only_own && run.task_id != task {
-                        return Err(Refusal::WrongTask { task, own: run.task_id.clone() }.into());
+                        return Err(RunRefusal::WrongTask { task, own: run.task_id.clone() }.into());
                     }
                 } else {
                     participant::load(&mut tx.connection, caller, &card.project_id).await?;

@@ -4,10 +4,9 @@ pub(crate) mod row;
 pub(crate) mod write;
 
 use domain::board::card::Card;
-use domain::board::goal::{Goal, GoalStatus, NewGoal};
+use domain::board::goal::{Goal, GoalEvent, GoalRefusal, GoalStatus, NewGoal};
 use domain::board::status::Status;
 use domain::board::task::Task;
-use domain::event::Event;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::text;
@@ -43,7 +42,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_without_card(caller, &project, None, Event::GoalCreated { goal: id.clone() });
+                tx.record_without_card(caller, &project, None, GoalEvent::Created { goal: id.clone() });
                 row::read(&mut tx.connection, &id).await
             })
         })
@@ -148,7 +147,7 @@ fn require_verifiable(goal: &Goal, cards: &[Card]) -> Result<(), Refusal> {
         return Err(refuse("has no task that counts", "Link tasks with link_task_to_goal and have them verified."));
     }
     let open: Vec<TaskId> = cards.iter().filter(|card| blocks_sign_off(card)).map(|card| card.id.clone()).collect();
-    if open.is_empty() { Ok(()) } else { Err(Refusal::GoalUnfinished { goal: goal.id.clone(), open }) }
+    if open.is_empty() { Ok(()) } else { Err(GoalRefusal::Unfinished { goal: goal.id.clone(), open }.into()) }
 }
 
 /// Returns whether a linked task blocks the sign-off of its goal.

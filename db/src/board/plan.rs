@@ -1,11 +1,10 @@
 //! Approval of plans: the human approves a plan, or sends it back to its planner with feedback.
 
 use domain::board::card::Card;
+use domain::board::plan::{PlanEvent, PlanRefusal};
 use domain::board::project::Project;
 use domain::board::status::Status;
-use domain::event::Event;
 use domain::id::ProjectId;
-use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
 
@@ -32,7 +31,7 @@ impl Db {
             Box::pin(async move {
                 caller.require_person("approving plans")?;
                 let waiting = held_cards(tx, &id).await?;
-                tx.record_for_project(&caller, &id, Event::PlanApproved {});
+                tx.record_for_project(&caller, &id, PlanEvent::Approved {});
                 for card in waiting {
                     let task = tasks::task(&mut tx.connection, &card.id).await?;
                     release(tx, &caller, &task).await?;
@@ -54,7 +53,7 @@ impl Db {
                 caller.require_person("revising plans")?;
                 let feedback = text::validate_body("content", &feedback)?;
                 let waiting = held_cards(tx, &id).await?;
-                tx.record_for_project(&caller, &id, Event::PlanRevised {});
+                tx.record_for_project(&caller, &id, PlanEvent::Revised {});
                 let mut planners: Vec<_> = waiting.iter().filter_map(|card| card.parent_task_id.clone()).collect();
                 planners.sort();
                 planners.dedup();
@@ -86,5 +85,5 @@ async fn held_cards(tx: &mut Tx, id: &ProjectId) -> Result<Vec<Card>> {
     projects::read(&mut tx.connection, id).await?;
     let held = "WHERE t.project_id = $1 AND t.status = 'backlog' AND t.held_by = 'plan' ORDER BY length(t.id), t.id";
     let cards = tasks::outlines(&mut tx.connection, held, id.as_str()).await?;
-    if cards.is_empty() { Err(Refusal::NoPendingPlan.into()) } else { Ok(cards) }
+    if cards.is_empty() { Err(PlanRefusal::NonePending.into()) } else { Ok(cards) }
 }

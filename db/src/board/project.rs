@@ -2,10 +2,9 @@
 
 pub(crate) mod row;
 
-use domain::board::project::{PlanApproval, Project, project_branch};
+use domain::board::project::{PlanApproval, Project, ProjectEvent, project_branch};
 use domain::board::status::Status;
 use domain::board::task::TaskFields;
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
@@ -51,7 +50,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record_for_project(&caller, &id, Event::ProjectCreated {});
+                tx.record_for_project(&caller, &id, ProjectEvent::Created {});
                 if plan {
                     let task = NewTaskRow {
                         project: id.clone(),
@@ -114,7 +113,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_project(&caller, &id, Event::ProjectEdited {});
+                tx.record_for_project(&caller, &id, ProjectEvent::Edited {});
                 row::read(&mut tx.connection, &id).await
             })
         })
@@ -136,7 +135,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_project(&caller, &id, Event::ProjectLanded { sha });
+                tx.record_for_project(&caller, &id, ProjectEvent::Landed { sha });
                 row::read(&mut tx.connection, &id).await
             })
         })

@@ -3,13 +3,14 @@
 pub(crate) mod write;
 
 use domain::board::attention::{Attention, AttentionKind};
-use domain::board::question::Question;
+use domain::board::question::{Question, QuestionEvent, QuestionRefusal};
 use domain::board::status::Status;
 use domain::board::task::Task;
-use domain::event::Event;
+use domain::board::task::refusal::TaskRefusal;
 use domain::id::{QuestionId, RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -37,12 +38,12 @@ impl Db {
                 };
                 if run.phase == AgentKind::Reviewer {
                     let hint = "Approve the work, or send it back with a comment.".to_owned();
-                    return Err(Refusal::WrongAgentKind { phase: run.phase, action: "ask the human".to_owned(), hint }.into());
+                    return Err(RunRefusal::WrongAgentKind { phase: run.phase, action: "ask the human".to_owned(), hint }.into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 if card.status != Status::InProgress {
                     let (problem, hint) = ("its work is already submitted".to_owned(), "Add a comment instead and end your turn.".to_owned());
-                    return Err(Refusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
+                    return Err(TaskRefusal::WrongStatus { task: card.id, status: card.status, problem, hint }.into());
                 }
                 if open(&mut tx.connection, &run.task_id).await?.is_some() {
                     return Err(Refusal::invalid(
@@ -71,7 +72,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record_for_task(caller, &run.project_id, &run.task_id, Event::QuestionAsked { question: id.clone() });
+                tx.record_for_task(caller, &run.project_id, &run.task_id, QuestionEvent::Asked { question: id.clone() });
                 let attention = Attention::new(AttentionKind::NeedsInput, text::excerpt(&question, 300));
                 attention::request(tx, caller, &run.project_id, &run.task_id, attention).await?;
                 let row = sqlx::query("SELECT * FROM questions WHERE id = $1").bind(id.as_str()).fetch_one(&mut tx.connection).await?;
@@ -92,14 +93,14 @@ impl Db {
                 caller.require_person("answering")?;
                 let answer = text::validate_body("content", &answer)?;
                 let card = tasks::card(&mut tx.connection, &task).await?;
-                let Some(question) = open(&mut tx.connection, &task).await? else { return Err(Refusal::NoQuestion { task }.into()) };
+                let Some(question) = open(&mut tx.connection, &task).await? else { return Err(QuestionRefusal::NoneOpen { task }.into()) };
                 sqlx::query("UPDATE questions SET answer = $2, answered_at = $3 WHERE id = $1")
                     .bind(question.id.as_str())
                     .bind(&answer)
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_task(&caller, &card.project_id, &task, Event::QuestionAnswered { question: question.id });
+                tx.record_for_task(&caller, &card.project_id, &task, QuestionEvent::Answered { question: question.id });
                 comment::insert(tx, &caller, &card.project_id, &task, &thread_entry(&answer, &question.question)).await?;
                 attention::clear(tx, &caller, &card.project_id, &task).await?;
                 task_changed(tx, &caller, &card.project_id, &task).await?;

@@ -2,9 +2,9 @@
 
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::run::Run;
+use domain::team::agent::AgentEvent;
 use domain::team::role::Role;
 
 use crate::board::attention::write as attention;
@@ -23,7 +23,7 @@ pub(crate) async fn agent_joined(tx: &mut Tx, caller: &Caller, project: &Project
     insert_missed_broadcasts(tx, project, &agent).await?;
     upsert(tx, project, row).await?;
     clear_open_tasks(tx, project, &agent).await?;
-    tx.record_without_card(caller, project, None, Event::AgentRegistered { agent, roles });
+    tx.record_without_card(caller, project, None, AgentEvent::Registered { agent, roles });
     Ok(())
 }
 

@@ -2,10 +2,10 @@
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
+use domain::team::agent::AgentEvent;
 
 use crate::board::attention::write as attention;
 use crate::board::task::row::open_tasks_of;
@@ -22,7 +22,7 @@ use crate::team::minion::write as minion;
 /// Marks an agent as gone, ends its handshakes and minions, and flags its open tasks for attention.
 pub(crate) async fn agent_left(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str) -> Result<()> {
     agent::mark_left(tx, project, name).await?;
-    tx.record_without_card(caller, project, None, Event::AgentLeft { agent: name.to_owned() });
+    tx.record_without_card(caller, project, None, AgentEvent::Left { agent: name.to_owned() });
     minion::fail_minions_of_agent(tx, project, name).await?;
     handshake::drop_departed_target(tx, project, name).await?;
     flag_open_tasks(tx, project, name).await

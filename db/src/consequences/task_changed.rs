@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
-use domain::board::project::{ProjectStatus, is_complete, round_due};
+use domain::board::project::{ProjectEvent, ProjectStatus, is_complete, round_due};
 use domain::board::status::Status;
 use domain::board::task::TaskFields;
-use domain::event::Event;
 use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use sqlx::Row;
@@ -152,7 +151,7 @@ async fn update_project_status(tx: &mut Tx, caller: &Caller, project: &ProjectId
     // A round that was due is an open task by now.
     let complete = is_complete(&cards.iter().collect::<Vec<_>>(), false);
     let (wanted, event) =
-        if complete { (ProjectStatus::Complete, Event::ProjectCompleted {}) } else { (ProjectStatus::Active, Event::ProjectReopened {}) };
+        if complete { (ProjectStatus::Complete, ProjectEvent::Completed {}) } else { (ProjectStatus::Active, ProjectEvent::Reopened {}) };
     let changed = sqlx::query("UPDATE projects SET status = $2, updated_at = $3 WHERE id = $1 AND status <> $2")
         .bind(project.as_str())
         .bind(wanted.as_str())

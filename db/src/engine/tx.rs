@@ -88,29 +88,29 @@ impl Tx {
         self.no_event = Some(reason);
     }
 
-    pub(crate) fn record_for_project(&mut self, caller: &Caller, project: &ProjectId, event: Event) {
-        self.push(caller, Some(project), None, event);
+    pub(crate) fn record_for_project(&mut self, caller: &Caller, project: &ProjectId, event: impl Into<Event>) {
+        self.push(caller, Some(project), None, event.into());
     }
 
-    pub(crate) fn record_for_task(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, event: Event) {
-        self.push(caller, Some(project), Some(task), event);
+    pub(crate) fn record_for_task(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, event: impl Into<Event>) {
+        self.push(caller, Some(project), Some(task), event.into());
     }
 
     /// Records an event that changed neither the project nor a card.
-    pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: Event) {
-        self.push(caller, Some(project), task, event);
+    pub(crate) fn record_without_card(&mut self, caller: &Caller, project: &ProjectId, task: Option<&TaskId>, event: impl Into<Event>) {
+        self.push(caller, Some(project), task, event.into());
         if let Some(last) = self.pending.last_mut() {
             last.attach_snapshot = false;
         }
     }
 
-    pub(crate) fn record(&mut self, caller: &Caller, event: Event) {
-        self.push(caller, None, None, event);
+    pub(crate) fn record(&mut self, caller: &Caller, event: impl Into<Event>) {
+        self.push(caller, None, None, event.into());
     }
 
     /// Records an event of a run that is not the caller's own.
-    pub(crate) fn record_for_run(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, run: &RunId, event: Event) {
-        self.push(caller, Some(project), Some(task), event);
+    pub(crate) fn record_for_run(&mut self, caller: &Caller, project: &ProjectId, task: &TaskId, run: &RunId, event: impl Into<Event>) {
+        self.push(caller, Some(project), Some(task), event.into());
         if let Some(last) = self.pending.last_mut() {
             last.run_id = Some(run.clone());
         }

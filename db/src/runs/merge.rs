@@ -3,7 +3,7 @@
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::status::Status;
 use domain::board::task::Task;
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 
@@ -32,7 +32,7 @@ impl Db {
                 let project = task.card.project_id.clone();
                 branch::record_tip(tx, &Caller::Runner, &project, &name, &head).await?;
                 sqlx::query("UPDATE tasks SET merged_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
-                tx.record_for_task(&Caller::Runner, &project, &id, Event::TaskMerged { sha: sha.clone() });
+                tx.record_for_task(&Caller::Runner, &project, &id, TaskEvent::Merged { sha: sha.clone() });
                 move_task(tx, &Caller::Runner, &task, &MoveRequest::to(Status::Done), &EvidenceResult::Nothing).await?;
                 task_changed(tx, &Caller::Runner, &project, &id).await?;
                 tasks::task(&mut tx.connection, &id).await
@@ -79,7 +79,7 @@ impl Db {
                     return Ok(());
                 }
                 let project = tasks::card(&mut tx.connection, &id).await?.project_id;
-                tx.record_for_task(&Caller::Runner, &project, &id, Event::ApprovalVoided { sha });
+                tx.record_for_task(&Caller::Runner, &project, &id, TaskEvent::ApprovalVoided { sha });
                 Ok(())
             })
         })

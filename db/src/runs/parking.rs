@@ -1,8 +1,7 @@
 //! Parking: stored suspensions of agent starts, which survive a restart.
 
-use domain::event::Event;
 use domain::runs::backoff::backoff;
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -33,7 +32,7 @@ impl Db {
                 if changed.rows_affected() == 0 {
                     tx.skip_event(NoEventReason::NothingChanged);
                 } else {
-                    tx.record(&Caller::Runner, Event::AgentsParked { parking });
+                    tx.record(&Caller::Runner, ParkingEvent::Parked { parking });
                 }
                 Ok(())
             })
@@ -69,7 +68,7 @@ impl Db {
                 .bind(i64::from(failed_probes))
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record(&Caller::Runner, Event::AgentsParked { parking });
+                tx.record(&Caller::Runner, ParkingEvent::Parked { parking });
                 Ok(())
             })
         })
@@ -87,7 +86,7 @@ impl Db {
                 if deleted.rows_affected() == 0 {
                     tx.skip_event(NoEventReason::NothingChanged);
                 } else {
-                    tx.record(&Caller::Runner, Event::AgentsResumed { reason });
+                    tx.record(&Caller::Runner, ParkingEvent::Resumed { reason });
                 }
                 Ok(())
             })

@@ -13,12 +13,11 @@ pub use message::RunMessage;
 use std::path::{Path, PathBuf};
 
 use domain::board::status::Status;
-use domain::event::Event;
 use domain::id::{RunId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
-use domain::runs::run::Run;
+use domain::runs::run::{Run, RunChange, RunRefusal};
 
 use crate::board::goal::write as goal;
 use crate::board::task::row as tasks;
@@ -72,7 +71,7 @@ impl Db {
                 let task = tasks::task(&mut tx.connection, &new.task).await?;
                 let card = &task.card;
                 if let Some(live) = &card.run {
-                    return Err(Refusal::RunEnding { task: card.id.clone(), run: live.id.clone() }.into());
+                    return Err(RunRefusal::StillEnding { task: card.id.clone(), run: live.id.clone() }.into());
                 }
                 if card.status != new.status || card.held_by.is_some() || card.attention.is_some() {
                     return Err(wrong_status(card, "it changed since the runner read it", "The runner reads it again.").into());
@@ -101,7 +100,7 @@ impl Db {
                 if run.phase == AgentKind::Coder {
                     contribution::record(tx, &card.id, &Run::agent_name(run.phase, &card.id), Contribution::Built).await?;
                 }
-                let event = Event::RunStarted { phase: run.phase, attempt: run.attempt };
+                let event = RunChange::Started { phase: run.phase, attempt: run.attempt };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 if let Some(goal) = &card.goal_id {
                     goal::sync_status(tx, &Caller::Runner, goal).await?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
+use domain::board::task::event::TaskEvent;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
@@ -156,7 +157,7 @@ impl Db {
                     .fetch_optional(&mut tx.connection)
                     .await?;
                     if let Some(project) = project {
-                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, domain::event::Event::WaitReasonChanged { wait_reason: reason });
+                        tx.record_for_task(&Caller::Runner, &project.parse()?, &id, TaskEvent::WaitReasonChanged { wait_reason: reason });
                     }
                 }
                 Ok(())

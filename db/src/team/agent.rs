@@ -8,10 +8,10 @@ mod name_claim;
 
 pub use join::RegistrationResult;
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
-use domain::team::agent::Agent;
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::agent::{Agent, AgentEvent};
 use domain::text;
 use domain::time::Timestamp;
 
@@ -97,7 +97,7 @@ impl Db {
     /// When the text is invalid or the caller has not registered.
     pub async fn set_status(&self, caller: &Caller, project: &ProjectId, status: &str) -> Result<Agent> {
         let (project, status) = (project.clone(), status.to_owned());
-        let name = caller.name().ok_or(Refusal::NotRegistered)?;
+        let name = caller.name().ok_or(AgentRefusal::NotRegistered)?;
         let (own, of) = (name.clone(), project.clone());
         self.run_once(caller, move |tx, caller| {
             Box::pin(async move {
@@ -113,9 +113,9 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 if changed.rows_affected() == 0 {
-                    return Err(Refusal::NotRegistered.into());
+                    return Err(AgentRefusal::NotRegistered.into());
                 }
-                tx.record_without_card(caller, &project, None, Event::AgentStatus { agent: participant.name, status });
+                tx.record_without_card(caller, &project, None, AgentEvent::StatusSet { agent: participant.name, status });
                 Ok(())
             })
         })

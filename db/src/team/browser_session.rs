@@ -4,9 +4,8 @@
 
 use std::time::Duration;
 
-use domain::event::Event;
 use domain::refusal::Refusal;
-use domain::team::browser_session::{BrowserSession, SESSION_LIFETIME};
+use domain::team::browser_session::{BrowserSession, BrowserSessionEvent, SESSION_LIFETIME};
 use domain::team::person::Right;
 use sqlx::Row;
 
@@ -54,7 +53,7 @@ impl Db {
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
-                tx.record(&caller_of(&person), Event::BrowserSessionOpened { session: id });
+                tx.record(&caller_of(&person), BrowserSessionEvent::Opened { session: id });
                 Ok(Some(secret))
             })
         })
@@ -160,5 +159,5 @@ pub(crate) async fn revoke_all_of(tx: &mut Tx, caller: &Caller, person: i64) -> 
 
 fn revoked(tx: &mut Tx, caller: &Caller, id: i64) {
     tx.tokens_revoked = true;
-    tx.record(caller, Event::BrowserSessionRevoked { session: id });
+    tx.record(caller, BrowserSessionEvent::Revoked { session: id });
 }

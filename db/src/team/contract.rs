@@ -2,11 +2,10 @@
 //!
 //! Unread messages do not block a declaration.
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
-use domain::team::contract::{Contract, ContractVersion, NewContract};
+use domain::team::contract::{Contract, ContractEvent, ContractVersion, NewContract};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
@@ -123,7 +122,7 @@ async fn write(tx: &mut Tx, participant: &Participant, new: &NewContract) -> Res
 /// Records the declaration and broadcasts the new specification.
 async fn notify(tx: &mut Tx, caller: &Caller, participant: &Participant, contract: &Contract) -> Result<()> {
     let Contract { id, name, kind, version, .. } = contract;
-    let event = Event::ContractDeclared { contract: *id, name: name.clone(), contract_type: *kind, version: *version };
+    let event = ContractEvent::Declared { contract: *id, name: name.clone(), contract_type: *kind, version: *version };
     tx.record_without_card(caller, &contract.project_id, None, event);
     let content = format!("[CONTRACT v{version}] {name} ({kind}): {}", contract.spec);
     post(

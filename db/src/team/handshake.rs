@@ -3,11 +3,10 @@
 pub(crate) mod row;
 pub(crate) mod write;
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
-use domain::team::handshake::Handshake;
+use domain::team::handshake::{Handshake, HandshakeEvent, HandshakeRefusal};
 use domain::text;
 
 use crate::caller::Caller;
@@ -69,7 +68,7 @@ impl Db {
                         OutgoingMessage { project: &project, from: &participant.name, to: name, content: &content, task: None, reply_to: None };
                     post(tx, caller, outgoing).await?;
                 }
-                tx.record_without_card(caller, &project, None, Event::HandshakeInitiated { handshake: id });
+                tx.record_without_card(caller, &project, None, HandshakeEvent::Initiated { handshake: id });
                 read(&mut tx.connection, id).await
             })
         })
@@ -90,10 +89,10 @@ impl Db {
                 }
                 let agent = participant::load(&mut tx.connection, caller, &known.project_id).await?.name;
                 let Some(target) = known.targets.iter().find(|target| target.agent_name == agent) else {
-                    return Err(Refusal::NotATarget { handshake: id, agent }.into());
+                    return Err(HandshakeRefusal::NotATarget { handshake: id, agent }.into());
                 };
                 if target.acked_at.is_some() {
-                    return Err(Refusal::AlreadyAcknowledged { handshake: id, agent }.into());
+                    return Err(HandshakeRefusal::AlreadyAcknowledged { handshake: id, agent }.into());
                 }
                 sqlx::query("UPDATE handshake_acks SET acked_at = $3, left_at = NULL WHERE handshake_id = $1 AND agent_name = $2")
                     .bind(id)
@@ -101,7 +100,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_without_card(caller, &known.project_id, None, Event::HandshakeAcknowledged { handshake: id, agent });
+                tx.record_without_card(caller, &known.project_id, None, HandshakeEvent::Acknowledged { handshake: id, agent });
                 complete_if_answered(tx, caller, id).await?;
                 read(&mut tx.connection, id).await
             })

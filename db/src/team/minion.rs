@@ -4,10 +4,9 @@
 
 pub(crate) mod write;
 
-use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
-use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionQuota, MinionStatus, SpawnPolicy};
+use domain::team::minion::{GLOBAL, MAX_MINIONS, Minion, MinionEvent, MinionQuota, MinionRefusal, MinionStatus, SpawnPolicy};
 use domain::text;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -47,7 +46,7 @@ impl Db {
                 };
                 let policy = SpawnPolicy { scope, enabled, max_minions, set_by: Some(participant.name), set_at: Some(tx.now) };
                 write_policy(tx, &project, &policy).await?;
-                tx.record_without_card(caller, &project, None, Event::SpawnPolicySet { scope: policy.scope.clone() });
+                tx.record_without_card(caller, &project, None, MinionEvent::SpawnPolicySet { scope: policy.scope.clone() });
                 Ok(policy)
             })
         })
@@ -118,7 +117,7 @@ impl Db {
                         end(tx, newest, status, result.as_deref()).await?
                     }
                 };
-                tx.record_without_card(caller, &project, None, Event::MinionLogged { minion: minion.id, status: minion.status });
+                tx.record_without_card(caller, &project, None, MinionEvent::Logged { minion: minion.id, status: minion.status });
                 Ok(minion)
             })
         })
@@ -172,7 +171,7 @@ async fn begin(tx: &mut Tx, new: &NewMinion<'_>) -> Result<Minion> {
         } else {
             "the policy allows none".to_owned()
         };
-        return Err(Refusal::MinionLimit { agent: new.pilot.to_owned(), problem }.into());
+        return Err(MinionRefusal::LimitReached { agent: new.pilot.to_owned(), problem }.into());
     }
     insert(tx, new).await
 }

@@ -4,10 +4,10 @@
 
 pub(crate) mod row;
 
-use domain::event::Event;
 use domain::refusal::Refusal;
 use domain::team::agent::have_same_short_name;
-use domain::team::person::{NewPerson, OWNER, Person, PersonRole, Right, owner_name, participant, validate_name};
+use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole, Right, owner_name, participant, validate_name};
+use domain::team::token::TokenEvent;
 
 use crate::caller::Caller;
 use crate::engine::open::Db;
@@ -128,7 +128,7 @@ impl Db {
                 .fetch_one(&mut tx.connection)
                 .await?;
                 let person = person_of(&row)?;
-                tx.record(&caller, Event::PersonAdded { person: person.name.clone(), role });
+                tx.record(&caller, PersonEvent::Added { person: person.name.clone(), role });
                 Ok(person)
             })
         })
@@ -160,7 +160,7 @@ impl Db {
                     // They can no longer acknowledge.
                     handshake::drop_departed_person(tx, &participant(role, &person.name)).await?;
                 }
-                tx.record(&caller, Event::PersonRoleChanged { person: person.name.clone(), role });
+                tx.record(&caller, PersonEvent::RoleChanged { person: person.name.clone(), role });
                 Ok(Person { role, ..person })
             })
         })
@@ -184,7 +184,7 @@ impl Db {
                 token::revoke_person_token(tx, id).await?;
                 browser_session::revoke_all_of(tx, &caller, id).await?;
                 handshake::drop_departed_person(tx, &participant(person.role, &person.name)).await?;
-                tx.record(&caller, Event::PersonRemoved { person: person.name });
+                tx.record(&caller, PersonEvent::Removed { person: person.name });
                 Ok(())
             })
         })
@@ -196,7 +196,7 @@ impl Db {
 async fn replace_token(tx: &mut Tx, caller: &Caller, id: i64, hash: &str) -> Result<u64> {
     token::revoke_person_token(tx, id).await?;
     token::insert(tx, hash, TokenOwner::Person(id)).await?;
-    tx.record(caller, Event::TokenCreated {});
+    tx.record(caller, TokenEvent::Created {});
     browser_session::revoke_all_of(tx, caller, id).await
 }
 

@@ -2,6 +2,8 @@
 
 use domain::id::{ProjectId, RunId};
 use domain::refusal::Refusal;
+use domain::runs::run::RunRefusal;
+use domain::team::agent::refusal::AgentRefusal;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use tokio::sync::watch;
@@ -64,13 +66,13 @@ impl Db {
             Caller::Run(run) => (
                 sqlx::query("SELECT 1 FROM agent_runs WHERE id = $1 AND completed_at IS NULL AND stop_requested_at IS NULL")
                     .bind(run.run_id.as_str()),
-                Refusal::StaleRun { run: run.run_id.clone() },
+                Refusal::from(RunRefusal::Stale { run: run.run_id.clone() }),
             ),
             Caller::Agent(agent) => (
                 sqlx::query("SELECT 1 FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NULL")
                     .bind(agent.project_id.as_str())
                     .bind(&agent.name),
-                Refusal::AgentLeft { agent: agent.name.clone() },
+                AgentRefusal::Left { agent: agent.name.clone() }.into(),
             ),
         };
         if current.fetch_optional(&self.readers).await?.is_some() { Ok(()) } else { Err(refusal.into()) }

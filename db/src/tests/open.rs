@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use domain::config::{Config, Durability};
+use domain::team::token::TokenEvent;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{ConnectOptions, Connection};
 
@@ -68,7 +69,7 @@ async fn a_write_under_way_keeps_the_file_owned() {
             Box::pin(async move {
                 entered.send(()).unwrap();
                 released.await.unwrap();
-                tx.record(&crate::Caller::owner(), domain::event::Event::TokenCreated {});
+                tx.record(&crate::Caller::owner(), TokenEvent::Created {});
                 Ok(())
             })
         })

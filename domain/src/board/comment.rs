@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{CommentId, RunId, TaskId};
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -43,6 +44,13 @@ impl Comment {
             (role, Some(name)) => format!("{role} {name}"),
             (role, None) => role.to_string(),
         }
+    }
+}
+
+events! {
+    /// A change of a thread.
+    CommentEvent {
+        Added "comment_added" { comment: CommentId, author_role: AuthorRole }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::TaskId;
+use crate::refusal::category::refusals;
 
 /// Returns a cycle among `edges` (task → the tasks it depends on) with the first task repeated at the end, or none.
 pub fn cycle(edges: &BTreeMap<TaskId, Vec<TaskId>>) -> Option<Vec<TaskId>> {
@@ -30,6 +31,25 @@ pub fn cycle(edges: &BTreeMap<TaskId, Vec<TaskId>>) -> Option<Vec<TaskId>> {
         }
     }
     None
+}
+
+refusals! {
+    /// Why a task may not start, or may not depend on others.
+    DependencyRefusal {
+        #[error("{task} depends on unfinished tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+        Unfinished { task: TaskId, open: Vec<TaskId> } => Unprocessable "dependencies-open",
+        #[error("the dependencies form a cycle: {}", cycle.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" → "))]
+        Cycle { cycle: Vec<TaskId> } => Unprocessable "dependency-circle",
+    }
+}
+
+impl DependencyRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Unfinished { .. } => "Wait until they are done, or remove the dependency.".to_owned(),
+            Self::Cycle { .. } => "Remove one of these dependencies.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use utoipa::ToSchema;
 
 use crate::board::card::Card;
 use crate::board::status::{CancelReason, Status};
-use crate::id::{GoalId, ProjectId};
+use crate::event::kinds::events;
+use crate::id::{GoalId, ProjectId, TaskId};
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -96,6 +98,30 @@ pub struct NewGoal {
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::OptionalBody>)]
     pub description: Option<String>,
+}
+
+events! {
+    /// A change of a goal.
+    GoalEvent {
+        Created "goal_created" { goal: GoalId }
+        Moved "goal_moved" { goal: GoalId, from: GoalStatus, to: GoalStatus }
+    }
+}
+
+refusals! {
+    /// Why a goal may not be signed off.
+    GoalRefusal {
+        #[error("{goal} has unverified tasks: {}", open.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", "))]
+        Unfinished { goal: GoalId, open: Vec<TaskId> } => Conflict "goal-open",
+    }
+}
+
+impl GoalRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Unfinished { .. } => "First have agents that neither built nor approved these tasks verify them with verify_task.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

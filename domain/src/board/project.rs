@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use crate::board::card::Card;
 use crate::board::status::{HeldBy, Status};
+use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
@@ -83,6 +84,21 @@ pub fn is_complete(cards: &[&Card], round_is_due: bool) -> bool {
 /// Returns the name of the project branch.
 pub fn project_branch(project: &ProjectId) -> String {
     format!("vibe-relay/{project}")
+}
+
+events! {
+    /// A change of a project.
+    ProjectEvent {
+        Created "project_created" {}
+        Edited "project_edited" {}
+        /// The only open cards are those that the human holds.
+        Completed "project_completed" {}
+        Reopened "project_reopened" {}
+        /// The project branch points to another commit: one that the runner created or the human accepted.
+        BranchMoved "project_branch_moved" { sha: Sha }
+        /// The project branch was merged into the base branch.
+        Landed "project_landed" { sha: Sha }
+    }
 }
 
 #[cfg(test)]

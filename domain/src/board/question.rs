@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{QuestionId, RunId, TaskId};
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 
 /// A question and its answer.
@@ -20,4 +22,28 @@ pub struct Question {
     pub asked_at: Timestamp,
     pub answer: Option<String>,
     pub answered_at: Option<Timestamp>,
+}
+
+events! {
+    /// A change of a question.
+    QuestionEvent {
+        Asked "question_asked" { question: QuestionId }
+        Answered "question_answered" { question: QuestionId }
+    }
+}
+
+refusals! {
+    /// Why a question may not be answered.
+    QuestionRefusal {
+        #[error("{task} has no open question")]
+        NoneOpen { task: TaskId } => Unprocessable "no-question",
+    }
+}
+
+impl QuestionRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::NoneOpen { .. } => "Add a comment instead.".to_owned(),
+        }
+    }
 }

@@ -2,6 +2,9 @@
 //!
 //! Must not know legal moves, which are in `transition`, nor how a task is stored.
 
+pub mod event;
+pub mod refusal;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -3,6 +3,8 @@
 //! The store enforces it, the board derives drop targets from it, and `docs/state-machine.md` is generated from it. No other file may
 //! decide which moves are legal.
 
+pub mod refusal;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

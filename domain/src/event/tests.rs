@@ -1,73 +1,87 @@
 //! The wire and disk format of events: stored logs must stay readable.
 
 use super::*;
+use crate::board::attention::Attention;
 use crate::board::attention::AttentionKind;
+use crate::board::comment::AuthorRole;
+use crate::board::goal::GoalStatus;
 use crate::board::project::tests::{card, project};
+use crate::board::status::{HeldBy, Status};
+use crate::board::wait_reason::WaitReason;
+use crate::id::{CommentId, GoalId, QuestionId};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::parking::{ParkReason, Parking};
+use crate::team::contract::ContractType;
+use crate::team::minion::MinionStatus;
+use crate::team::person::PersonRole;
+use crate::team::role::Role;
 
 /// One event of each kind, in the order of the list.
 fn every() -> Vec<Event> {
     let (sha, mara) = (|| "a1".to_owned(), || "platform/mara".to_owned());
     vec![
-        Event::ProjectCreated {},
-        Event::ProjectEdited {},
-        Event::ProjectCompleted {},
-        Event::ProjectReopened {},
-        Event::ProjectBranchMoved { sha: sha() },
-        Event::ProjectLanded { sha: sha() },
-        Event::PlanApproved {},
-        Event::PlanRevised {},
-        Event::TaskCreated {},
-        Event::TaskEdited { fields: vec!["title".to_owned()] },
-        Event::TaskMoved { from: Status::Backlog, to: Status::InProgress, reason: None },
-        Event::TaskApproved { sha: sha() },
-        Event::ApprovalVoided { sha: sha() },
-        Event::TaskMerged { sha: sha() },
-        Event::TaskHeld { by: HeldBy::Stop },
-        Event::TaskReleased {},
-        Event::AttentionRequested { attention: Attention::new(AttentionKind::Conflict, "a.rs") },
-        Event::AttentionCleared {},
-        Event::WaitReasonChanged { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) },
-        Event::CheckoutCreated { branch: "vr/TASK-001/work".to_owned() },
-        Event::CheckoutRemoved { rescue: None },
-        Event::CommentAdded { comment: CommentId::new(4), author_role: AuthorRole::Coder },
-        Event::QuestionAsked { question: QuestionId::new(5) },
-        Event::QuestionAnswered { question: QuestionId::new(5) },
-        Event::RunStarted { phase: AgentKind::Coder, attempt: 2 },
-        Event::RunSessionSet { session_id: "s".to_owned() },
-        Event::RunUsage { cost_micro_usd: 7 },
-        Event::RunStopRequested {},
-        Event::RunReminded {},
-        Event::RunEnded { end: EndClass::Failed, failure: Some(FailureClass::Crashed) },
-        Event::RunMessageQueued {},
-        Event::RunMessageDelivered {},
-        Event::AgentsParked {
+        ProjectEvent::Created {}.into(),
+        ProjectEvent::Edited {}.into(),
+        ProjectEvent::Completed {}.into(),
+        ProjectEvent::Reopened {}.into(),
+        ProjectEvent::BranchMoved { sha: sha() }.into(),
+        ProjectEvent::Landed { sha: sha() }.into(),
+        PlanEvent::Approved {}.into(),
+        PlanEvent::Revised {}.into(),
+        TaskEvent::Created {}.into(),
+        TaskEvent::Edited { fields: vec!["title".to_owned()] }.into(),
+        TaskEvent::Moved { from: Status::Backlog, to: Status::InProgress, reason: None }.into(),
+        TaskEvent::Approved { sha: sha() }.into(),
+        TaskEvent::ApprovalVoided { sha: sha() }.into(),
+        TaskEvent::Merged { sha: sha() }.into(),
+        TaskEvent::Held { by: HeldBy::Stop }.into(),
+        TaskEvent::Released {}.into(),
+        TaskEvent::AttentionRequested { attention: Attention::new(AttentionKind::Conflict, "a.rs") }.into(),
+        TaskEvent::AttentionCleared {}.into(),
+        TaskEvent::WaitReasonChanged { wait_reason: Some(WaitReason::BlockedBy { tasks: vec![TaskId::new(2)] }) }.into(),
+        TaskEvent::Assigned { to: Some(mara()) }.into(),
+        TaskEvent::SubmissionStored {}.into(),
+        TaskEvent::Verified { by: mara() }.into(),
+        TaskEvent::Linked { goal: Some(GoalId::new(6)) }.into(),
+        CommentEvent::Added { comment: CommentId::new(4), author_role: AuthorRole::Coder }.into(),
+        QuestionEvent::Asked { question: QuestionId::new(5) }.into(),
+        QuestionEvent::Answered { question: QuestionId::new(5) }.into(),
+        GoalEvent::Created { goal: GoalId::new(6) }.into(),
+        GoalEvent::Moved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active }.into(),
+        RunChange::Started { phase: AgentKind::Coder, attempt: 2 }.into(),
+        RunChange::SessionSet { session_id: "s".to_owned() }.into(),
+        RunChange::UsageReported { cost_micro_usd: 7 }.into(),
+        RunChange::StopRequested {}.into(),
+        RunChange::Reminded {}.into(),
+        RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
+        RunChange::MessageQueued {}.into(),
+        RunChange::MessageDelivered {}.into(),
+        CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
+        CheckoutEvent::Removed { rescue: None }.into(),
+        ParkingEvent::Parked {
             parking: Parking { reason: ParkReason::RateLimited, until: Timestamp::from_milliseconds(0), detail: "limit".to_owned() },
-        },
-        Event::AgentsResumed { reason: ParkReason::RateLimited },
-        Event::TokenCreated {},
-        Event::PersonAdded { person: "ann".to_owned(), role: PersonRole::Member },
-        Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer },
-        Event::PersonRemoved { person: "ann".to_owned() },
-        Event::BrowserSessionOpened { session: 1 },
-        Event::BrowserSessionRevoked { session: 1 },
-        Event::AgentRegistered { agent: mara(), roles: vec![Role::Lead, Role::Tester] },
-        Event::AgentStatus { agent: mara(), status: Some("Writes tests".to_owned()) },
-        Event::AgentLeft { agent: mara() },
-        Event::MessageSent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false },
-        Event::InboxDelivered { agent: mara(), messages: 3 },
-        Event::TaskAssigned { to: Some(mara()) },
-        Event::HatAssigned { agent: mara(), hat: Role::Tester },
-        Event::SubmissionStored {},
-        Event::TaskVerified { by: mara() },
-        Event::TaskLinked { goal: Some(GoalId::new(6)) },
-        Event::GoalCreated { goal: GoalId::new(6) },
-        Event::GoalMoved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active },
-        Event::HandshakeInitiated { handshake: 2 },
-        Event::HandshakeAcknowledged { handshake: 2, agent: mara() },
-        Event::HandshakeCompleted { handshake: 2 },
-        Event::ContractDeclared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 },
-        Event::SpawnPolicySet { scope: "global".to_owned() },
-        Event::MinionLogged { minion: 4, status: MinionStatus::Spawned },
+        }
+        .into(),
+        ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),
+        TokenEvent::Created {}.into(),
+        PersonEvent::Added { person: "ann".to_owned(), role: PersonRole::Member }.into(),
+        PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into(),
+        PersonEvent::Removed { person: "ann".to_owned() }.into(),
+        BrowserSessionEvent::Opened { session: 1 }.into(),
+        BrowserSessionEvent::Revoked { session: 1 }.into(),
+        AgentEvent::Registered { agent: mara(), roles: vec![Role::Lead, Role::Tester] }.into(),
+        AgentEvent::StatusSet { agent: mara(), status: Some("Writes tests".to_owned()) }.into(),
+        AgentEvent::Left { agent: mara() }.into(),
+        MessageEvent::Sent { message: 8, from: mara(), to: "all".to_owned(), is_cc: false }.into(),
+        MessageEvent::InboxDelivered { agent: mara(), messages: 3 }.into(),
+        HatEvent::Assigned { agent: mara(), hat: Role::Tester }.into(),
+        HandshakeEvent::Initiated { handshake: 2 }.into(),
+        HandshakeEvent::Acknowledged { handshake: 2, agent: mara() }.into(),
+        HandshakeEvent::Completed { handshake: 2 }.into(),
+        ContractEvent::Declared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 }.into(),
+        MinionEvent::SpawnPolicySet { scope: "global".to_owned() }.into(),
+        MinionEvent::Logged { minion: 4, status: MinionStatus::Spawned }.into(),
     ]
 }
 
@@ -88,7 +102,7 @@ fn envelope(event: Event) -> Envelope {
 #[test]
 fn every_kind_has_a_stable_json_form() {
     let every = every();
-    assert_eq!(every.iter().map(Event::kind).collect::<Vec<_>>(), Event::KINDS);
+    assert_eq!(every.iter().map(Event::kind).collect::<Vec<_>>(), Event::kinds());
     let lines: Vec<String> = every.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"kind":"project_created"}
@@ -110,11 +124,15 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"task_needs_you","attention":{"kind":"conflict","detail":"a.rs"}}
     {"kind":"task_settled"}
     {"kind":"wait_reason_changed","wait_reason":{"is":"blocked_by","tasks":["TASK-002"]}}
-    {"kind":"checkout_made","branch":"vr/TASK-001/work"}
-    {"kind":"checkout_removed","rescue":null}
+    {"kind":"task_assigned","to":"platform/mara"}
+    {"kind":"result_stored"}
+    {"kind":"task_verified","by":"platform/mara"}
+    {"kind":"task_linked","goal":"GOAL-006"}
     {"kind":"comment_added","comment":"NOTE-004","author_role":"coder"}
     {"kind":"question_asked","question":"ASK-005"}
     {"kind":"question_answered","question":"ASK-005"}
+    {"kind":"goal_created","goal":"GOAL-006"}
+    {"kind":"goal_moved","goal":"GOAL-006","from":"open","to":"active"}
     {"kind":"run_started","phase":"coder","attempt":2}
     {"kind":"run_session","session_id":"s"}
     {"kind":"run_usage","cost_micro_usd":7}
@@ -123,6 +141,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_ended","end":"failed","failure":"crashed"}
     {"kind":"message_queued"}
     {"kind":"message_delivered"}
+    {"kind":"checkout_made","branch":"vr/TASK-001/work"}
+    {"kind":"checkout_removed","rescue":null}
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"token_made"}
@@ -136,13 +156,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"agent_left","agent":"platform/mara"}
     {"kind":"message_sent","message":8,"from":"platform/mara","to":"all","is_cc":false}
     {"kind":"inbox_read","agent":"platform/mara","messages":3}
-    {"kind":"task_assigned","to":"platform/mara"}
     {"kind":"hat_assigned","agent":"platform/mara","hat":"tester"}
-    {"kind":"result_stored"}
-    {"kind":"task_verified","by":"platform/mara"}
-    {"kind":"task_linked","goal":"GOAL-006"}
-    {"kind":"goal_created","goal":"GOAL-006"}
-    {"kind":"goal_moved","goal":"GOAL-006","from":"open","to":"active"}
     {"kind":"handshake_begun","handshake":2}
     {"kind":"handshake_acknowledged","handshake":2,"agent":"platform/mara"}
     {"kind":"handshake_completed","handshake":2}
@@ -162,8 +176,20 @@ fn every_kind_parses_back() {
 }
 
 #[test]
+fn event_parses_with_its_kind_anywhere_and_names_an_unknown_kind() {
+    let parse = |text: &str| serde_json::from_str::<Event>(text).map_err(|error| error.to_string());
+    assert_eq!(parse(r#"{"name":"save","contract":3,"version":2,"kind":"contract_declared","contract_type":"function"}"#), {
+        Ok(ContractEvent::Declared { contract: 3, name: "save".to_owned(), contract_type: ContractType::Function, version: 2 }.into())
+    });
+    assert!(parse(r#"{"kind":"task_lost"}"#).unwrap_err().starts_with("unknown kind of event `task_lost`"));
+    assert!(parse(r#"{"sha":"a1"}"#).unwrap_err().starts_with("missing field `kind`"));
+    assert!(parse(r#"{"kind":"task_merged"}"#).unwrap_err().starts_with("missing field `sha`"));
+    assert!(parse("[]").unwrap_err().starts_with("missing field `kind`"));
+}
+
+#[test]
 fn envelope_contains_ids_time_and_actor() {
-    insta::assert_snapshot!(serde_json::to_string_pretty(&envelope(Event::TaskReleased {})).unwrap(), @r#"
+    insta::assert_snapshot!(serde_json::to_string_pretty(&envelope(TaskEvent::Released {}.into())).unwrap(), @r#"
     {
       "seq": 9,
       "at": "1970-01-01T00:00:00.000Z",
@@ -180,7 +206,8 @@ fn envelope_contains_ids_time_and_actor() {
 
 #[test]
 fn envelope_contains_card_and_project() {
-    let full = Envelope { card: Some(card(1, AgentKind::Coder, Status::Backlog)), project: Some(project()), ..envelope(Event::TaskReleased {}) };
+    let full =
+        Envelope { card: Some(card(1, AgentKind::Coder, Status::Backlog)), project: Some(project()), ..envelope(TaskEvent::Released {}.into()) };
     let text = [serde_json::to_string_pretty(&full.card).unwrap(), serde_json::to_string_pretty(&full.project).unwrap()];
     insta::assert_snapshot!(text.join("\n"), @r#"
     {

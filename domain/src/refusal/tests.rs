@@ -1,88 +1,118 @@
 //! The codes, sentences and hints of refusals: programs rely on the codes, people and agents on the sentences.
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::board::dependency::DependencyRefusal;
+use crate::board::goal::GoalRefusal;
+use crate::board::plan::PlanRefusal;
+use crate::board::question::QuestionRefusal;
+use crate::board::stage::Stage;
+use crate::board::status::Status;
+use crate::board::task::refusal::TaskRefusal;
+use crate::board::transition::Mover;
+use crate::board::transition::refusal::MoveRefusal;
+use crate::id::{GoalId, RunId, TaskId};
+use crate::runs::agent_kind::AgentKind;
+use crate::runs::land::LandRefusal;
+use crate::runs::run::RunRefusal;
+use crate::team::agent::refusal::AgentRefusal;
+use crate::team::handshake::HandshakeRefusal;
+use crate::team::hat::HatRefusal;
+use crate::team::message::MessageRefusal;
+use crate::team::minion::MinionRefusal;
+use crate::team::person::{PersonRefusal, PersonRole};
+use crate::team::role::Role;
+use crate::time::Timestamp;
 
 /// One refusal of each kind.
 fn every() -> Vec<Refusal> {
     let (task, run, hint) = (TaskId::new(7), RunId::new(3), "The hint.".to_owned());
     let mara = || "platform/mara".to_owned();
-    let refusals = vec![
-        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human },
-        Refusal::IllegalMove { task: task.clone(), phase: AgentKind::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder },
+    vec![
+        MoveRefusal::Illegal { task: task.clone(), phase: AgentKind::Coder, from: Status::InReview, to: Status::Backlog, who: Mover::Human }.into(),
+        MoveRefusal::Illegal { task: task.clone(), phase: AgentKind::Coder, from: Status::Done, to: Status::InReview, who: Mover::Coder }.into(),
         Refusal::not_found("run", &run),
         Refusal::invalid("title", "it is empty", "Say something."),
-        Refusal::StaleRun { run: run.clone() },
-        Refusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".to_owned(), hint: hint.clone() },
-        Refusal::WrongTask { task: task.clone(), own: TaskId::new(8) },
-        Refusal::WrongIdentity { own: "coder".to_owned(), claimed: "human".to_owned() },
-        Refusal::WrongIdentity { own: "human".to_owned(), claimed: mara() },
-        Refusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] },
-        Refusal::NoCommits { task: task.clone(), base: "main".to_owned() },
-        Refusal::EmptyDiff { task: task.clone() },
-        Refusal::CommentNeeded { task: task.clone(), to: Status::InProgress },
-        Refusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled },
-        Refusal::EmptyPlan { task: task.clone() },
-        Refusal::SelfReview { task: task.clone() },
-        Refusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() },
-        Refusal::NothingToApprove { task: task.clone() },
-        Refusal::DependenciesUnfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::DependencyCycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] },
-        Refusal::RunEnding { task: task.clone(), run },
-        Refusal::NoLiveRun(task.to_string()),
-        Refusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() },
-        Refusal::NoQuestion { task: task.clone() },
-        Refusal::NoPendingPlan,
-        Refusal::NothingToLand { detail: "the branches are the same".to_owned() },
-        Refusal::Repository { code: "base-gone", detail: "main does not exist".to_owned(), hint },
-        Refusal::Unauthorized,
-        Refusal::HumanOnly { action: "landing".to_owned() },
-        Refusal::PersonRole { role: PersonRole::Viewer, action: "landing".to_owned() },
-        Refusal::NotRegistered,
-        Refusal::AgentLeft { agent: mara() },
-        Refusal::UnknownAgent { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] },
-        Refusal::UnknownAgent { name: "zzz".to_owned(), nearest: Vec::new() },
-        Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] },
-        Refusal::AgentUnresponsive { name: mara(), since: Some(Timestamp::from_milliseconds(0)) },
-        Refusal::AgentUnresponsive { name: mara(), since: None },
-        Refusal::NameTaken { name: mara() },
-        Refusal::UnreadMessages { count: 2 },
-        Refusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() },
-        Refusal::Untrusted { agent: mara(), action: "verifying a task".to_owned() },
-        Refusal::NotAssignee { task: task.clone(), assignee: None, action: "submitting it".to_owned() },
-        Refusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "submitting it".to_owned() },
-        Refusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() },
-        Refusal::IllegalStage {
+        RunRefusal::Stale { run: run.clone() }.into(),
+        RunRefusal::WrongAgentKind { phase: AgentKind::Coder, action: "create tasks".to_owned(), hint: hint.clone() }.into(),
+        RunRefusal::WrongTask { task: task.clone(), own: TaskId::new(8) }.into(),
+        AgentRefusal::WrongIdentity { own: "coder".to_owned(), claimed: "human".to_owned() }.into(),
+        AgentRefusal::WrongIdentity { own: "human".to_owned(), claimed: mara() }.into(),
+        MoveRefusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] }.into(),
+        MoveRefusal::NoCommits { task: task.clone(), base: "main".to_owned() }.into(),
+        MoveRefusal::EmptyDiff { task: task.clone() }.into(),
+        MoveRefusal::CommentNeeded { task: task.clone(), to: Status::InProgress }.into(),
+        MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
+        PlanRefusal::Empty { task: task.clone() }.into(),
+        MoveRefusal::SelfReview { task: task.clone() }.into(),
+        MoveRefusal::HeadMoved { task: task.clone(), head: "b2".to_owned(), judged: "a1".to_owned() }.into(),
+        MoveRefusal::NothingToApprove { task: task.clone() }.into(),
+        DependencyRefusal::Unfinished { task: task.clone(), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
+        DependencyRefusal::Cycle { cycle: vec![TaskId::new(1), TaskId::new(2), TaskId::new(1)] }.into(),
+        RunRefusal::StillEnding { task: task.clone(), run }.into(),
+        RunRefusal::NotLive(task.to_string()).into(),
+        TaskRefusal::WrongStatus { task: task.clone(), status: Status::Done, problem: "nothing is to be started".to_owned(), hint: hint.clone() }
+            .into(),
+        QuestionRefusal::NoneOpen { task: task.clone() }.into(),
+        PlanRefusal::NonePending.into(),
+        LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
+        RepositoryRefusal { code: "base-gone", detail: "main does not exist".to_owned(), hint }.into(),
+        GeneralRefusal::Unauthorized.into(),
+        PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
+        PersonRefusal::WrongRole { role: PersonRole::Viewer, action: "landing".to_owned() }.into(),
+        AgentRefusal::NotRegistered.into(),
+        AgentRefusal::Left { agent: mara() }.into(),
+        AgentRefusal::Unknown { name: "marra".to_owned(), nearest: vec!["platform/mara".to_owned(), "mark".to_owned()] }.into(),
+        AgentRefusal::Unknown { name: "zzz".to_owned(), nearest: Vec::new() }.into(),
+        AgentRefusal::Ambiguous { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] }.into(),
+        AgentRefusal::Unresponsive { name: mara(), since: Some(Timestamp::from_milliseconds(0)) }.into(),
+        AgentRefusal::Unresponsive { name: mara(), since: None }.into(),
+        AgentRefusal::NameTaken { name: mara() }.into(),
+        MessageRefusal::Unread { count: 2 }.into(),
+        AgentRefusal::LeadOnly { agent: mara(), action: "approving a task".to_owned() }.into(),
+        AgentRefusal::Untrusted { agent: mara(), action: "verifying a task".to_owned() }.into(),
+        TaskRefusal::NotAssignee { task: task.clone(), assignee: None, action: "submitting it".to_owned() }.into(),
+        TaskRefusal::NotAssignee { task: task.clone(), assignee: Some("ole".to_owned()), action: "submitting it".to_owned() }.into(),
+        TaskRefusal::IllegalStage { task: task.clone(), from: Stage::Assigned, to: Stage::Completed, agent: mara(), next: Vec::new() }.into(),
+        TaskRefusal::IllegalStage {
             task: task.clone(),
             from: Stage::Assigned,
             to: Stage::Completed,
             agent: mara(),
             next: vec![Stage::InProgress, Stage::Failed],
-        },
-        Refusal::HatConflict { agent: mara(), hat: Role::Tester, worn: Role::Builder, task: TaskId::new(8) },
-        Refusal::NotIndependent { task, agent: mara(), part: "built", action: "verify" },
-        Refusal::AlreadyAcknowledged { handshake: 2, agent: mara() },
-        Refusal::NotATarget { handshake: 2, agent: mara() },
-        Refusal::GoalUnfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] },
-        Refusal::MinionLimit { agent: mara(), problem: "3 of 3 are at work".to_owned() },
-    ];
-    // Forces a compile error until a new variant is in the list above.
-    for refusal in &refusals {
-        match refusal {
-            Refusal::IllegalMove { .. } | Refusal::NotFound { .. } | Refusal::Invalid { .. } | Refusal::StaleRun { .. } => {}
-            Refusal::WrongAgentKind { .. } | Refusal::WrongTask { .. } | Refusal::WrongIdentity { .. } | Refusal::NotClean { .. } => {}
-            Refusal::NoCommits { .. } | Refusal::EmptyDiff { .. } | Refusal::CommentNeeded { .. } | Refusal::ReasonNeeded { .. } => {}
-            Refusal::EmptyPlan { .. } | Refusal::SelfReview { .. } | Refusal::HeadMoved { .. } | Refusal::NothingToApprove { .. } => {}
-            Refusal::DependenciesUnfinished { .. } | Refusal::DependencyCycle { .. } | Refusal::RunEnding { .. } | Refusal::NoLiveRun(_) => {}
-            Refusal::WrongStatus { .. } | Refusal::NoQuestion { .. } | Refusal::NoPendingPlan | Refusal::NothingToLand { .. } => {}
-            Refusal::Repository { .. } | Refusal::Unauthorized | Refusal::HumanOnly { .. } | Refusal::PersonRole { .. } => {}
-            Refusal::NotRegistered | Refusal::AgentLeft { .. } => {}
-            Refusal::UnknownAgent { .. } | Refusal::AmbiguousAgent { .. } | Refusal::AgentUnresponsive { .. } | Refusal::NameTaken { .. } => {}
-            Refusal::UnreadMessages { .. } | Refusal::LeadOnly { .. } | Refusal::Untrusted { .. } | Refusal::NotAssignee { .. } => {}
-            Refusal::IllegalStage { .. } | Refusal::HatConflict { .. } | Refusal::NotIndependent { .. } | Refusal::AlreadyAcknowledged { .. } => {}
-            Refusal::NotATarget { .. } | Refusal::GoalUnfinished { .. } | Refusal::MinionLimit { .. } => {}
         }
-    }
-    refusals
+        .into(),
+        HatRefusal::Conflict { agent: mara(), hat: Role::Tester, worn: Role::Builder, task: TaskId::new(8) }.into(),
+        MoveRefusal::NotIndependent { task, agent: mara(), part: "built", action: "verify" }.into(),
+        HandshakeRefusal::AlreadyAcknowledged { handshake: 2, agent: mara() }.into(),
+        HandshakeRefusal::NotATarget { handshake: 2, agent: mara() }.into(),
+        GoalRefusal::Unfinished { goal: GoalId::new(4), open: vec![TaskId::new(1), TaskId::new(2)] }.into(),
+        MinionRefusal::LimitReached { agent: mara(), problem: "3 of 3 are at work".to_owned() }.into(),
+    ]
+}
+
+/// The noun and the name of a variant: `Move(Illegal`.
+fn variant(refusal: &Refusal) -> String {
+    let debug = format!("{refusal:?}");
+    debug.split([' ', ')']).next().unwrap().splitn(3, '(').take(2).collect::<Vec<_>>().join("(")
+}
+
+macro_rules! variants {
+    ($($noun:ident($refusal:ty),)+) => {
+        /// Every variant of every noun's refusals.
+        fn declared() -> BTreeSet<String> {
+            let nouns = [$((stringify!($noun), <$refusal>::VARIANTS)),+];
+            nouns.into_iter().flat_map(|(noun, variants)| variants.iter().map(move |variant| format!("{noun}({variant}"))).collect()
+        }
+    };
+}
+
+each_refusal!(variants);
+
+#[test]
+fn list_contains_every_refusal_of_every_noun() {
+    assert_eq!(every().iter().map(variant).collect::<BTreeSet<_>>(), declared());
 }
 
 #[test]
@@ -197,7 +227,7 @@ fn codes_sentences_and_hints_are_stable() {
 #[test]
 fn only_illegal_moves_list_allowed_targets() {
     for refusal in every() {
-        let moves = matches!(refusal, Refusal::IllegalMove { .. });
+        let moves = matches!(refusal, Refusal::Move(MoveRefusal::Illegal { .. }));
         assert_eq!(!refusal.allowed().is_empty(), moves, "{refusal}");
     }
 }
@@ -206,7 +236,7 @@ fn only_illegal_moves_list_allowed_targets() {
 #[test]
 fn illegal_stage_hint_names_who_acts_next() {
     for from in Stage::ALL.iter().copied() {
-        let hint = Refusal::IllegalStage { task: TaskId::new(7), from, to: Stage::Completed, agent: "mara".to_owned(), next: Vec::new() }.hint();
+        let hint = TaskRefusal::IllegalStage { task: TaskId::new(7), from, to: Stage::Completed, agent: "mara".to_owned(), next: Vec::new() }.hint();
         let next = hint.strip_prefix("You cannot change this task now. ").unwrap();
         assert!(next.ends_with('.') && !next.contains("sk a lead"), "{from}: {hint}");
     }

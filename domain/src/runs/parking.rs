@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::runs::backoff::MAX_BACKOFF;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -86,6 +87,14 @@ impl Parking {
     /// Whether the end time has passed. An end time beyond the maximum duration means that the clock was set back, and also counts.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.until.is_due(now, self.reason.max_duration())
+    }
+}
+
+events! {
+    /// A change of the parking.
+    ParkingEvent {
+        Parked "agents_parked" { parking: Parking }
+        Resumed "agents_resumed" { reason: ParkReason }
     }
 }
 

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{RunId, TaskId};
+use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
@@ -63,4 +65,48 @@ pub struct Usage {
     pub context_tokens: Option<i64>,
     pub context_limit: Option<i64>,
     pub turns: i64,
+}
+
+events! {
+    /// A change of a run. Reports of its agent program are of the type `RunEvent`.
+    RunChange {
+        Started "run_started" { phase: AgentKind, attempt: u32 }
+        /// The agent program reported its session, which can be a new one.
+        SessionSet "run_session" { session_id: String }
+        UsageReported "run_usage" { cost_micro_usd: i64 }
+        StopRequested "run_stop_requested" {}
+        /// The agent ended a turn without moving its card and was reminded.
+        Reminded "run_nudged" {}
+        Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }
+        MessageQueued "message_queued" {}
+        MessageDelivered "message_delivered" {}
+    }
+}
+
+refusals! {
+    /// Why a run may not act, or may not be acted on.
+    RunRefusal {
+        #[error("{run} is no longer the current run of its task; its writes are rejected")]
+        Stale { run: RunId } => Conflict "stale-run",
+        #[error("a {phase} may not {action}")]
+        WrongAgentKind { phase: AgentKind, action: String, hint: String } => Forbidden "not-your-role",
+        #[error("this run works on {own}, not on {task}")]
+        WrongTask { task: TaskId, own: TaskId } => Forbidden "not-your-task",
+        #[error("{task} has a run that is still ending")]
+        StillEnding { task: TaskId, run: RunId } => Unprocessable "run-ending",
+        #[error("{0} has no running agent")]
+        NotLive(String) => Unprocessable "no-live-run",
+    }
+}
+
+impl RunRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Stale { .. } => "The task was stopped, moved or given to a newer run. End your turn.".to_owned(),
+            Self::WrongAgentKind { hint, .. } => hint.clone(),
+            Self::WrongTask { own, .. } => format!("Use {own}, the id in your <issue>."),
+            Self::StillEnding { run, .. } => format!("Wait a few seconds until {run} has ended."),
+            Self::NotLive(_) => "Add a comment instead: the next run reads the whole thread.".to_owned(),
+        }
+    }
 }

@@ -4,6 +4,7 @@
 
 mod health;
 mod name;
+pub mod refusal;
 
 pub use health::Health;
 pub use name::{EVERYONE, HUMAN, MAX_NAME_BYTES, NameError, RUNNER, full_name, have_same_short_name, is_managed_name, is_short_for, resolve};
@@ -11,9 +12,13 @@ pub use name::{EVERYONE, HUMAN, MAX_NAME_BYTES, NameError, RUNNER, full_name, ha
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::team::role::{Role, is_lead};
 use crate::time::Timestamp;
+
+/// The command with which the human creates a token for an external agent.
+pub const TOKEN_COMMAND: &str = "vibe-relay token new --agent NAME --role ROLE";
 
 /// A participant of a project: a managed agent, or an external agent in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -64,6 +69,16 @@ pub struct Registration {
     pub description: Option<String>,
     #[serde(default)]
     pub team: Option<String>,
+}
+
+events! {
+    /// A change of an agent.
+    AgentEvent {
+        /// An agent registered, or changed its registration.
+        Registered "agent_registered" { agent: String, roles: Vec<Role> }
+        StatusSet "agent_status" { agent: String, status: Option<String> }
+        Left "agent_left" { agent: String }
+    }
 }
 
 #[cfg(test)]

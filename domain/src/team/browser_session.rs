@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::time::Timestamp;
 
 /// The time that a browser stays signed in.
@@ -23,4 +24,13 @@ pub struct BrowserSession {
     pub created_at: Timestamp,
     /// When it last sent a request, to the minute.
     pub last_seen_at: Timestamp,
+}
+
+events! {
+    /// A change of the signed-in browsers.
+    BrowserSessionEvent {
+        /// A browser signed in.
+        Opened "browser_session_opened" { session: i64 }
+        Revoked "browser_session_revoked" { session: i64 }
+    }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
@@ -57,6 +58,13 @@ pub struct NewContract {
     pub kind: ContractType,
     #[schema(value_type = crate::text_schema::Body)]
     pub spec: String,
+}
+
+events! {
+    /// A change of a contract.
+    ContractEvent {
+        Declared "contract_declared" { contract: i64, name: String, contract_type: ContractType, version: u32 }
+    }
 }
 
 #[cfg(test)]

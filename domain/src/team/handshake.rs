@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::ProjectId;
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -48,6 +50,34 @@ impl Handshake {
     /// Returns the targets that have acknowledged.
     pub fn acknowledged(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter(|target| target.acked_at.is_some()).map(|target| target.agent_name.as_str())
+    }
+}
+
+events! {
+    /// A change of a handshake.
+    HandshakeEvent {
+        Initiated "handshake_begun" { handshake: i64 }
+        Acknowledged "handshake_acknowledged" { handshake: i64, agent: String }
+        Completed "handshake_completed" { handshake: i64 }
+    }
+}
+
+refusals! {
+    /// Why a handshake may not be acknowledged.
+    HandshakeRefusal {
+        #[error("{agent} already acknowledged handshake #{handshake}")]
+        AlreadyAcknowledged { handshake: i64, agent: String } => Conflict "acknowledged-before",
+        #[error("{agent} is not a target of handshake #{handshake}")]
+        NotATarget { handshake: i64, agent: String } => Forbidden "not-asked",
+    }
+}
+
+impl HandshakeRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::AlreadyAcknowledged { .. } => "No further answer is needed; handshake_status shows who has not answered.".to_owned(),
+            Self::NotATarget { .. } => "Leave it to the targets; handshake_status lists them.".to_owned(),
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::status::Status;
+use crate::event::kinds::events;
 use crate::id::TaskId;
+use crate::refusal::category::refusals;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
@@ -38,6 +40,29 @@ pub struct HatAssignment {
     pub title: String,
     pub status: Status,
     pub since: Timestamp,
+}
+
+events! {
+    /// A change of the hats of a task.
+    HatEvent {
+        Assigned "hat_assigned" { agent: String, hat: Role }
+    }
+}
+
+refusals! {
+    /// Why an agent may not take a hat.
+    HatRefusal {
+        #[error("{agent} cannot take the hat {hat}, because it had the hat {worn} on {task}")]
+        Conflict { agent: String, hat: Role, worn: Role, task: TaskId } => Conflict "hat-conflict",
+    }
+}
+
+impl HatRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Conflict { .. } => "Give the hat to another agent; call hat_history to see all hats.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

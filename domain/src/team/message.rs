@@ -5,7 +5,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
 use crate::id::{ProjectId, TaskId};
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 
 /// The maximum number of messages in one inbox page.
@@ -102,6 +104,32 @@ impl Unread {
     pub fn alert(&self) -> Option<String> {
         let senders = self.senders.join(", ");
         (self.count > 0).then(|| format!("*** YOU HAVE {} UNREAD MESSAGE(S) from {senders} *** Call check_inbox now!", self.count))
+    }
+}
+
+events! {
+    /// A change of an inbox.
+    MessageEvent {
+        /// Each copy has its own event.
+        Sent "message_sent" { message: i64, from: String, to: String, is_cc: bool }
+        /// Messages were delivered to a participant.
+        InboxDelivered "inbox_read" { agent: String, messages: u32 }
+    }
+}
+
+refusals! {
+    /// Why a message may not be sent.
+    MessageRefusal {
+        #[error("BLOCKED: You have {count} unread message(s). Call check_inbox first")]
+        Unread { count: u32 } => Conflict "unread",
+    }
+}
+
+impl MessageRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Unread { .. } => "Call check_inbox, read the messages, then send again.".to_owned(),
+        }
     }
 }
 

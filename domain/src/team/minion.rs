@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
+use crate::refusal::category::refusals;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -76,6 +78,30 @@ pub struct Minion {
     pub result: Option<String>,
     pub spawned_at: Timestamp,
     pub completed_at: Option<Timestamp>,
+}
+
+events! {
+    /// A change of the helpers or of their limit.
+    MinionEvent {
+        SpawnPolicySet "spawn_policy_set" { scope: String }
+        Logged "minion_logged" { minion: i64, status: MinionStatus }
+    }
+}
+
+refusals! {
+    /// Why an agent may not start a helper.
+    MinionRefusal {
+        #[error("{agent} cannot start a helper: {problem}")]
+        LimitReached { agent: String, problem: String } => Conflict "no-minion",
+    }
+}
+
+impl MinionRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::LimitReached { .. } => "Do the work yourself, or wait until a helper has ended and log it with log_minion.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

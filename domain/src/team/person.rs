@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::event::kinds::events;
+use crate::refusal::category::refusals;
 use crate::schema::string_schema;
 use crate::team::agent::{HUMAN, MAX_NAME_BYTES, NameError, full_name};
 use crate::time::Timestamp;
@@ -129,6 +131,35 @@ pub fn owner_name(given: &str) -> String {
     let name = name.trim();
     let name = name[..name.floor_char_boundary(MAX_NAME_BYTES)].trim_end();
     if name.is_empty() { UNNAMED_OWNER.to_owned() } else { name.to_owned() }
+}
+
+events! {
+    /// A change of the persons of a board.
+    PersonEvent {
+        Added "person_added" { person: String, role: PersonRole }
+        RoleChanged "person_role_changed" { person: String, role: PersonRole }
+        /// The person's token and browser sessions are revoked.
+        Removed "person_removed" { person: String }
+    }
+}
+
+refusals! {
+    /// Why a person may not do something, or only a person may.
+    PersonRefusal {
+        #[error("{action} is reserved for the human")]
+        HumanOnly { action: String } => Forbidden "human-only",
+        #[error("{action} is not allowed for a {role}")]
+        WrongRole { role: PersonRole, action: String } => Forbidden "person-role",
+    }
+}
+
+impl PersonRefusal {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::HumanOnly { .. } => "Ask the human with add_comment.".to_owned(),
+            Self::WrongRole { .. } => "Ask the owner of the board to do it, or to give you another role.".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::board::project::tests::card;
 use crate::board::status::HeldBy;
 use crate::board::task::TaskPatch;
 use crate::board::transition::Mover;
+use crate::board::transition::refusal::MoveRefusal;
 use crate::board::wait_reason::WaitReason;
-use crate::event::Event;
 use crate::id::{CommentId, ProjectId, QuestionId, TaskId};
 use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
@@ -18,6 +18,7 @@ use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
 use crate::team::message::Message;
 use crate::team::person::PersonRole;
+use crate::team::token::TokenEvent;
 use crate::time::Timestamp;
 
 fn at() -> Timestamp {
@@ -61,7 +62,7 @@ fn frames_have_a_stable_json_form() {
         task_id: None,
         run_id: None,
         actor: Actor::Owner,
-        event: Event::TokenCreated {},
+        event: TokenEvent::Created {}.into(),
         card: None,
         project: None,
     };
@@ -83,7 +84,13 @@ fn frames_have_a_stable_json_form() {
 
 #[test]
 fn problem_omits_empty_lists_of_moves() {
-    let refusal = Refusal::IllegalMove { task: TaskId::new(1), phase: AgentKind::Coder, from: Status::Done, to: Status::Backlog, who: Mover::Human };
+    let refusal = Refusal::from(MoveRefusal::Illegal {
+        task: TaskId::new(1),
+        phase: AgentKind::Coder,
+        from: Status::Done,
+        to: Status::Backlog,
+        who: Mover::Human,
+    });
     let full = Problem {
         status: 422,
         code: refusal.code().to_owned(),

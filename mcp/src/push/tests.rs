@@ -2,6 +2,7 @@
 
 use domain::actor::Actor;
 use domain::id::TaskId;
+use domain::team::message::MessageEvent;
 use domain::time::Timestamp;
 
 use super::*;
@@ -21,7 +22,7 @@ fn event(project: u64, event: Event) -> Envelope {
 }
 
 fn sent(from: &str, to: &str) -> Envelope {
-    event(1, Event::MessageSent { message: 1, from: from.to_owned(), to: to.to_owned(), is_cc: false })
+    event(1, MessageEvent::Sent { message: 1, from: from.to_owned(), to: to.to_owned(), is_cc: false }.into())
 }
 
 fn agent(project: u64, name: &str) -> Caller {
@@ -35,7 +36,7 @@ fn inbox_changes_only_for_its_owner() {
     assert!(!notifies("otto", &sent("otto", "mara")));
     assert!(notifies("mara", &sent("otto", EVERYONE)) && notifies("lena", &sent("otto", EVERYONE)));
     assert!(!notifies("otto", &sent("otto", EVERYONE)), "a sender is not notified of its own broadcast");
-    let read = event(1, Event::InboxDelivered { agent: "mara".to_owned(), messages: 2 });
+    let read = event(1, MessageEvent::InboxDelivered { agent: "mara".to_owned(), messages: 2 }.into());
     assert!(notifies("mara", &read) && !notifies("otto", &read));
     assert!(!changes_inbox(&sent("otto", "mara"), &ProjectId::new(2), "mara"), "the same name in another project is another agent");
 }

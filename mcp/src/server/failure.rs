@@ -4,7 +4,8 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use domain::refusal::{Refusal, TOKEN_COMMAND};
+use domain::refusal::{GeneralRefusal, Refusal};
+use domain::team::agent::TOKEN_COMMAND;
 use domain::wire::Problem;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
@@ -36,7 +37,7 @@ pub(super) fn storage(error: &db::Error) -> Response {
 }
 
 pub(super) fn unauthorized() -> Response {
-    let refusal = Refusal::Unauthorized;
+    let refusal = Refusal::from(GeneralRefusal::Unauthorized);
     // The refusal's own hint names the human's token, which an agent must not use.
     let hint = format!(
         "Ask the human for a token of your own: {TOKEN_COMMAND}. Connect with it, as `Authorization: Bearer` or in VIBE_RELAY_TOKEN of \

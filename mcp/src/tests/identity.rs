@@ -10,10 +10,12 @@ use domain::actor::Actor;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::run::Run;
+use domain::team::agent::AgentEvent;
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::message::MessageEvent;
 use domain::team::role::Role;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof};
 use proptest::sample::select;
@@ -100,7 +102,7 @@ proptest::proptest! {
         let judged = tools::check_identity(&caller, tool, arguments.as_object());
         prop_assert_eq!(judged.is_ok(), is_own(&claimed, &own), "{} claims {}", own, claimed);
         if let Err(refusal) = judged {
-            let named = matches!(refusal, Refusal::WrongIdentity { own: named, .. } if named == own);
+            let named = matches!(refusal, AgentRefusal::WrongIdentity { own: named, .. } if named == own);
             prop_assert!(named);
         }
     }
@@ -233,7 +235,7 @@ async fn writes_always_carry_the_name_of_the_token() {
         }
         for envelope in &events {
             assert!(envelope.actor == caller.actor() || envelope.actor == Actor::Runner, "{own} by {tool}: {envelope:?}");
-            if let Event::MessageSent { from, .. } = &envelope.event {
+            if let Event::Message(MessageEvent::Sent { from, .. }) = &envelope.event {
                 assert_eq!(Actor::from(from.clone()), envelope.actor, "{own} by {tool}: {envelope:?}");
             }
         }
@@ -314,6 +316,7 @@ async fn registration_is_logged_under_the_chosen_name() {
     let before = board.db.latest();
     board.stranger(&server, "kim").await;
     let events = board.db.events_after(before, None, 100).await.unwrap();
-    let registered = events.iter().find(|envelope| matches!(&envelope.event, Event::AgentRegistered { agent, .. } if agent == "kim")).unwrap();
+    let registered =
+        events.iter().find(|envelope| matches!(&envelope.event, Event::Agent(AgentEvent::Registered { agent, .. }) if agent == "kim")).unwrap();
     assert_eq!(registered.actor, Actor::Agent("kim".to_owned()));
 }

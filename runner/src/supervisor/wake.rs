@@ -9,6 +9,7 @@ use db::Db;
 use domain::event::{Envelope, Event, Seq};
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::EVERYONE;
+use domain::team::message::MessageEvent;
 use tokio::sync::Notify;
 
 /// How many events are read at once.
@@ -72,12 +73,12 @@ impl WakeRegistry {
     fn wake(&self, envelope: &Envelope) {
         match &envelope.event {
             // Copies interrupt nobody.
-            Event::MessageSent { is_cc: true, .. } => {}
-            Event::MessageSent { to, .. } if to == EVERYONE => {
+            Event::Message(MessageEvent::Sent { is_cc: true, .. }) => {}
+            Event::Message(MessageEvent::Sent { to, .. }) if to == EVERYONE => {
                 let receives = |watcher: &&Watcher| watcher.project.is_none() || watcher.project == envelope.project_id;
                 self.watchers.values().filter(receives).for_each(Watcher::wake);
             }
-            Event::MessageSent { to, .. } => self.wake_task(task_of_managed_agent(to).as_ref()),
+            Event::Message(MessageEvent::Sent { to, .. }) => self.wake_task(task_of_managed_agent(to).as_ref()),
             _ => self.wake_task(envelope.task_id.as_ref()),
         }
     }

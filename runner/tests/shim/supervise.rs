@@ -15,7 +15,7 @@ use domain::event::Event;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::output::{OutputKind, OutputLine};
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use domain::runs::run::Run;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -224,7 +224,8 @@ async fn successful_probe_lifts_parking() {
     bench.end_turn();
     bench.end_of_the_run().await;
     let events = bench.db.events_after(0, None, 100).await.unwrap();
-    let lifted = events.iter().filter_map(|event| if let Event::AgentsResumed { reason } = event.event { Some(reason) } else { None });
+    let lifted =
+        events.iter().filter_map(|event| if let Event::Parking(ParkingEvent::Resumed { reason }) = event.event { Some(reason) } else { None });
     assert_eq!(lifted.collect::<Vec<_>>(), [ParkReason::ServiceUnreachable, ParkReason::DiskFull]);
     assert_eq!(bench.db.parkings().await.unwrap(), []);
     server.stop().await;

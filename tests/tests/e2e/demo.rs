@@ -6,12 +6,17 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use domain::actor::Actor;
-use domain::board::comment::AuthorRole;
+use domain::board::comment::{AuthorRole, CommentEvent};
+use domain::board::project::ProjectEvent;
+use domain::board::question::QuestionEvent;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
+use domain::board::task::event::TaskEvent;
 use domain::event::{Envelope, Event};
 use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunChange;
+use domain::team::message::MessageEvent;
 use reqwest::{Method, StatusCode};
 use tempfile::TempDir;
 use tests::client::Client;
@@ -60,10 +65,10 @@ impl Demo {
         let board = self.client.until(&self.project, "the project is made", |_| true).await;
         let mut log = Socket::open(&self.client, &self.project, Some((0, &board.epoch))).await.unwrap();
         let (mut events, mut review) = (Vec::<Envelope>::new(), String::new());
-        while events.last().is_none_or(|last| last.event != Event::ProjectCompleted {}) {
+        while events.last().is_none_or(|last| last.event != ProjectEvent::Completed {}.into()) {
             let envelope = log.event().await.unwrap().unwrap();
             // Read the review immediately, because the demo exits when the project is complete.
-            if review.is_empty() && matches!(envelope.event, Event::CommentAdded { author_role: AuthorRole::Reviewer, .. }) {
+            if review.is_empty() && matches!(envelope.event, Event::Comment(CommentEvent::Added { author_role: AuthorRole::Reviewer, .. })) {
                 let comments = self.client.comments(envelope.task_id.as_ref().unwrap()).await.unwrap();
                 review = comments.into_iter().last().unwrap().comment.content;
             }
@@ -91,7 +96,7 @@ impl Demo {
 
 fn moment(events: &[Envelope], what: impl Fn(&Envelope) -> bool) -> Duration {
     let found = events.iter().find(|envelope| what(envelope)).unwrap();
-    found.at.since(events.iter().find(|envelope| envelope.event == Event::ProjectCreated {}).unwrap().at)
+    found.at.since(events.iter().find(|envelope| envelope.event == ProjectEvent::Created {}.into()).unwrap().at)
 }
 
 /// The time until two coders first worked in parallel.
@@ -99,8 +104,8 @@ fn two_coders(events: &[Envelope]) -> Duration {
     let mut working = BTreeSet::new();
     let place = events.iter().position(|envelope| {
         match envelope.event {
-            Event::RunStarted { phase: AgentKind::Coder, .. } => drop(working.insert(envelope.run_id.clone())),
-            Event::RunEnded { .. } => drop(working.remove(&envelope.run_id)),
+            Event::Run(RunChange::Started { phase: AgentKind::Coder, .. }) => drop(working.insert(envelope.run_id.clone())),
+            Event::Run(RunChange::Ended { .. }) => drop(working.remove(&envelope.run_id)),
             _ => {}
         }
         working.len() == 2
@@ -120,15 +125,18 @@ async fn demo_completes_in_time_and_cleans_up() {
     let (events, review) = demo.watch().await;
     let (status, said) = demo.end().await;
     assert!(status.success(), "{said:?}");
-    let card = moment(&events, |envelope| envelope.event == Event::TaskCreated {} && matches!(envelope.actor, Actor::Agent(_)));
+    let card = moment(&events, |envelope| envelope.event == TaskEvent::Created {}.into() && matches!(envelope.actor, Actor::Agent(_)));
     let coders = two_coders(&events);
-    let complete = moment(&events, |envelope| envelope.event == Event::ProjectCompleted {});
+    let complete = moment(&events, |envelope| envelope.event == ProjectEvent::Completed {}.into());
     eprintln!("first planned card after {card:?}, two coders at once after {coders:?}, complete after {complete:?}; {}", summary(&said));
     // The limits are 3 s, 8 s and 75 s on an idle machine, and twice that here because other tests run at the same time.
     assert!(card < Duration::from_secs(6) && coders < Duration::from_secs(16) && complete < Duration::from_secs(150));
-    assert!(moment(&events, |envelope| matches!(envelope.event, Event::QuestionAnswered { .. })) < complete, "a question was asked and answered");
+    assert!(
+        moment(&events, |envelope| matches!(envelope.event, Event::Question(QuestionEvent::Answered { .. }))) < complete,
+        "a question was asked and answered"
+    );
     let wrote = |one: &str, other: &str| {
-        let sent = |event: &Event| matches!(event, Event::MessageSent { from, to, .. } if from == one && to == other);
+        let sent = |event: &Event| matches!(event, Event::Message(MessageEvent::Sent { from, to, .. }) if from == one && to == other);
         assert!(events.iter().any(|envelope| sent(&envelope.event)), "{one} writes to {other}");
     };
     wrote("coder-TASK-004", "coder-TASK-002");

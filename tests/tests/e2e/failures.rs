@@ -4,12 +4,11 @@ use domain::board::attention::{Attention, AttentionKind};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::board::wait_reason::WaitReason;
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::output::OutputKind;
-use domain::runs::run::Run;
+use domain::runs::run::{Run, RunChange};
 use domain::wire::TaskView;
 use serde_json::json;
 use tests::server::TestServer;
@@ -72,7 +71,7 @@ async fn agent_without_outcome_is_reminded_once() {
     assert_eq!(ends(&server.runs(&always).await.unwrap()), [forgot]);
     let events = server.events(&project).await.unwrap();
     for task in [&once, &always] {
-        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == Event::RunReminded {});
+        let reminders = events.iter().filter(|envelope| envelope.task_id.as_ref() == Some(task) && envelope.event == RunChange::Reminded {}.into());
         assert_eq!(reminders.count(), 1, "{task} was reminded once");
     }
 }

@@ -2,12 +2,11 @@
 
 use domain::board::status::{HeldBy, Status};
 use domain::board::wait_reason::WaitReason;
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::runs::output::OutputKind;
-use domain::runs::run::Run;
+use domain::runs::run::{Run, RunChange};
 use domain::wire::TaskView;
 use serde_json::{Value, json};
 use tests::git::git;
@@ -141,7 +140,7 @@ async fn message_is_delivered(server: &TestServer, project: &ProjectId) {
     let task = add(server, project, "Slow errand").await;
     let run = at_work(server, &task).await;
     let _: Run = server.post(&format!("/api/runs/{run}/message"), &json!({"content": "Use the blue paint."})).await.unwrap();
-    support::happens(server, project, &Event::RunMessageDelivered {}).await;
+    support::happens(server, project, &RunChange::MessageDelivered {}.into()).await;
     support::open(server, task.as_str());
     done(server, project, &task).await;
     let lines = server.output(&run).await.unwrap().lines;

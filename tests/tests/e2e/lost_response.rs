@@ -11,7 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::runs::failure::EndClass;
 use domain::runs::output::OutputKind;
 use futures_util::stream;
@@ -63,7 +63,7 @@ async fn plan_is_created_once(mut server: TestServer, moment: KillMoment) {
     let board = server.until(&project, "the project is complete", complete).await;
     let titles: Vec<&str> = board.cards.iter().map(|card| card.title.as_str()).collect();
     assert_eq!(titles, ["Letters", "Write alpha", "Write beta", "Look at the whole: Letters"], "exactly one set of children");
-    let created = server.events(&project).await.unwrap().into_iter().filter(|envelope| envelope.event == Event::TaskCreated {});
+    let created = server.events(&project).await.unwrap().into_iter().filter(|envelope| envelope.event == TaskEvent::Created {}.into());
     assert_eq!(created.count(), 4, "no task was created and removed");
 
     let runs = server.runs(&card(&board, "Letters").id).await.unwrap();

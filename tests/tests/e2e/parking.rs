@@ -10,7 +10,8 @@ use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
+use domain::runs::run::RunChange;
 use domain::wire::ServerInfo;
 use tests::server::TestServer;
 
@@ -56,7 +57,7 @@ async fn rate_limit_parks_all_agents_until_reset() {
     assert_eq!(runs[0].session_id, runs[1].session_id, "the session goes on");
     assert!(runs[1].started_at >= parking.until, "it was not tried before the limit was lifted");
     let events = server.events(&project).await.unwrap();
-    assert!(events.iter().any(|envelope| matches!(envelope.event, Event::AgentsResumed { reason: ParkReason::RateLimited })));
+    assert!(events.iter().any(|envelope| matches!(envelope.event, Event::Parking(ParkingEvent::Resumed { reason: ParkReason::RateLimited }))));
 }
 
 #[tokio::test]
@@ -83,12 +84,12 @@ async fn outage_parks_all_agents_and_one_probes_recovery() {
     let (mut parked, mut probes) = (0, None);
     for envelope in server.events(&project).await.unwrap() {
         match envelope.event {
-            Event::AgentsParked { parking } => {
+            Event::Parking(ParkingEvent::Parked { parking }) => {
                 assert!(probes.is_none_or(|(_, count)| count == 1), "{probes:?} while the service was away");
                 (parked, probes) = (parked + 1, Some((parking.until, 0)));
             }
-            Event::AgentsResumed { .. } => assert_eq!(probes.take().map(|(_, count)| count), Some(1), "one probed for all"),
-            Event::RunStarted { .. } => probes = probes.map(|(until, count)| (until, count + u32::from(envelope.at >= until))),
+            Event::Parking(ParkingEvent::Resumed { .. }) => assert_eq!(probes.take().map(|(_, count)| count), Some(1), "one probed for all"),
+            Event::Run(RunChange::Started { .. }) => probes = probes.map(|(until, count)| (until, count + u32::from(envelope.at >= until))),
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use domain::board::task::event::TaskEvent;
 use domain::event::Event;
 use domain::id::ProjectId;
 use domain::wire::Frame;
@@ -75,7 +76,7 @@ async fn tail_prints_events_across_a_restart_and_ends_on_sigterm() {
     let line = tail.line("task_created").await;
     assert!(line.contains("\"After the restart\""), "the events before it came once, and none of another project: {line}");
     let frame = serde_json::from_str(&json.line("Elsewhere").await).unwrap();
-    assert!(matches!(frame, Frame::Event { event } if matches!(event.event, Event::TaskCreated {})));
+    assert!(matches!(frame, Frame::Event { event } if matches!(event.event, Event::Task(TaskEvent::Created {}))));
 
     tests::terminate(tail.process.id().unwrap()).unwrap();
     assert!(tail.process.wait().await.unwrap().success());

@@ -4,7 +4,7 @@
 use domain::event::Event;
 use serde_json::Value;
 
-use crate::source::{read, root};
+use crate::source::{Source, read, root, rust};
 
 pub(crate) fn check(path: &str, page: &str) {
     let page = page.replacen("\n\n", "\n\n<!-- Made by `UPDATE_DOCS=1 cargo test -p tests --test tidy`. -->\n\n", 1);
@@ -20,24 +20,40 @@ fn the_page_of_the_state_machine_is_fresh() {
     check("docs/state-machine.md", &format!("# Moves of a task\n\nFrom `domain/src/board/transition.rs`. Any other move is refused.\n\n{table}"));
 }
 
-/// One line of the list in `domain/src/event.rs`.
-struct Kind {
-    name: String,
+/// One event, as its noun declares it.
+pub(crate) struct Kind {
+    pub(crate) name: String,
+    /// `TaskEvent::Moved`
+    pub(crate) variant: String,
     fields: String,
     words: String,
 }
 
-fn kinds() -> Vec<Kind> {
-    let source = read("domain/src/event.rs");
-    let list = source.split("\nevents! {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+/// Reads the events of all nouns, in the order in which `domain/src/event.rs` joins them.
+pub(crate) fn kinds() -> Vec<Kind> {
+    let join = read("domain/src/event.rs");
+    let nouns = join.split("\njoin! {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+    let sources: Vec<Source> = rust().into_iter().filter(|file| file.path.starts_with("domain/src/")).collect();
+    let names = nouns.lines().filter_map(|line| line.split_once('(')?.1.split_once(')')).map(|(name, _)| name);
+    names.flat_map(|name| kinds_of(name, declaration(&sources, name))).collect()
+}
+
+/// Returns the body of the enum that a noun declares with `events!`.
+fn declaration<'a>(sources: &'a [Source], event: &str) -> &'a str {
+    let start = format!("\n    {event} {{\n");
+    let mut blocks = sources.iter().filter_map(|file| file.text.split("\nevents! {\n").nth(1)?.split("\n    }\n}").next());
+    blocks.find_map(|block| Some(block.split_once(&start)?.1)).unwrap_or_else(|| panic!("no noun declares {event}"))
+}
+
+fn kinds_of(event: &str, list: &str) -> Vec<Kind> {
     let (mut found, mut words, mut depth): (Vec<Kind>, Vec<&str>, usize) = (Vec::new(), Vec::new(), 0);
     for line in list.lines().map(str::trim) {
         match (depth, line.strip_prefix("/// ")) {
             (0, Some(word)) => words.push(word),
             (0, None) if line.contains('"') => {
-                let name = line.split('"').nth(1).unwrap().to_owned();
+                let (variant, name) = (line.split(' ').next().unwrap(), line.split('"').nth(1).unwrap().to_owned());
                 let fields = line.split_once('{').map_or("", |(_, rest)| rest.trim_end_matches('}').trim());
-                found.push(Kind { name, fields: fields.to_owned(), words: words.join(" ") });
+                found.push(Kind { name, variant: format!("{event}::{variant}"), fields: fields.to_owned(), words: words.join(" ") });
                 words.clear();
             }
             // Fields on lines of their own.
@@ -52,11 +68,11 @@ fn kinds() -> Vec<Kind> {
 #[test]
 fn the_page_of_events_is_fresh() {
     let kinds = kinds();
-    assert_eq!(kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>(), Event::KINDS);
-    let mut page = "# Events\n\nFrom `domain/src/event.rs`, in its order. `GET /api/events` and the WebSocket carry them; each envelope also has `seq`, `at`, \
-        `actor`, the ids of project, task and run, and the card or project as it was afterwards.\n\n| kind | fields | what happened |\n|---|---|---|\n"
+    assert_eq!(kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>(), Event::kinds());
+    let mut page = "# Events\n\nEach noun declares its events below `domain/src/`, and `domain/src/event.rs` joins them in this order. `GET \
+        /api/events` and the WebSocket carry them; each envelope also has `seq`, `at`, `actor`, the ids of project, task and run, and the card or project as it was afterwards.\n\n| kind | fields | what happened |\n|---|---|---|\n"
         .to_owned();
-    for Kind { name, fields, words } in kinds {
+    for Kind { name, fields, words, .. } in kinds {
         let fields = if fields.is_empty() { fields } else { format!("`{}`", fields.trim_end_matches(',')) };
         page += &format!("| `{name}` | {fields} | {words} |\n");
     }

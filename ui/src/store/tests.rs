@@ -2,8 +2,9 @@
 
 use domain::actor::Actor;
 use domain::board::status::HeldBy;
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::ProjectId;
+use domain::team::message::MessageEvent;
 use domain::time::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ fn moved(seq: Seq, card: Card) -> Envelope {
         task_id: Some(card.id.clone()),
         run_id: None,
         actor: Actor::Owner,
-        event: Event::TaskReleased {},
+        event: TaskEvent::Released {}.into(),
         card: Some(card),
         project: None,
     }
@@ -95,7 +96,7 @@ fn team_event_of_this_project_invalidates_lists_once() {
     let revision = |kind| store.revision_of(kind).get_untracked();
     let sent = |seq, project| Envelope {
         project_id: Some(ProjectId::new(project)),
-        event: Event::MessageSent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false },
+        event: MessageEvent::Sent { message: 1, from: "mara".to_owned(), to: "all".to_owned(), is_cc: false }.into(),
         card: None,
         ..moved(seq, card(1, Status::Backlog))
     };
@@ -114,7 +115,7 @@ fn finished(total: u32, next: Option<&str>) -> FinishedCards {
 }
 
 fn move_to(seq: Seq, from: Status, card: Card) -> Envelope {
-    Envelope { event: Event::TaskMoved { from, to: card.status, reason: None }, ..moved(seq, card) }
+    Envelope { event: TaskEvent::Moved { from, to: card.status, reason: None }.into(), ..moved(seq, card) }
 }
 
 #[test]

@@ -7,8 +7,9 @@ use axum::{Extension, Json};
 use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
-use domain::refusal::Refusal;
+use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::Sha;
+use domain::runs::land::LandRefusal;
 use domain::wire::LandingResult;
 use repo::{LandOutcome, RepoError, Repository};
 use tokio::task::spawn_blocking;
@@ -43,7 +44,7 @@ async fn land_and_record(db: Db, caller: Caller, id: ProjectId) -> Result<Landin
     let merged = db.has_merged_work(&id).await?;
     let landing = spawn_blocking(move || land_in_repository(&project)).await??;
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
-        return Err(Refusal::NothingToLand { detail: landing.landed.detail }.into());
+        return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }
     db.record_landing(&caller, &id, &landing.tip).await?;
     Ok(landing.landed)
@@ -61,7 +62,7 @@ fn land_in_repository(project: &Project) -> Result<Landing> {
     let repository = Repository::open(Path::new(&project.git_dir))?;
     let (branch, base_branch) = (&project.integration_branch, &project.base_branch);
     let Some(tip) = repository.ref_sha(branch)? else {
-        return Err(Refusal::NothingToLand { detail: format!("{branch} does not exist yet") }.into());
+        return Err(LandRefusal::NothingToLand { detail: format!("{branch} does not exist yet") }.into());
     };
     // Landing covers approved work only, so unapproved commits must not reach the base branch with it.
     if let Some(recorded) = project.integration_head.as_ref().filter(|recorded| **recorded != tip) {
@@ -101,5 +102,5 @@ fn land_in_repository(project: &Project) -> Result<Landing> {
 }
 
 fn refused(code: &'static str, detail: String, hint: String) -> crate::error::Error {
-    Refusal::Repository { code, detail, hint }.into()
+    RepositoryRefusal { code, detail, hint }.into()
 }

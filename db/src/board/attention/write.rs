@@ -1,7 +1,7 @@
 //! Requests and clears attention on a task. Must not know the consequences.
 
 use domain::board::attention::{Attention, AttentionKind};
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::{ProjectId, TaskId};
 
 use crate::caller::Caller;
@@ -16,7 +16,7 @@ pub(crate) async fn request(tx: &mut Tx, caller: &Caller, project: &ProjectId, t
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::AttentionRequested { attention });
+    tx.record_for_task(caller, project, task, TaskEvent::AttentionRequested { attention });
     Ok(())
 }
 
@@ -28,7 +28,7 @@ pub(crate) async fn clear(tx: &mut Tx, caller: &Caller, project: &ProjectId, tas
         .execute(&mut tx.connection)
         .await?;
     if changed.rows_affected() > 0 {
-        tx.record_for_task(caller, project, task, Event::AttentionCleared {});
+        tx.record_for_task(caller, project, task, TaskEvent::AttentionCleared {});
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Adds comments to the thread of a task. Must not decide who may comment.
 
-use domain::board::comment::{AuthorRole, Comment};
-use domain::event::Event;
+use domain::board::comment::{AuthorRole, Comment, CommentEvent};
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::HUMAN;
@@ -32,7 +31,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         .bind(comment.created_at.to_string())
         .execute(&mut tx.connection)
         .await?;
-    let event = Event::CommentAdded { comment: comment.id.clone(), author_role: comment.author_role };
+    let event = CommentEvent::Added { comment: comment.id.clone(), author_role: comment.author_role };
     tx.record_for_task(caller, project, task, event);
     Ok(comment)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use domain::board::dependency::DependencyRefusal;
 use domain::board::dependency::cycle;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use sqlx::Row;
 
 use crate::board::task::row::in_project;
@@ -22,7 +22,7 @@ pub(crate) async fn set(tx: &mut Tx, project: &ProjectId, task: &TaskId, on: &[T
     for target in on {
         in_project(tx, project, target).await?;
         if target == task {
-            return Err(Refusal::DependencyCycle { cycle: vec![task.clone(), task.clone()] }.into());
+            return Err(DependencyRefusal::Cycle { cycle: vec![task.clone(), task.clone()] }.into());
         }
     }
     sqlx::query("DELETE FROM dependencies WHERE task_id = $1").bind(task.as_str()).execute(&mut tx.connection).await?;
@@ -38,7 +38,7 @@ pub(crate) async fn set(tx: &mut Tx, project: &ProjectId, task: &TaskId, on: &[T
         return Ok(());
     }
     match cycle(&reachable_edges(tx, task).await?) {
-        Some(cycle) => Err(Refusal::DependencyCycle { cycle }.into()),
+        Some(cycle) => Err(DependencyRefusal::Cycle { cycle }.into()),
         None => Ok(()),
     }
 }

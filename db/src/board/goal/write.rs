@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use domain::board::card::Card;
-use domain::board::goal::{Goal, GoalStatus};
+use domain::board::goal::{Goal, GoalEvent, GoalStatus};
 use domain::board::status::Status;
+use domain::board::task::event::TaskEvent;
 use domain::board::transition::{Mover, rule};
-use domain::event::Event;
 use domain::id::GoalId;
 use domain::refusal::Refusal;
 use domain::team::agent::{HUMAN, RUNNER};
@@ -39,7 +39,7 @@ pub(crate) async fn link(tx: &mut Tx, caller: &Caller, card: &Card, goal: Option
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::TaskLinked { goal: goal.cloned() });
+    tx.record_for_task(caller, project, task, TaskEvent::Linked { goal: goal.cloned() });
     Ok(())
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn sync_status(tx: &mut Tx, caller: &Caller, id: &GoalId) -> Re
 
 /// Records that a goal changed its status.
 pub(crate) fn record_move(tx: &mut Tx, caller: &Caller, goal: &Goal, to: GoalStatus) {
-    let event = Event::GoalMoved { goal: goal.id.clone(), from: goal.status, to };
+    let event = GoalEvent::Moved { goal: goal.id.clone(), from: goal.status, to };
     tx.record_without_card(caller, &goal.project_id, None, event);
 }
 

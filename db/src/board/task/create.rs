@@ -7,6 +7,8 @@ use domain::board::task::{Dependency, NewSubtask, NewTask, Task};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::text;
 
 use crate::board::dependency::write as dependency;
@@ -152,16 +154,17 @@ impl Db {
 fn require_can_create(caller: &Caller, project: &ProjectId) -> Result<(), Refusal> {
     match caller {
         Caller::Person(_) | Caller::Runner => Ok(()),
-        Caller::Run(run) if matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer) => Err(Refusal::WrongAgentKind {
+        Caller::Run(run) if matches!(run.phase, AgentKind::Coder | AgentKind::Reviewer) => Err(RunRefusal::WrongAgentKind {
             phase: run.phase,
             action: "create tasks".to_owned(),
             hint: "Say with add_comment what else should be done; the orchestrator reads it.".to_owned(),
-        }),
+        }
+        .into()),
         Caller::Run(run) if run.project_id != *project => Err(Refusal::not_found("project", project)),
         Caller::Run(_) => Ok(()),
         Caller::Agent(agent) if agent.project_id != *project => Err(Refusal::not_found("project", project)),
         Caller::Agent(_) => Ok(()),
-        Caller::Invite(_) => Err(Refusal::NotRegistered),
+        Caller::Invite(_) => Err(AgentRefusal::NotRegistered.into()),
     }
 }
 
@@ -170,7 +173,7 @@ async fn require_open_plan(tx: &mut Tx, caller: &Caller, parent: &Card) -> Resul
     if let Caller::Run(run) = caller {
         let plan = plan_of(tx, run).await?;
         if parent.id != plan {
-            return Err(Refusal::WrongTask { task: parent.id.clone(), own: plan }.into());
+            return Err(RunRefusal::WrongTask { task: parent.id.clone(), own: plan }.into());
         }
         let own = tasks::card(&mut tx.connection, &run.task_id).await?;
         if own.status != Status::InProgress {

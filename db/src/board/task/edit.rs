@@ -1,8 +1,8 @@
 //! Edits, starts, retries and stops tasks. None of these moves a task.
 
 use domain::board::status::Status;
+use domain::board::task::event::TaskEvent;
 use domain::board::task::{Task, TaskFields, TaskPatch};
-use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::evidence::EvidenceResult;
 
@@ -135,7 +135,7 @@ async fn edit(tx: &mut Tx, caller: &Caller, before: &Task, patch: &TaskPatch) ->
     let fields = write_fields(tx, before, patch).await?;
     let changes = !fields.is_empty();
     if changes {
-        tx.record_for_task(caller, &before.card.project_id, &before.card.id, Event::TaskEdited { fields });
+        tx.record_for_task(caller, &before.card.project_id, &before.card.id, TaskEvent::Edited { fields });
     }
     Ok(changes)
 }

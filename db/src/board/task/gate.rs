@@ -6,9 +6,10 @@ mod verify;
 use domain::board::card::Card;
 use domain::board::stage::Stage;
 use domain::board::status::{CancelReason, Status};
+use domain::board::task::event::TaskEvent;
+use domain::board::task::refusal::TaskRefusal;
 use domain::board::task::{Task, TaskUpdate};
 use domain::board::transition::Mover;
-use domain::event::Event;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
@@ -142,14 +143,14 @@ async fn authorize_stage(tx: &mut Tx, caller: &Caller, participant: &Participant
         participant.require_trusted(&action)?;
     }
     if status.is_some() && allowed.contains(&Mover::Assignee) {
-        return Err(Refusal::NotAssignee { task: card.id.clone(), assignee: card.contributors.assigned_to.clone(), action }.into());
+        return Err(TaskRefusal::NotAssignee { task: card.id.clone(), assignee: card.contributors.assigned_to.clone(), action }.into());
     }
     Err(illegal(participant, card, to, &movers).into())
 }
 
-fn illegal(participant: &Participant, card: &Card, to: Stage, movers: &[Mover]) -> Refusal {
+fn illegal(participant: &Participant, card: &Card, to: Stage, movers: &[Mover]) -> TaskRefusal {
     let next = Stage::reachable(card, movers);
-    Refusal::IllegalStage { task: card.id.clone(), from: Stage::of(card), to, agent: participant.name.clone(), next }
+    TaskRefusal::IllegalStage { task: card.id.clone(), from: Stage::of(card), to, agent: participant.name.clone(), next }
 }
 
 /// Refuses a gate that does not apply to the current status.
@@ -171,14 +172,14 @@ async fn store_result(tx: &mut Tx, caller: &Caller, participant: &Participant, c
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::SubmissionStored {});
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::SubmissionStored {});
     Ok(())
 }
 
 /// Refuses everyone but the assignee of a task.
-fn require_assignee(participant: &Participant, card: &Card, action: &str) -> Result<(), Refusal> {
+fn require_assignee(participant: &Participant, card: &Card, action: &str) -> Result<(), TaskRefusal> {
     if card.contributors.assigned_to.as_deref() == Some(participant.name.as_str()) {
         return Ok(());
     }
-    Err(Refusal::NotAssignee { task: card.id.clone(), assignee: card.contributors.assigned_to.clone(), action: action.to_owned() })
+    Err(TaskRefusal::NotAssignee { task: card.id.clone(), assignee: card.contributors.assigned_to.clone(), action: action.to_owned() })
 }

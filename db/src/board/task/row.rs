@@ -5,6 +5,7 @@ pub(crate) mod mover;
 use domain::board::attention::Attention;
 use domain::board::card::{Card, Contributors, CurrentRun};
 use domain::board::task::Task;
+use domain::board::task::refusal::TaskRefusal;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
@@ -154,8 +155,8 @@ pub(crate) async fn open_tasks_of(tx: &mut Tx, project: &ProjectId, name: &str) 
 }
 
 /// Creates the refusal of an action that the status of a task does not allow.
-pub(crate) fn wrong_status(card: &Card, problem: &str, hint: &str) -> Refusal {
-    Refusal::WrongStatus { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
+pub(crate) fn wrong_status(card: &Card, problem: &str, hint: &str) -> TaskRefusal {
+    TaskRefusal::WrongStatus { task: card.id.clone(), status: card.status, problem: problem.to_owned(), hint: hint.to_owned() }
 }
 
 pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {

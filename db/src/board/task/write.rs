@@ -8,11 +8,11 @@ pub(crate) mod requirement;
 
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
+use domain::board::task::event::TaskEvent;
 use domain::board::task::{Task, TaskFields};
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
 
 use crate::board::attention::write as attention;
 use crate::board::task::row as tasks;
@@ -58,7 +58,7 @@ pub(crate) async fn insert(tx: &mut Tx, caller: &Caller, row: NewTaskRow) -> Res
     .bind(caller.name())
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &row.project, &id, Event::TaskCreated {});
+    tx.record_for_task(caller, &row.project, &id, TaskEvent::Created {});
     Ok(id)
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
     .bind(attention)
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskReleased {});
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Released {});
     Ok(())
 }
 
@@ -98,7 +98,7 @@ pub(crate) async fn release(tx: &mut Tx, caller: &Caller, task: &Task) -> Result
 pub(crate) async fn stop(tx: &mut Tx, caller: &Caller, id: &TaskId) -> Result<ProjectId> {
     let task = tasks::task(&mut tx.connection, id).await?;
     if !task.card.status.is_open() && task.card.run.as_ref().is_none_or(|live| live.stopping) {
-        return Err(Refusal::NoLiveRun(id.to_string()).into());
+        return Err(RunRefusal::NotLive(id.to_string()).into());
     }
     fence_run(tx, caller, &task.card).await?;
     if task.card.status.is_open() {
@@ -114,6 +114,6 @@ async fn hold(tx: &mut Tx, caller: &Caller, task: &Task, by: HeldBy) -> Result<(
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, &task.card.project_id, &task.card.id, Event::TaskHeld { by });
+    tx.record_for_task(caller, &task.card.project_id, &task.card.id, TaskEvent::Held { by });
     Ok(())
 }

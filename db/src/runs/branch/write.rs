@@ -1,7 +1,7 @@
 //! Records where the project branch points, and which tip the human accepted. Must not read the repository.
 
 use domain::board::card::Card;
-use domain::event::Event;
+use domain::board::project::ProjectEvent;
 use domain::id::ProjectId;
 use domain::runs::evidence::Sha;
 
@@ -43,7 +43,7 @@ pub(crate) async fn record_tip(tx: &mut Tx, caller: &Caller, id: &ProjectId, bra
     if changed.rows_affected() == 0 {
         tx.skip_event(NoEventReason::NothingChanged);
     } else {
-        tx.record_for_project(caller, id, Event::ProjectBranchMoved { sha: sha.clone() });
+        tx.record_for_project(caller, id, ProjectEvent::BranchMoved { sha: sha.clone() });
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
 //! Records the end of a run once.
 
-use domain::event::Event;
 use domain::id::RunId;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::run::{Run, Usage};
+use domain::runs::run::{Run, RunChange, Usage};
 
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
@@ -62,7 +61,7 @@ impl Db {
                 .execute(&mut tx.connection)
                 .await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                let event = Event::RunEnded { end: end.class, failure: end.failure };
+                let event = RunChange::Ended { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 let outcome = Outcome {
                     read_inbox: end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer),

@@ -1,8 +1,7 @@
 //! Messages of the human to a running agent: queued, then delivered once over its stdin.
 
-use domain::event::Event;
 use domain::id::RunId;
-use domain::refusal::Refusal;
+use domain::runs::run::{RunChange, RunRefusal};
 use domain::text;
 use sqlx::Row;
 
@@ -34,7 +33,7 @@ impl Db {
                 let content = text::validate_body("content", &content)?;
                 let run = runs::read(&mut tx.connection, &id).await?;
                 if !run.is_live() || run.stop_requested_at.is_some() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                    return Err(RunRefusal::NotLive(id.to_string()).into());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 sqlx::query("INSERT INTO run_messages (run_id, content) VALUES ($1, $2)")
@@ -43,7 +42,7 @@ impl Db {
                     .execute(&mut tx.connection)
                     .await?;
                 comment::insert(tx, &caller, &card.project_id, &card.id, &content).await?;
-                tx.record_for_run(&caller, &card.project_id, &card.id, &id, Event::RunMessageQueued {});
+                tx.record_for_run(&caller, &card.project_id, &card.id, &id, RunChange::MessageQueued {});
                 Ok(())
             })
         })
@@ -82,7 +81,7 @@ impl Db {
                 }
                 let run = runs::read(&mut tx.connection, &id).await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunMessageDelivered {});
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, RunChange::MessageDelivered {});
                 Ok(())
             })
         })

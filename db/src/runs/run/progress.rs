@@ -1,10 +1,9 @@
 //! Facts about a run while it lasts: its session, checkout, reminder and usage.
 
-use domain::event::Event;
 use domain::id::{RunId, TaskId};
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::run::Usage;
+use domain::runs::checkout::CheckoutEvent;
+use domain::runs::run::{RunChange, RunRefusal, Usage};
 
 use crate::board::comment::write as comment;
 use crate::board::task::row as tasks;
@@ -44,7 +43,7 @@ impl Db {
                         .execute(&mut tx.connection)
                         .await?;
                 }
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunSessionSet { session_id: session });
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, RunChange::SessionSet { session_id: session });
                 Ok(())
             })
         })
@@ -66,7 +65,13 @@ impl Db {
                     return Ok(());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunUsage { cost_micro_usd: usage.cost_micro_usd });
+                tx.record_for_run(
+                    &Caller::Runner,
+                    &card.project_id,
+                    &card.id,
+                    &id,
+                    RunChange::UsageReported { cost_micro_usd: usage.cost_micro_usd },
+                );
                 Ok(())
             })
         })
@@ -92,7 +97,7 @@ impl Db {
                     return Ok(false);
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, Event::RunReminded {});
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, RunChange::Reminded {});
                 Ok(true)
             })
         })
@@ -110,7 +115,7 @@ impl Db {
                 caller.require_person("stopping runs")?;
                 let run = read(&mut tx.connection, &id).await?;
                 if !run.is_live() {
-                    return Err(Refusal::NoLiveRun(id.to_string()).into());
+                    return Err(RunRefusal::NotLive(id.to_string()).into());
                 }
                 let project = stop(tx, &caller, &run.task_id).await?;
                 task_changed(tx, &caller, &project, &run.task_id).await
@@ -139,7 +144,7 @@ impl Db {
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;
-                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutCreated { branch });
+                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, CheckoutEvent::Created { branch });
                 Ok(())
             })
         })
@@ -167,7 +172,7 @@ impl Db {
                     let note = format!("The unmerged work is kept in `{reference}`; restore it with `git branch NAME {reference}`.");
                     comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &note).await?;
                 }
-                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, Event::CheckoutRemoved { rescue });
+                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, CheckoutEvent::Removed { rescue });
                 Ok(())
             })
         })
@@ -195,7 +200,7 @@ impl Db {
                 if card.phase == phase {
                     sqlx::query("UPDATE tasks SET session_id = NULL WHERE id = $1").bind(task.as_str()).execute(&mut tx.connection).await?;
                 }
-                tx.record_for_task(&Caller::Runner, &card.project_id, &task, Event::RunSessionSet { session_id: String::new() });
+                tx.record_for_task(&Caller::Runner, &card.project_id, &task, RunChange::SessionSet { session_id: String::new() });
                 Ok(())
             })
         })

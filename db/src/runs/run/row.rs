@@ -3,7 +3,7 @@
 use domain::board::task::Task;
 use domain::id::RunId;
 use domain::refusal::Refusal;
-use domain::runs::run::Run;
+use domain::runs::run::{Run, RunRefusal};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -24,7 +24,7 @@ pub(crate) async fn require_current_run(connection: &mut SqliteConnection, calle
         .bind(run.as_str())
         .fetch_optional(connection)
         .await?;
-    if current.is_some() { Ok(()) } else { Err(Refusal::StaleRun { run: run.clone() }.into()) }
+    if current.is_some() { Ok(()) } else { Err(RunRefusal::Stale { run: run.clone() }.into()) }
 }
 
 /// Whether the session of `run` is one that worked on `task` itself.

@@ -1,9 +1,8 @@
 //! Fences runs and stores their usage. Must not know the consequences.
 
 use domain::board::card::Card;
-use domain::event::Event;
 use domain::id::RunId;
-use domain::runs::run::Usage;
+use domain::runs::run::{RunChange, Usage};
 use sqlx::Row;
 
 use crate::board::finished::write as finished;
@@ -20,7 +19,7 @@ pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Resu
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_run(caller, &card.project_id, &card.id, &live.id, Event::RunStopRequested {});
+    tx.record_for_run(caller, &card.project_id, &card.id, &live.id, RunChange::StopRequested {});
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! Joining a project: with a token that the human created, with an invite token, or as a run.
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Registration, full_name};
 use domain::team::role::Role;
+use domain::team::token::TokenEvent;
 use domain::text;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ impl Db {
                 agent_joined(tx, &caller, &project, row).await?;
                 token::revoke_agent_token(tx, &project, &name).await?;
                 token::insert(tx, &hash, TokenOwner::Agent(&project, &name)).await?;
-                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
+                tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
         })
@@ -72,7 +73,7 @@ impl Db {
                 projects::read(&mut tx.connection, &project).await?;
                 token::revoke_invite_token(tx, &project).await?;
                 token::insert(tx, &hash, TokenOwner::Invite(&project)).await?;
-                tx.record_without_card(&caller, &project, None, Event::TokenCreated {});
+                tx.record_without_card(&caller, &project, None, TokenEvent::Created {});
                 Ok(())
             })
         })
@@ -150,7 +151,7 @@ async fn repeated_registration(
         return Ok(None);
     }
     token::revoke_agent_token(tx, project, &name).await?;
-    tx.record_without_card(&agent_caller(project, &name), project, None, Event::TokenCreated {});
+    tx.record_without_card(&agent_caller(project, &name), project, None, TokenEvent::Created {});
     Ok(Some(name))
 }
 
@@ -204,18 +205,22 @@ fn own_name(caller: &Caller, who: &Registration) -> Result<String, Refusal> {
         Caller::Run(_) | Caller::Agent(_) => {
             let is_own =
                 domain::team::agent::is_short_for(&who.name, &own) && who.team.as_deref().is_none_or(|team| own.starts_with(&format!("{team}/")));
-            if is_own { Ok(own) } else { Err(Refusal::WrongIdentity { claimed: claimed(), own }) }
+            if is_own { Ok(own) } else { Err(AgentRefusal::WrongIdentity { claimed: claimed(), own }.into()) }
         }
-        Caller::Person(_) | Caller::Runner => Err(Refusal::WrongIdentity { claimed: claimed(), own }),
+        Caller::Person(_) | Caller::Runner => Err(AgentRefusal::WrongIdentity { claimed: claimed(), own }.into()),
     }
 }
 
 /// Returns the roles after registration: the given or the earlier ones. Only the human grants the lead role, and a lead keeps it.
-fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, Refusal> {
+fn roles(caller: &Caller, name: &str, before: &[Role], given: &[Role]) -> Result<Vec<Role>, AgentRefusal> {
     let leads = before.contains(&Role::Lead);
     if given.contains(&Role::Lead) && !leads {
         let (agent, action) = (name.to_owned(), "taking the lead role".to_owned());
-        return Err(if matches!(caller, Caller::Invite(_)) { Refusal::Untrusted { agent, action } } else { Refusal::LeadOnly { agent, action } });
+        return Err(if matches!(caller, Caller::Invite(_)) {
+            AgentRefusal::Untrusted { agent, action }
+        } else {
+            AgentRefusal::LeadOnly { agent, action }
+        });
     }
     if given.is_empty() {
         return Ok(before.to_vec());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::id::ProjectId;
-use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{Agent, Health, have_same_short_name};
 use domain::time::Timestamp;
 
@@ -33,7 +33,7 @@ pub(super) enum NameClaim {
 /// Allows a claim of a name that is free, abandoned, or whose token the caller presents. The name of a trusted agent, or one that could be
 /// mistaken for an active agent, cannot be claimed.
 pub(super) async fn authorize_claim(tx: &mut Tx, project: &ProjectId, name: &str, known: Option<&Agent>, shown: Option<&str>) -> Result<NameClaim> {
-    let taken = || Refusal::NameTaken { name: name.to_owned() };
+    let taken = || AgentRefusal::NameTaken { name: name.to_owned() };
     let mut claim = NameClaim::New;
     if let Some(known) = known {
         // An agent without any call may have lost the response that contained its token.
@@ -72,10 +72,10 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
         .fetch_optional(&mut tx.connection)
         .await?;
     if let Some(name) = other {
-        return Err(Refusal::NameTaken { name }.into());
+        return Err(AgentRefusal::NameTaken { name }.into());
     }
     let person = further_participants(tx).await?.into_iter().find(|person| have_same_short_name(person, name));
-    person.map_or(Ok(()), |_| Err(Refusal::NameTaken { name: name.to_owned() }.into()))
+    person.map_or(Ok(()), |_| Err(AgentRefusal::NameTaken { name: name.to_owned() }.into()))
 }
 
 /// Releases a name before another agent claims it: marks its messages as read and unassigns its tasks, because they were meant for the

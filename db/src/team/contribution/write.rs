@@ -1,8 +1,8 @@
 //! Contributions to a task: building, approving and verifying it. A contributor of one kind is refused the next. Must not know the moves.
 
 use domain::board::card::Card;
+use domain::board::transition::refusal::MoveRefusal;
 use domain::id::TaskId;
-use domain::refusal::Refusal;
 
 use crate::engine::tx::Tx;
 use crate::error::Result;
@@ -39,7 +39,7 @@ pub(crate) async fn record(tx: &mut Tx, task: &TaskId, name: &str, kind: Contrib
 
 /// Refuses `action` to a participant that made one of these contributions to the task, or is building it now.
 pub(crate) async fn require_independent(tx: &mut Tx, card: &Card, name: &str, kinds: &[Contribution], action: &'static str) -> Result<()> {
-    let own = |part: &'static str| Refusal::NotIndependent { task: card.id.clone(), agent: name.to_owned(), part, action };
+    let own = |part: &'static str| MoveRefusal::NotIndependent { task: card.id.clone(), agent: name.to_owned(), part, action };
     for kind in kinds {
         if *kind == Contribution::Built && card.contributors.assigned_to.as_deref() == Some(name) {
             return Err(own(kind.as_str()).into());

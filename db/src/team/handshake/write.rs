@@ -1,8 +1,8 @@
 //! Completes handshakes and removes departed targets from them. Must not decide who may acknowledge.
 
-use domain::event::Event;
 use domain::id::ProjectId;
 use domain::team::agent::RUNNER;
+use domain::team::handshake::HandshakeEvent;
 use domain::team::person::is_person;
 
 use crate::caller::Caller;
@@ -71,7 +71,7 @@ pub(crate) async fn complete_if_answered(tx: &mut Tx, caller: &Caller, id: i64) 
         .execute(&mut tx.connection)
         .await?;
     let project = &handshake.project_id;
-    tx.record_without_card(caller, project, None, Event::HandshakeCompleted { handshake: id });
+    tx.record_without_card(caller, project, None, HandshakeEvent::Completed { handshake: id });
     let mut recipients: Vec<&str> = roster.leads().chain([handshake.initiated_by.as_str()]).collect();
     recipients.sort_unstable();
     recipients.dedup();

@@ -1,9 +1,8 @@
 //! Assigns hats, and refuses conflicting ones. Must not decide who may assign them.
 
-use domain::event::Event;
 use domain::id::{ProjectId, TaskId};
-use domain::refusal::Refusal;
 use domain::team::hat::hats_conflict;
+use domain::team::hat::{HatEvent, HatRefusal};
 use domain::team::role::Role;
 
 use crate::caller::Caller;
@@ -21,7 +20,7 @@ pub(crate) async fn require_no_conflict(tx: &mut Tx, project: &ProjectId, agent:
     for row in &rows {
         let worn: Role = parsed(row, "hat")?;
         if hats_conflict(hat, worn) {
-            return Err(Refusal::HatConflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
+            return Err(HatRefusal::Conflict { agent: agent.to_owned(), hat, worn, task: parsed(row, "task_id")? }.into());
         }
     }
     Ok(())
@@ -50,6 +49,6 @@ pub(crate) async fn assign(tx: &mut Tx, caller: &Caller, project: &ProjectId, ta
         .bind(tx.now.to_string())
         .execute(&mut tx.connection)
         .await?;
-    tx.record_for_task(caller, project, task, Event::HatAssigned { agent: agent.to_owned(), hat });
+    tx.record_for_task(caller, project, task, HatEvent::Assigned { agent: agent.to_owned(), hat });
     Ok(())
 }

@@ -4,10 +4,9 @@
 //! because the recipient's run succeeded. Unacknowledged messages are redelivered and marked as such, except to a live run that already
 //! has them in its conversation.
 
-use domain::event::Event;
 use domain::id::{ProjectId, RunId};
 use domain::runs::run::Run;
-use domain::team::message::{Inbox, InboxMessage, Unread};
+use domain::team::message::{Inbox, InboxMessage, MessageEvent, Unread};
 use sqlx::SqliteConnection;
 
 use super::write::{Arrived, Channel};
@@ -126,7 +125,7 @@ async fn deliver(tx: &mut Tx, caller: &Caller, project: &ProjectId, name: &str, 
     let new = messages.iter().filter(|received| !received.redelivered).count();
     if new > 0 {
         let messages = u32::try_from(new).unwrap_or(u32::MAX);
-        tx.record_without_card(caller, project, None, Event::InboxDelivered { agent: name.to_owned(), messages });
+        tx.record_without_card(caller, project, None, MessageEvent::InboxDelivered { agent: name.to_owned(), messages });
     }
     Ok(())
 }

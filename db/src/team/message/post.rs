@@ -1,8 +1,7 @@
 //! Posts a validated message: its row, its deliveries and its events. Must not refuse anything.
 
-use domain::event::Event;
 use domain::team::agent::{EVERYONE, HUMAN};
-use domain::team::message::Message;
+use domain::team::message::{Message, MessageEvent};
 use domain::team::person::is_person;
 
 use super::write::{OutgoingMessage, insert_broadcast, insert_deliveries, insert_message, insert_shared};
@@ -29,7 +28,7 @@ pub(super) async fn with_copies_to(tx: &mut Tx, caller: &Caller, post: OutgoingM
     }
     let recipients = std::iter::once((post.to, false)).chain(copies.iter().map(|name| (name.as_str(), true)));
     for (to, is_cc) in recipients {
-        let event = Event::MessageSent { message: id, from: post.from.to_owned(), to: to.to_owned(), is_cc };
+        let event = MessageEvent::Sent { message: id, from: post.from.to_owned(), to: to.to_owned(), is_cc };
         tx.record_without_card(caller, post.project, post.task, event);
     }
     Ok(Message {

@@ -3,7 +3,7 @@
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::team::agent::EVERYONE;
-use domain::team::message::{Message, NewMessage};
+use domain::team::message::{Message, MessageRefusal, NewMessage};
 use domain::text;
 use serde::{Deserialize, Serialize};
 use sqlx::Row;
@@ -89,7 +89,7 @@ fn cc_recipient(to: String) -> Result<String, Refusal> {
 async fn require_inbox_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Vec<AcknowledgedMessage>> {
     let waiting = read::blocking(&mut tx.connection, project, name).await?;
     if waiting.count > 0 {
-        return Err(Refusal::UnreadMessages { count: waiting.count }.into());
+        return Err(MessageRefusal::Unread { count: waiting.count }.into());
     }
     match waiting.last_response {
         None => Ok(Vec::new()),

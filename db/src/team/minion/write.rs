@@ -1,8 +1,7 @@
 //! Ends the minions of a run or of an agent. Must not know why the run or the agent ended.
 
-use domain::event::Event;
 use domain::id::{ProjectId, RunId};
-use domain::team::minion::MinionStatus;
+use domain::team::minion::{MinionEvent, MinionStatus};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -40,7 +39,7 @@ pub(crate) async fn fail_minions_of_agent(tx: &mut Tx, project: &ProjectId, pilo
 
 fn record_failed(tx: &mut Tx, rows: &[SqliteRow]) -> Result<()> {
     for row in rows {
-        let event = Event::MinionLogged { minion: row.try_get("id")?, status: MinionStatus::Failed };
+        let event = MinionEvent::Logged { minion: row.try_get("id")?, status: MinionStatus::Failed };
         tx.record_without_card(&Caller::Runner, &parsed(row, "project_id")?, None, event);
     }
     Ok(())

@@ -3,6 +3,7 @@
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::role::{Role, is_lead};
 use sqlx::{Row, SqliteConnection};
 
@@ -24,18 +25,18 @@ pub(crate) struct Participant {
 
 impl Participant {
     /// Fails unless the participant is a lead.
-    pub(crate) fn require_lead(&self, action: &str) -> Result<(), Refusal> {
+    pub(crate) fn require_lead(&self, action: &str) -> Result<(), AgentRefusal> {
         let (agent, action) = (self.name.clone(), action.to_owned());
         match (self.is_lead, self.trusted) {
             (true, _) => Ok(()),
-            (false, true) => Err(Refusal::LeadOnly { agent, action }),
-            (false, false) => Err(Refusal::Untrusted { agent, action }),
+            (false, true) => Err(AgentRefusal::LeadOnly { agent, action }),
+            (false, false) => Err(AgentRefusal::Untrusted { agent, action }),
         }
     }
 
     /// Fails for an agent that joined with an invite token.
-    pub(crate) fn require_trusted(&self, action: &str) -> Result<(), Refusal> {
-        if self.trusted { Ok(()) } else { Err(Refusal::Untrusted { agent: self.name.clone(), action: action.to_owned() }) }
+    pub(crate) fn require_trusted(&self, action: &str) -> Result<(), AgentRefusal> {
+        if self.trusted { Ok(()) } else { Err(AgentRefusal::Untrusted { agent: self.name.clone(), action: action.to_owned() }) }
     }
 }
 
@@ -45,7 +46,7 @@ pub(crate) async fn from_roster(tx: &mut Tx, caller: &Caller, roster: &Roster) -
     if agent.project_id != roster.project {
         return Err(Refusal::not_found("project", &roster.project).into());
     }
-    let RosterEntry { name, trusted, is_lead, .. } = roster.entry(&agent.name).ok_or_else(|| Refusal::AgentLeft { agent: agent.name.clone() })?;
+    let RosterEntry { name, trusted, is_lead, .. } = roster.entry(&agent.name).ok_or_else(|| AgentRefusal::Left { agent: agent.name.clone() })?;
     Ok(Participant { name: name.clone(), project: roster.project.clone(), trusted: *trusted, is_lead: *is_lead })
 }
 
@@ -55,7 +56,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
         // Do not reveal that another project exists.
         return Err(Refusal::not_found("project", project).into());
     }
-    let Some(name) = caller.name() else { return Err(Refusal::NotRegistered.into()) };
+    let Some(name) = caller.name() else { return Err(AgentRefusal::NotRegistered.into()) };
     let with_rights = |trusted, is_lead| Participant { name: name.clone(), project: project.clone(), trusted, is_lead };
     Ok(match caller {
         Caller::Person(_) | Caller::Runner => {
@@ -69,7 +70,7 @@ pub(crate) async fn load(connection: &mut SqliteConnection, caller: &Caller, pro
                 .bind(&name)
                 .fetch_optional(connection)
                 .await?
-                .ok_or_else(|| Refusal::AgentLeft { agent: name.clone() })?;
+                .ok_or_else(|| AgentRefusal::Left { agent: name.clone() })?;
             let roles: Vec<Role> = serde_json::from_str(row.try_get("roles")?)?;
             let trusted: bool = row.try_get("trusted")?;
             with_rights(trusted, is_lead(trusted, &roles))

@@ -1,8 +1,7 @@
 //! Comments: permissions, order and limits.
 
-use domain::board::comment::AuthorRole;
+use domain::board::comment::{AuthorRole, CommentEvent};
 use domain::board::project::PlanApproval;
-use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 
 use crate::Caller;
@@ -22,7 +21,7 @@ async fn thread_keeps_order_role_and_bytes() {
     assert_eq!(said, [("human", " keep\r\nme "), ("coder", "done"), ("runner", "red")]);
     assert_eq!(thread[1].run_id, Some(coder.run));
     assert_eq!(thread[2], last);
-    let first = Event::CommentAdded { comment: thread[0].id.clone(), author_role: AuthorRole::Human };
+    let first = CommentEvent::Added { comment: thread[0].id.clone(), author_role: AuthorRole::Human }.into();
     assert_eq!(store.since(seq).await[0], first);
     assert_eq!(store.card(&task).await.comments, 3);
     store.check_fold().await;

@@ -3,6 +3,7 @@
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::stage::Stage;
 use domain::board::task::TaskUpdate;
+use domain::board::task::refusal::TaskRefusal;
 use domain::board::wait_reason::WaitReason;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
@@ -129,7 +130,7 @@ fn check_refused(refused: &Refusal, legal: &str, letter: &str, other: Option<&st
     assert!(!legal.contains(letter), "{what}: {refused}");
     let code = refused.code();
     assert!(["illegal-stage", "not-assignee", "lead-only", "unverified"].contains(&code), "{what}: {refused}");
-    if let Refusal::IllegalStage { from, next, .. } = refused {
+    if let Refusal::Task(TaskRefusal::IllegalStage { from, next, .. }) = refused {
         let named: Vec<&str> = ASKED.iter().filter(|(_, stage)| next.contains(stage)).map(|(letter, _)| *letter).collect();
         // Reassignment is not another stage.
         let wanted: Vec<&str> = ASKED.iter().filter(|(letter, stage)| legal.contains(letter) && stage != from).map(|(letter, _)| *letter).collect();

@@ -1,6 +1,6 @@
 //! Goals: their status follows their tasks, and a lead signs them off.
 
-use domain::board::goal::{Goal, GoalStatus, NewGoal};
+use domain::board::goal::{Goal, GoalEvent, GoalStatus, NewGoal};
 use domain::board::project::PlanApproval;
 use domain::board::stage::Stage;
 use domain::board::task::NewTask;
@@ -25,7 +25,7 @@ async fn status(store: &Store, goal: &GoalId) -> GoalStatus {
 /// Lists the status changes of goals after `seq`.
 async fn moves(store: &Store, seq: i64) -> Vec<String> {
     let moved = |event| match event {
-        Event::GoalMoved { goal, from, to } => Some(format!("{goal} {from} -> {to}")),
+        Event::Goal(GoalEvent::Moved { goal, from, to }) => Some(format!("{goal} {from} -> {to}")),
         _ => None,
     };
     store.since(seq).await.into_iter().filter_map(moved).collect()

@@ -3,6 +3,7 @@
 use domain::board::attention::AttentionKind;
 use domain::board::status::{HeldBy, Status};
 use domain::board::task::TaskPatch;
+use domain::board::task::event::TaskEvent;
 use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
@@ -33,7 +34,7 @@ async fn edit_event_names_changed_fields() {
     assert_eq!(task.card.depends_on, [second]);
     store.db.edit_task(&Caller::owner(), &first, patch).await.unwrap();
     let fields = ["description", "model", "priority", "depends_on"].map(str::to_owned).to_vec();
-    assert_eq!(store.since(seq).await, [Event::TaskEdited { fields }]);
+    assert_eq!(store.since(seq).await, [TaskEvent::Edited { fields }.into()]);
     let cleared = TaskPatch { description: Some(String::new()), ..TaskPatch::default() };
     assert_eq!(store.db.edit_task(&Caller::owner(), &first, cleared).await.unwrap().description, None);
     store.check_fold().await;
@@ -130,6 +131,6 @@ async fn edit_and_move_happen_together_or_not_at_all() {
     let changed = change(Status::Cancelled).await.unwrap().card;
     assert_eq!((changed.title.as_str(), changed.status), ("Two", Status::Cancelled));
     let events = store.since(seq).await;
-    assert!(matches!(events.as_slice(), [Event::TaskEdited { .. }, Event::TaskMoved { .. }, ..]), "{events:?}");
+    assert!(matches!(events.as_slice(), [Event::Task(TaskEvent::Edited { .. }), Event::Task(TaskEvent::Moved { .. }), ..]), "{events:?}");
     store.check_fold().await;
 }

@@ -1,6 +1,7 @@
 //! The single writer: batches, savepoints and lost transactions.
 
-use domain::event::Event;
+use domain::board::plan::PlanRefusal;
+use domain::team::token::TokenEvent;
 use tokio::sync::oneshot;
 
 use crate::engine::tx::{NoEventReason, Tx};
@@ -91,8 +92,8 @@ async fn refused_use_case_in_a_batch_is_rolled_back_alone() {
             db.write(|tx| {
                 Box::pin(async move {
                     count(tx).await?;
-                    tx.record(&Caller::owner(), Event::TokenCreated {});
-                    Err::<(), _>(domain::refusal::Refusal::NoPendingPlan.into())
+                    tx.record(&Caller::owner(), TokenEvent::Created {});
+                    Err::<(), _>(PlanRefusal::NonePending.into())
                 })
             })
             .await

@@ -2,6 +2,7 @@
 
 use domain::board::project::PlanApproval;
 use domain::board::status::{HeldBy, Status};
+use domain::board::task::event::TaskEvent;
 use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
@@ -42,7 +43,8 @@ async fn wait_reason_changes_are_recorded() {
     set(vec![(first.clone(), held.clone()), (second.clone(), None)]).await;
     set(vec![(first.clone(), held.clone()), (second.clone(), Some(WaitReason::NoFreeSlot { limit: 3 }))]).await;
     set(vec![(first.clone(), None), ("TASK-404".parse().unwrap(), None)]).await;
-    let changes = [held, Some(WaitReason::NoFreeSlot { limit: 3 }), None].map(|wait_reason| Event::WaitReasonChanged { wait_reason });
+    let changes =
+        [held, Some(WaitReason::NoFreeSlot { limit: 3 }), None].map(|wait_reason| Event::Task(TaskEvent::WaitReasonChanged { wait_reason }));
     assert_eq!(store.since(seq).await, changes);
     let card = store.card(&second).await;
     assert_eq!(card.wait_reason, Some(WaitReason::NoFreeSlot { limit: 3 }));

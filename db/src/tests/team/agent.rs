@@ -1,9 +1,8 @@
 //! Agents: registration, ownership of names and departure.
 
-use domain::event::Event;
-use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::team::agent::{Health, Registration};
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::agent::{AgentEvent, Health, Registration};
 use domain::team::role::Role;
 
 use crate::Caller;
@@ -106,7 +105,7 @@ async fn register_updates_own_name_and_keeps_omitted_fields() {
     ] {
         let who = Registration { team: team.map(str::to_owned), ..named(claimed, &[]) };
         let refused = refusal(store.db.register(&lead, &store.project, who, None).await);
-        assert_eq!(refused, Refusal::WrongIdentity { own: "platform/mara".to_owned(), claimed: read.to_owned() });
+        assert_eq!(refused, AgentRefusal::WrongIdentity { own: "platform/mara".to_owned(), claimed: read.to_owned() }.into());
     }
     let repeated = call(&lead, "1");
     let first = store.db.register(&repeated, &store.project, say(Some("Once"), &[]), None).await.unwrap();
@@ -140,8 +139,8 @@ async fn invited_name_can_be_reclaimed() {
     assert_eq!(code(join(None).await), "name-taken", "it was there a moment ago");
 
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
-    assert_eq!(refusal(store.send(&ole, "ida", "Still me").await), Refusal::AgentLeft { agent: "ole".to_owned() });
-    assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), Refusal::AgentLeft { agent: "ole".to_owned() });
+    assert_eq!(refusal(store.send(&ole, "ida", "Still me").await), AgentRefusal::Left { agent: "ole".to_owned() }.into());
+    assert_eq!(refusal(store.db.set_status(&ole, &store.project, "Here").await), AgentRefusal::Left { agent: "ole".to_owned() }.into());
     store.db.register(&ole, &store.project, named("ole", &[]), None).await.unwrap();
     store.send(&ole, "ida", "Back").await.unwrap();
     store.db.deregister(&ole, &store.project, "ole").await.unwrap();
@@ -219,7 +218,7 @@ async fn agent_leaves_or_is_removed_by_a_lead() {
     let seq = store.db.latest();
     store.db.deregister(&lead, project, "ole").await.unwrap();
     store.db.deregister(&mara, project, "mara").await.unwrap();
-    assert_eq!(store.since(seq).await, [Event::AgentLeft { agent: "ole".to_owned() }, Event::AgentLeft { agent: "mara".to_owned() }]);
+    assert_eq!(store.since(seq).await, [AgentEvent::Left { agent: "ole".to_owned() }.into(), AgentEvent::Left { agent: "mara".to_owned() }.into()]);
     assert_eq!(code(store.db.deregister(&mara, project, "mara").await), "not-registered");
     // An agent that left may return with its token; a removed one needs a new token.
     store.db.register(&mara, project, named("mara", &[]), None).await.unwrap();

@@ -1,6 +1,6 @@
 //! Browser sessions: opened, seen, revoked and expired, without keeping what opens the door.
 
-use domain::event::Event;
+use domain::team::browser_session::BrowserSessionEvent;
 use domain::team::person::OWNER;
 use domain::time::Timestamp;
 
@@ -61,10 +61,10 @@ async fn a_session_is_open_until_it_is_revoked() {
     assert_eq!(
         store.since(seq).await,
         [
-            Event::BrowserSessionOpened { session: 1 },
-            Event::BrowserSessionOpened { session: 2 },
-            Event::BrowserSessionRevoked { session: 1 },
-            Event::BrowserSessionOpened { session: 3 },
+            BrowserSessionEvent::Opened { session: 1 }.into(),
+            BrowserSessionEvent::Opened { session: 2 }.into(),
+            BrowserSessionEvent::Revoked { session: 1 }.into(),
+            BrowserSessionEvent::Opened { session: 3 }.into(),
         ]
     );
 }

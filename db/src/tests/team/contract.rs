@@ -1,7 +1,7 @@
 //! Contracts: one per name and type, with all versions.
 
 use domain::event::Event;
-use domain::team::contract::{Contract, ContractType, NewContract};
+use domain::team::contract::{Contract, ContractEvent, ContractType, NewContract};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
@@ -24,7 +24,9 @@ async fn changed_specification_adds_a_version_and_is_broadcast() {
     let seq = store.db.latest();
     let first = declare(&store, &mara, "fn save()").await.unwrap();
     assert_eq!((first.version, first.owner.as_str(), first.declared_by.as_str(), first.kind), (1, "mara", "mara", ContractType::Function));
-    let declared = |version| Event::ContractDeclared { contract: first.id, name: "save".to_owned(), contract_type: ContractType::Function, version };
+    let declared = |version| {
+        Event::Contract(ContractEvent::Declared { contract: first.id, name: "save".to_owned(), contract_type: ContractType::Function, version })
+    };
     assert_eq!(store.since(seq).await[0], declared(1));
     assert_eq!(store.inbox_texts(&ole).await, ["[CONTRACT v1] save (function): fn save()"]);
     assert_eq!(store.inbox_texts(&mara).await, Vec::<String>::new(), "the declaring agent gets no broadcast");

@@ -1,9 +1,8 @@
 //! Handshakes wait for exactly their targets.
 
-use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 use domain::team::agent::Health;
-use domain::team::handshake::HandshakeStatus;
+use domain::team::handshake::{HandshakeEvent, HandshakeStatus};
 use domain::team::role::Role;
 
 use crate::Caller;
@@ -37,7 +36,7 @@ async fn targeted_handshake_needs_only_its_targets() {
     }
     let kinds = store.kinds_since(seq).await;
     assert_eq!(kinds.iter().filter(|kind| kind.starts_with("handshake")).count(), 4, "{kinds:?}");
-    assert!(store.since(seq).await.contains(&Event::HandshakeAcknowledged { handshake: begun.id, agent: "ole".to_owned() }));
+    assert!(store.since(seq).await.contains(&HandshakeEvent::Acknowledged { handshake: begun.id, agent: "ole".to_owned() }.into()));
     assert_eq!(store.db.handshake(begun.id).await.unwrap(), whole);
     assert_eq!(code(store.db.handshake(404).await), "not-found");
     let second = begin(&store, &Caller::owner(), &["ida"]).await.unwrap();

@@ -1,9 +1,9 @@
 //! Sending messages: recipients, copies, limits, and what blocks a sender.
 
-use domain::event::Event;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::team::message::{Message, NewMessage};
+use domain::team::agent::refusal::AgentRefusal;
+use domain::team::message::{Message, MessageEvent, NewMessage};
 use domain::team::role::Role;
 use domain::text::BODY_BYTES;
 
@@ -26,7 +26,7 @@ async fn message_reaches_its_recipient() {
     let seq = store.db.latest();
     let sent = store.send(&mara, "ole", " keep\r\n\tme ").await.unwrap();
     assert_eq!((sent.from_agent.as_str(), sent.to_agent.as_str(), sent.cc.len()), ("mara", "ole", 0));
-    let event = Event::MessageSent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false };
+    let event = MessageEvent::Sent { message: sent.id, from: "mara".to_owned(), to: "ole".to_owned(), is_cc: false }.into();
     assert_eq!(store.since(seq).await, [event]);
     let inbox = store.inbox(&ole).await;
     assert_eq!((message_texts(&inbox), inbox.remaining), (vec![" keep\r\n\tme ".to_owned()], 0), "every byte is kept");
@@ -44,7 +44,7 @@ async fn unknown_recipient_is_refused_with_similar_names() {
     let (mara, _) = (store.member("mara", &[]).await, store.guest("blue/oleander").await);
     let before = store.dump().await;
     let refused = refusal(store.send(&mara, "oleandr", "Hello").await);
-    assert_eq!(refused, Refusal::UnknownAgent { name: "oleandr".to_owned(), nearest: vec!["blue/oleander".to_owned()] });
+    assert_eq!(refused, AgentRefusal::Unknown { name: "oleandr".to_owned(), nearest: vec!["blue/oleander".to_owned()] }.into());
     assert_eq!(refused.hint(), "Did you mean blue/oleander? Call who to see all names.");
     let copied = NewMessage { cc: vec!["zzz".to_owned()], ..message("human", "Hello") };
     assert_eq!(code(store.db.send(&mara, &store.project, copied).await), "unknown-agent");
@@ -64,14 +64,14 @@ async fn dead_or_departed_recipient_is_refused_unless_managed() {
         store.make_unresponsive(name).await;
     }
     let refused = refusal(store.send(&mara, "ole", "There?").await);
-    assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    assert!(matches!(&refused, Refusal::Agent(AgentRefusal::Unresponsive { name, since: Some(_) }) if name == "ole"), "{refused:?}");
     store.send(&mara, "coder-TASK-001", "For your next run").await.unwrap();
     let connected = store.db.connect(&ole);
     store.send(&mara, "ole", "There you are").await.unwrap();
     drop(connected);
     store.db.deregister(&Caller::owner(), &store.project, "ole").await.unwrap();
     let refused = refusal(store.send(&mara, "ole", "There?").await);
-    assert!(matches!(&refused, Refusal::AgentUnresponsive { name, since: Some(_) } if name == "ole"), "{refused:?}");
+    assert!(matches!(&refused, Refusal::Agent(AgentRefusal::Unresponsive { name, since: Some(_) }) if name == "ole"), "{refused:?}");
     // A created agent that never joined receives its messages later.
     store.member("new", &[]).await;
     store.send(&mara, "new", "Welcome").await.unwrap();
@@ -87,7 +87,7 @@ async fn short_names_resolve_to_own_team_or_are_ambiguous() {
     assert_eq!(store.send(&other, "tom", "Hello").await.unwrap().to_agent, "blue/tom");
     assert_eq!(store.send(&red, "ole", "Hello").await.unwrap().to_agent, "red/ole");
     let refused = refusal(store.send(&other, "ole", "Hello").await);
-    assert_eq!(refused, Refusal::AmbiguousAgent { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] });
+    assert_eq!(refused, AgentRefusal::Ambiguous { name: "ole".to_owned(), candidates: vec!["blue/ole".to_owned(), "red/ole".to_owned()] }.into());
     assert_eq!(store.send(&other, "blue/ole", "Hello").await.unwrap().to_agent, "blue/ole");
 }
 

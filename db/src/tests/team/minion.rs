@@ -1,9 +1,8 @@
 //! Minions: limits per agent, and when a minion stops counting.
 
-use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
-use domain::team::minion::{MAX_MINIONS, MinionStatus, SpawnPolicy};
+use domain::team::minion::{MAX_MINIONS, MinionEvent, MinionStatus, SpawnPolicy};
 use domain::team::role::Role;
 
 use crate::tests::external_agents::call;
@@ -59,7 +58,7 @@ async fn policy_limit_and_scope_are_validated() {
     assert_eq!(store.dump().await, before);
     let seq = store.db.latest();
     assert_eq!(set(&Caller::owner(), "global", MAX_MINIONS).await.unwrap().max_minions, MAX_MINIONS);
-    assert_eq!(store.since(seq).await, [Event::SpawnPolicySet { scope: "global".to_owned() }]);
+    assert_eq!(store.since(seq).await, [MinionEvent::SpawnPolicySet { scope: "global".to_owned() }.into()]);
 }
 
 #[tokio::test]

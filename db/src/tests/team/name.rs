@@ -2,9 +2,9 @@
 
 use domain::board::stage::Stage;
 use domain::board::status::{HeldBy, Status};
-use domain::event::Event;
 use domain::team::agent::{Health, Registration};
 use domain::team::role::Role;
+use domain::team::token::TokenEvent;
 
 use crate::Caller;
 use crate::tests::external_agents::{assigned, call, contributors, messages_to, named, stage};
@@ -85,7 +85,7 @@ async fn repeated_registration_keeps_its_name_until_a_heartbeat() {
     let seq = store.db.latest();
     let found = join(&invite).await.unwrap();
     assert_eq!((&found.agent.name, &found.agent.roles, found.agent.registered_at), (&lost.agent.name, &lost.agent.roles, lost.agent.registered_at));
-    assert_eq!(store.since(seq).await, [Event::TokenCreated {}]);
+    assert_eq!(store.since(seq).await, [TokenEvent::Created {}.into()]);
     let [lost, found] = [lost, found].map(|answer| answer.token.unwrap());
     assert_eq!(store.db.caller(&lost).await.unwrap(), None, "a name has one token");
     let kept: Vec<String> = sqlx::query_scalar("SELECT answer FROM calls").fetch_all(&store.db.readers).await.unwrap();

@@ -4,10 +4,10 @@ use domain::actor::Actor;
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
 use domain::board::task::TaskUpdate;
-use domain::event::Event;
 use domain::runs::evidence::EvidenceResult;
+use domain::team::handshake::HandshakeEvent;
 use domain::team::message::NewMessage;
-use domain::team::person::{NewPerson, OWNER, Person, PersonRole};
+use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole};
 use domain::team::role::Role;
 
 use crate::tests::external_agents::{message, named};
@@ -170,8 +170,8 @@ async fn changed_role_applies_at_once_to_tokens_and_sessions() {
         assert_eq!(code(db.add_comment(&caller, &task, "As a viewer", None).await), "person-role");
     }
     let events = store.since(seq).await;
-    assert!(events.contains(&Event::PersonRoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }));
-    assert!(events.contains(&Event::HandshakeCompleted { handshake: asked }), "a viewer cannot acknowledge");
+    assert!(events.contains(&PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into()));
+    assert!(events.contains(&HandshakeEvent::Completed { handshake: asked }.into()), "a viewer cannot acknowledge");
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
 
     let seq = db.latest();
@@ -273,8 +273,8 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     assert_eq!((db.caller(&token).await.unwrap(), db.use_browser_session(&secret).await.unwrap()), (None, None));
     assert_eq!(db.open_browser_session(person.id, None).await.unwrap(), None, "a link that was not used");
     let events = store.since(seq).await;
-    assert!(events.contains(&Event::PersonRemoved { person: "ann".to_owned() }));
-    assert!(events.contains(&Event::HandshakeCompleted { handshake: asked }), "the handshake no longer waits for them");
+    assert!(events.contains(&PersonEvent::Removed { person: "ann".to_owned() }.into()));
+    assert!(events.contains(&HandshakeEvent::Completed { handshake: asked }.into()), "the handshake no longer waits for them");
     assert_eq!(db.comments(&task).await.unwrap()[0].author_name.as_deref(), Some("human/ann"));
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
     for gone in [person.id, 99] {

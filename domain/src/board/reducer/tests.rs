@@ -3,7 +3,7 @@
 use super::*;
 use crate::actor::Actor;
 use crate::board::project::tests::{card, project};
-use crate::event::Event;
+use crate::board::task::event::TaskEvent;
 use crate::runs::agent_kind::AgentKind;
 use crate::time::Timestamp;
 
@@ -15,7 +15,7 @@ fn envelope(seq: Seq, card: Option<Card>, project: Option<Project>) -> Envelope 
         task_id: card.as_ref().map(|card| card.id.clone()),
         run_id: None,
         actor: Actor::Runner,
-        event: Event::TaskReleased {},
+        event: TaskEvent::Released {}.into(),
         card,
         project,
     }

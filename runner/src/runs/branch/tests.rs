@@ -4,6 +4,7 @@ use std::fs;
 
 use db::Caller;
 use domain::board::attention::{Attention, AttentionKind};
+use domain::board::project::ProjectEvent;
 use domain::board::status::Status;
 use domain::event::Event;
 use domain::runs::agent_kind::AgentKind;
@@ -66,8 +67,9 @@ async fn unapproved_commits_block_merges_until_accepted() {
     assert_eq!(board.repository().parents_of(&head).unwrap()[0], tip);
     assert_eq!(board.project().await.integration_head, Some(head));
     let moves = board.db.events_after(seq, None, 99).await.unwrap();
-    let moves: Vec<Event> = moves.into_iter().map(|event| event.event).filter(|event| matches!(event, Event::ProjectBranchMoved { .. })).collect();
-    assert_eq!(moves[0], Event::ProjectBranchMoved { sha: tip }, "the log records the acceptance");
+    let moves: Vec<Event> =
+        moves.into_iter().map(|event| event.event).filter(|event| matches!(event, Event::Project(ProjectEvent::BranchMoved { .. }))).collect();
+    assert_eq!(moves[0], ProjectEvent::BranchMoved { sha: tip }.into(), "the log records the acceptance");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use domain::board::task::Task;
 use domain::board::transition::Mover;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::run::RunRefusal;
 use sqlx::SqliteConnection;
 
 use crate::caller::Caller;
@@ -40,5 +41,5 @@ pub(crate) async fn require_own_task(tx: &mut Tx, caller: &Caller, task: &Task, 
     if run.phase == AgentKind::Orchestrator && to == Status::Cancelled {
         return Ok(());
     }
-    Err(Refusal::WrongTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
+    Err(RunRefusal::WrongTask { task: task.card.id.clone(), own: run.task_id.clone() }.into())
 }

@@ -3,7 +3,7 @@
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::{HeldBy, Status};
-use domain::event::Event;
+use domain::board::task::event::TaskEvent;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
@@ -95,7 +95,7 @@ pub(crate) async fn assign_to(tx: &mut Tx, caller: &Caller, from: &str, card: &C
     .bind(attention)
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: Some(agent.name.clone()) });
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Assigned { to: Some(agent.name.clone()) });
     if let Some(hat) = hat {
         hat::assign(tx, caller, &card.project_id, &card.id, &agent.name, hat).await?;
     }
@@ -142,10 +142,10 @@ pub(crate) async fn unassign(tx: &mut Tx, caller: &Caller, card: &Card, before: 
     .bind(attention)
     .execute(&mut tx.connection)
     .await?;
-    tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskAssigned { to: None });
+    tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Assigned { to: None });
     record_builder(tx, card, before).await?;
     if card.held_by.is_none() {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskHeld { by });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Held { by });
     }
     Ok(())
 }

@@ -3,8 +3,9 @@
 use domain::board::card::Card;
 use domain::board::status::{CancelReason, HeldBy, Status};
 use domain::board::task::Task;
+use domain::board::task::event::TaskEvent;
+use domain::board::transition::refusal::MoveRefusal;
 use domain::board::transition::{Mover, Requirement, rule};
-use domain::event::Event;
 use domain::refusal::Refusal;
 use domain::runs::evidence::EvidenceResult;
 use domain::text;
@@ -29,10 +30,10 @@ pub(crate) async fn check(tx: &mut Tx, caller: &Caller, task: &Task, request: &M
     let to = if approves(caller, request.to) { Status::InReview } else { request.to };
     let movers = movers(&mut tx.connection, caller, card).await?;
     let who = movers.first().copied().unwrap_or(Mover::Assignee);
-    let illegal = || Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: request.to, who };
+    let illegal = || MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: request.to, who };
     let (rule, who) = movers.iter().find_map(|who| Some((rule(card.phase, card.status, to, *who)?, *who))).ok_or_else(illegal)?;
     let reason = text::validate_optional_body("reason", request.reason.as_deref())?;
-    let missing_reason = || Refusal::ReasonNeeded { task: card.id.clone(), to };
+    let missing_reason = || MoveRefusal::ReasonNeeded { task: card.id.clone(), to };
     let mut change =
         Change { to, who, held_by: None, cancel: None, approved: None, approver: None, verified: None, attention: None, reason: reason.clone() };
     match rule.requirement {
@@ -129,12 +130,12 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
     .execute(&mut tx.connection)
     .await?;
     if changed.rows_affected() == 0 {
-        return Err(Refusal::IllegalMove { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
+        return Err(MoveRefusal::Illegal { task: card.id.clone(), phase: card.phase, from: card.status, to: change.to, who: change.who }.into());
     }
     let after = Card { status: change.to, cancel_reason: change.cancel, approved_sha: approved.cloned(), ..card.clone() };
     finished::replace(tx, card, &after).await?;
     if change.to != card.status {
-        let event = Event::TaskMoved { from: card.status, to: change.to, reason: change.reason.clone() };
+        let event = TaskEvent::Moved { from: card.status, to: change.to, reason: change.reason.clone() };
         tx.record_for_task(caller, &card.project_id, &card.id, event);
     }
     Ok(())
@@ -143,12 +144,12 @@ pub(crate) async fn write_status(tx: &mut Tx, caller: &Caller, task: &Task, chan
 /// Records the approval, the verification and the attention that came with a move.
 pub(crate) fn record_decisions(tx: &mut Tx, caller: &Caller, card: &Card, change: Change) {
     if let Some(sha) = change.approved {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskApproved { sha });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Approved { sha });
     }
     if let Some(by) = change.verified {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::TaskVerified { by });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::Verified { by });
     }
     if let Some(attention) = change.attention {
-        tx.record_for_task(caller, &card.project_id, &card.id, Event::AttentionRequested { attention });
+        tx.record_for_task(caller, &card.project_id, &card.id, TaskEvent::AttentionRequested { attention });
     }
 }

@@ -2,8 +2,11 @@
 
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::Card;
+use domain::board::dependency::DependencyRefusal;
+use domain::board::plan::PlanRefusal;
 use domain::board::status::Status;
 use domain::board::task::Task;
+use domain::board::transition::refusal::MoveRefusal;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
@@ -23,7 +26,7 @@ use crate::team::contribution::write::Contribution;
 use crate::team::hat::write as hat;
 
 pub(crate) fn approved(card: &Card) -> Result<(), Refusal> {
-    if card.is_approved() { Ok(()) } else { Err(wrong_status(card, "it is not approved", "Wait for a review.")) }
+    if card.is_approved() { Ok(()) } else { Err(wrong_status(card, "it is not approved", "Wait for a review.").into()) }
 }
 
 pub(crate) async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
@@ -36,22 +39,22 @@ pub(crate) async fn dependencies_done(tx: &mut Tx, task: &Task) -> Result<()> {
             open.push(id.clone());
         }
     }
-    if open.is_empty() { Ok(()) } else { Err(Refusal::DependenciesUnfinished { task: task.card.id.clone(), open }.into()) }
+    if open.is_empty() { Ok(()) } else { Err(DependencyRefusal::Unfinished { task: task.card.id.clone(), open }.into()) }
 }
 
 pub(crate) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<()> {
     let id = task.card.id.clone();
     let EvidenceResult::Evidence(evidence) = found else {
-        return Err(Refusal::NoCommits { task: id, base: "the project branch".to_owned() }.into());
+        return Err(MoveRefusal::NoCommits { task: id, base: "the project branch".to_owned() }.into());
     };
     if !evidence.is_clean() {
-        return Err(Refusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
+        return Err(MoveRefusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
     }
     if evidence.ahead == 0 && !has_commented(tx, caller, task).await? {
-        return Err(Refusal::NoCommits { task: id, base: evidence.base.clone() }.into());
+        return Err(MoveRefusal::NoCommits { task: id, base: evidence.base.clone() }.into());
     }
     if evidence.diff_empty && !has_commented(tx, caller, task).await? {
-        return Err(Refusal::EmptyDiff { task: id }.into());
+        return Err(MoveRefusal::EmptyDiff { task: id }.into());
     }
     Ok(())
 }
@@ -80,13 +83,13 @@ pub(crate) async fn children_or_reason(tx: &mut Tx, caller: &Caller, task: &Task
     if children > 0 || card.phase == AgentKind::Orchestrator || (reason.is_some() && caller.is_person()) {
         return Ok(None);
     }
-    let Some(reason) = reason else { return Err(Refusal::EmptyPlan { task: card.id.clone() }.into()) };
+    let Some(reason) = reason else { return Err(PlanRefusal::Empty { task: card.id.clone() }.into()) };
     let detail = format!("The planner created no tasks: {}", text::excerpt(reason, 300));
     Ok(Some(Attention::new(AttentionKind::EmptyPlan, detail)))
 }
 
 pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &EvidenceResult) -> Result<Sha> {
-    let EvidenceResult::Head(head) = found else { return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()) };
+    let EvidenceResult::Head(head) = found else { return Err(MoveRefusal::NothingToApprove { task: task.card.id.clone() }.into()) };
     if let Some(assignee) = external_assignee(&task.card) {
         let problem = format!("{assignee} did not work on its branch");
         return Err(wrong_status(&task.card, &problem, "Move it to done, or unassign it to have its branch merged.").into());
@@ -94,10 +97,10 @@ pub(crate) async fn verdict(tx: &mut Tx, caller: &Caller, task: &Task, found: &E
     if let Some(own) = caller.run() {
         let run = runs::read(&mut tx.connection, own).await?;
         if runs::is_author_session(tx, task, &run).await? {
-            return Err(Refusal::SelfReview { task: task.card.id.clone() }.into());
+            return Err(MoveRefusal::SelfReview { task: task.card.id.clone() }.into());
         }
         if run.sha.as_ref() != Some(head) {
-            return Err(Refusal::HeadMoved { task: task.card.id.clone(), head: head.clone(), judged: run.sha.unwrap_or_default() }.into());
+            return Err(MoveRefusal::HeadMoved { task: task.card.id.clone(), head: head.clone(), judged: run.sha.unwrap_or_default() }.into());
         }
     }
     let name = caller.name().unwrap_or_default();
@@ -156,7 +159,7 @@ pub(crate) async fn approval(
             change.approved = Some(head.clone());
         }
         // The branch was created after the caller read the repository.
-        _ if request.merge && task.branch.is_some() => return Err(Refusal::NothingToApprove { task: task.card.id.clone() }.into()),
+        _ if request.merge && task.branch.is_some() => return Err(MoveRefusal::NothingToApprove { task: task.card.id.clone() }.into()),
         _ => {}
     }
     Ok(())
@@ -169,7 +172,7 @@ pub(crate) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
             comment::insert(tx, caller, &card.project_id, &card.id, reason).await?;
         }
         None if caller.run().is_some() && has_commented(tx, caller, task).await? => {}
-        None => return Err(Refusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
+        None => return Err(MoveRefusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
     }
     if let Some(own) = caller.run() {
         let judged = runs::read(&mut tx.connection, own).await?.sha.unwrap_or_default();

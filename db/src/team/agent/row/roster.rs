@@ -1,7 +1,7 @@
 //! The roster of a project: names, leads and liveness, read once per use case. Must not change anything.
 
 use domain::id::ProjectId;
-use domain::refusal::Refusal;
+use domain::team::agent::refusal::AgentRefusal;
 use domain::team::agent::{EVERYONE, HUMAN, Health, NameError, is_managed_name, resolve};
 use domain::team::role::{Role, is_lead};
 use domain::time::Timestamp;
@@ -96,23 +96,23 @@ impl Roster {
         let name = match resolve(given, speaker, &names) {
             Ok(name) => name,
             Err(error @ NameError::Unknown { .. }) => {
-                return Err(departed_refusal(tx, &self.project, given).await?.unwrap_or_else(|| error.into()).into());
+                return Err(departed_refusal(tx, &self.project, given).await?.map_or_else(|| error.into(), Into::into));
             }
             Err(error) => return Err(error.into()),
         };
         if let Some(RosterEntry { last_seen, .. }) = self.entry(name).filter(|entry| entry.is_dead) {
-            return Err(Refusal::AgentUnresponsive { name: name.to_owned(), since: *last_seen }.into());
+            return Err(AgentRefusal::Unresponsive { name: name.to_owned(), since: *last_seen }.into());
         }
         Ok(name.to_owned())
     }
 }
 
 /// Returns the refusal for a name whose agent has left.
-async fn departed_refusal(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Option<Refusal>> {
+async fn departed_refusal(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<Option<AgentRefusal>> {
     let row = sqlx::query("SELECT left_at FROM agents WHERE project_id = $1 AND name = $2 AND left_at IS NOT NULL")
         .bind(project.as_str())
         .bind(name)
         .fetch_optional(&mut tx.connection)
         .await?;
-    row.map(|row| Ok(Refusal::AgentUnresponsive { name: name.to_owned(), since: optional(&row, "left_at")? })).transpose()
+    row.map(|row| Ok(AgentRefusal::Unresponsive { name: name.to_owned(), since: optional(&row, "left_at")? })).transpose()
 }

@@ -1,0 +1,34 @@
+//! Events of tasks, from their creation to their verification.
+
+use crate::board::attention::Attention;
+use crate::board::status::{HeldBy, Status};
+use crate::board::wait_reason::WaitReason;
+use crate::event::kinds::events;
+use crate::id::GoalId;
+use crate::runs::evidence::Sha;
+
+events! {
+    /// A change of a task.
+    TaskEvent {
+        Created "task_created" {}
+        Edited "task_edited" { fields: Vec<String> }
+        Moved "task_moved" { from: Status, to: Status, reason: Option<String> }
+        /// A reviewer, a lead or the human approved the commit.
+        Approved "task_approved" { sha: Sha }
+        /// A newer commit revoked the approval.
+        ApprovalVoided "approval_voided" { sha: Sha }
+        Merged "task_merged" { sha: Sha }
+        Held "task_held" { by: HeldBy }
+        Released "task_released" {}
+        AttentionRequested "task_needs_you" { attention: Attention }
+        AttentionCleared "task_settled" {}
+        /// The runner updated why the card has no agent.
+        WaitReasonChanged "wait_reason_changed" { wait_reason: Option<WaitReason> }
+        Assigned "task_assigned" { to: Option<String> }
+        /// The assignee submitted a result.
+        SubmissionStored "result_stored" {}
+        Verified "task_verified" { by: String }
+        /// The task was linked to a goal, or unlinked.
+        Linked "task_linked" { goal: Option<GoalId> }
+    }
+}
