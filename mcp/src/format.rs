@@ -88,7 +88,7 @@ pub(crate) fn state(card: &Card) -> Option<String> {
     if card.is_approved() {
         return card.approved_sha.as_ref().map(|sha| format!("approved at {}, waits in the merge queue", short(sha)));
     }
-    // The sentence of a hold addresses the human, so agents get another one.
+    // Agents cannot press Start, so they get another sentence.
     match card.held_by {
         Some(HeldBy::Plan) => Some("waits until the human starts the plan".to_owned()),
         Some(HeldBy::Human | HeldBy::Stop) => Some("held by the human".to_owned()),

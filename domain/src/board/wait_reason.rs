@@ -69,9 +69,9 @@ impl WaitReason {
                 let names: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
                 format!("blocked by {}", names.join(", "))
             }
-            Self::Held { by: HeldBy::Human } => "held by you: press Start".to_owned(),
-            Self::Held { by: HeldBy::Plan } => "held until you start the plan".to_owned(),
-            Self::Held { by: HeldBy::Stop } => "stopped by you: press Start or Retry".to_owned(),
+            Self::Held { by: HeldBy::Human } => "held until someone presses Start".to_owned(),
+            Self::Held { by: HeldBy::Plan } => "held until someone starts the plan".to_owned(),
+            Self::Held { by: HeldBy::Stop } => "stopped until someone presses Start or Retry".to_owned(),
             Self::NoFreeSlot { limit } => format!("no free slot: {limit} agents running"),
             Self::KindLimitReached { phase } => format!("waiting for the running {phase}"),
             Self::Backoff { until, after } => format!("retrying at {} ({})", until.clock(), after.sentence()),
@@ -83,7 +83,7 @@ impl WaitReason {
             Self::Assigned { name } => format!("assigned to {name}"),
             Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),
-            Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for your decision on {task}"),
+            Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for a decision on {task}"),
         }
     }
 }

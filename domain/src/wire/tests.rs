@@ -221,9 +221,9 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     let lines: Vec<String> = reasons.iter().map(|reason| format!("{} {}", round_trip(reason), reason.sentence())).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"is":"blocked_by","tasks":["TASK-003","TASK-004"]} blocked by TASK-003, TASK-004
-    {"is":"held","by":"human"} held by you: press Start
-    {"is":"held","by":"plan"} held until you start the plan
-    {"is":"held","by":"stop"} stopped by you: press Start or Retry
+    {"is":"held","by":"human"} held until someone presses Start
+    {"is":"held","by":"plan"} held until someone starts the plan
+    {"is":"held","by":"stop"} stopped until someone presses Start or Retry
     {"is":"no_free_slot","limit":3} no free slot: 3 agents running
     {"is":"kind_limit_reached","phase":"reviewer"} waiting for the running reviewer
     {"is":"backoff","until":"2026-01-31T09:05:00.000Z","after":"crashed"} retrying at 09:05 UTC (the agent's process crashed)
@@ -235,6 +235,6 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara
     {"is":"awaiting_lead","name":"platform/mara"} submitted by platform/mara: waiting for a lead
     {"is":"plan_unfinished","task":"TASK-001"} waiting for the plan TASK-001
-    {"is":"unapproved_commits","task":"TASK-001"} the project branch has unapproved commits: waiting for your decision on TASK-001
+    {"is":"unapproved_commits","task":"TASK-001"} the project branch has unapproved commits: waiting for a decision on TASK-001
     "#);
 }

@@ -103,11 +103,11 @@ fn held_and_flagged_tasks_are_not_started() {
     assert_eq!(
         board.wait_reasons(),
         [
-            "TASK-001: held by you: press Start",
-            "TASK-002: held until you start the plan",
-            "TASK-003: stopped by you: press Start or Retry",
+            "TASK-001: held until someone presses Start",
+            "TASK-002: held until someone starts the plan",
+            "TASK-003: stopped until someone presses Start or Retry",
             "TASK-004: needs you",
-            "TASK-005: stopped by you: press Start or Retry",
+            "TASK-005: stopped until someone presses Start or Retry",
             "TASK-006: needs you",
         ]
     );
@@ -147,7 +147,7 @@ fn other_wait_reasons_come_before_assigned() {
         task(4).status(Done).assigned("mara"),
         task(5).assigned("mara").why(WaitReason::Assigned { name: "mara".to_owned() }),
     ]);
-    assert_eq!(board.wait_reasons(), ["TASK-001: held by you: press Start", "TASK-002: needs you", "TASK-003: blocked by TASK-001"]);
+    assert_eq!(board.wait_reasons(), ["TASK-001: held until someone presses Start", "TASK-002: needs you", "TASK-003: blocked by TASK-001"]);
     assert!(board.actions().is_empty());
 }
 
@@ -230,7 +230,7 @@ fn parking_blocks_all_starts() {
     assert_eq!(
         board.wait_reasons(),
         [
-            "TASK-004: held by you: press Start",
+            "TASK-004: held until someone presses Start",
             "TASK-005: approved: waiting for the merge",
             "TASK-002: rate limited until 12:30 UTC",
             "TASK-001: rate limited until 12:30 UTC",
@@ -313,7 +313,7 @@ fn only_changed_wait_reasons_are_set() {
         task(7).status(Done).why(held()),
     ])
     .busy(&[3, 4, 5, 6]);
-    assert_eq!(board.wait_reasons(), ["TASK-002: held by you: press Start", "TASK-003: -", "TASK-004: stopping"]);
+    assert_eq!(board.wait_reasons(), ["TASK-002: held until someone presses Start", "TASK-003: -", "TASK-004: stopping"]);
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn undecided_branch_blocks_its_project() {
     ])
     .slots(9, 1);
     assert_eq!(board.actions(), ["clean TASK-007", "recheck the branch for TASK-001", "merge TASK-009", "start coder TASK-008 in backlog"]);
-    let undecided = "the project branch has unapproved commits: waiting for your decision on TASK-001";
+    let undecided = "the project branch has unapproved commits: waiting for a decision on TASK-001";
     assert_eq!(
         board.wait_reasons(),
         [
@@ -347,7 +347,7 @@ fn undecided_branch_blocks_its_project() {
             format!("TASK-003: {undecided}"),
             format!("TASK-004: {undecided}"),
             "TASK-005: assigned to mara".to_owned(),
-            "TASK-006: held by you: press Start".to_owned(),
+            "TASK-006: held until someone presses Start".to_owned(),
             "TASK-009: approved: waiting for the merge".to_owned(),
         ]
     );
