@@ -43,12 +43,11 @@ impl Bridge {
     /// Listens until the folder of the database has been missing for as long as a call may wait. No server will start there again.
     pub(super) async fn listen_until_folder_is_missing(&self) -> BridgeError {
         let mut token = self.token.subscribe();
-        let mut heard = Vec::new();
         let (mut delay, mut missing_since) = (RETRY_DELAYS.0, None);
         loop {
             let started = Instant::now();
             let end = tokio::select! {
-                end = self.listen_once(&mut heard) => end,
+                end = self.listen_once() => end,
                 // The bridge acts as another caller now.
                 _ = token.changed() => continue,
             };
@@ -71,8 +70,8 @@ impl Bridge {
         }
     }
 
-    /// Listens over one connection. `heard` are the resources of the connection before, which may have changed in between.
-    async fn listen_once(&self, heard: &mut Vec<String>) -> ListenEnd {
+    /// Listens over one connection.
+    async fn listen_once(&self) -> ListenEnd {
         let mut subscribed = self.subscribed.subscribe();
         let resources: Vec<String> = subscribed.borrow_and_update().keys().cloned().collect();
         let Ok(Some(server)) = server_file::read(&self.db_path) else { return ListenEnd::Unavailable };
@@ -87,7 +86,8 @@ impl Bridge {
             Err(PostError::Status { status, .. }) if status != StatusCode::SERVICE_UNAVAILABLE => return ListenEnd::Refused,
             Err(_) => return ListenEnd::Unavailable,
         };
-        for uri in std::mem::replace(heard, resources) {
+        // Each may have changed since the client subscribed to it, or since the connection before.
+        for uri in resources {
             self.announce(Change::Resource(uri));
         }
         loop {
