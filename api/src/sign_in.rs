@@ -16,11 +16,18 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// Issues a code and returns the link that signs one browser of `person` in with it, once, on the server at `port`.
+    /// Issues a code and returns the link that signs one browser of `person` in with it, once, on the server at `port`. Earlier links of the
+    /// person become invalid.
     pub fn link(&self, port: u16, person: i64) -> String {
         let code = db::new_token();
+        self.revoke(person);
         self.codes().insert(code.clone(), person);
         link(port, &code)
+    }
+
+    /// Makes the unused links of a person invalid.
+    pub(crate) fn revoke(&self, person: i64) {
+        self.codes().retain(|_, known| *known != person);
     }
 
     /// Whether `code` was issued and not used yet.
@@ -79,6 +86,16 @@ mod tests {
         assert!(!sign_in.is_valid(&one) && sign_in.redeem(&one).is_none());
         assert_eq!(sign_in.redeem(&two), Some(2));
         assert_eq!(sign_in.redeem(""), None);
+    }
+
+    #[test]
+    fn newer_link_replaces_the_earlier_one_of_a_person() {
+        let sign_in = SignIn::default();
+        let code = |person| sign_in.link(9400, person).rsplit_once('=').unwrap().1.to_owned();
+        let (other, earlier, newer) = (code(1), code(2), code(2));
+        assert!(!sign_in.is_valid(&earlier) && sign_in.is_valid(&newer) && sign_in.is_valid(&other));
+        sign_in.revoke(2);
+        assert!(!sign_in.is_valid(&newer) && sign_in.is_valid(&other));
     }
 
     #[test]

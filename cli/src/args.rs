@@ -1,4 +1,4 @@
-//! The command line: commands, options and their help texts. Those about a noun stand in its file. Must not know what a command does.
+//! The command line: commands, options and their help texts. Those about a noun are in its file. Must not know what a command does.
 
 use std::path::PathBuf;
 

@@ -88,6 +88,8 @@ CREATE TABLE tasks (
   UNIQUE (round_of, round)
 ) STRICT;
 CREATE INDEX tasks_by_project ON tasks (project_id, status);
+-- Lists go through ids in their order, a page at a time.
+CREATE INDEX tasks_by_project_and_age ON tasks (project_id, length(id), id);
 CREATE INDEX tasks_by_parent ON tasks (parent_task_id, status) WHERE parent_task_id IS NOT NULL;
 -- Ids count up: the last child is the newest.
 CREATE INDEX tasks_by_parent_and_age ON tasks (parent_task_id, length(id), id) WHERE parent_task_id IS NOT NULL;

@@ -6,12 +6,14 @@
 //! | a task moved ([`task_moved`]) | its managed agents leave when it is finished, notices to leads and assignee, its question is closed |
 //! | an agent joined ([`agent_joined`]) | it receives the broadcasts that it missed, the attention that it had left is cleared from its tasks |
 //! | an agent left ([`agent_left`]) | its minions fail, handshakes stop waiting for it, its open tasks need attention |
+//! | a person left ([`person_left`]) | handshakes stop waiting for them, the senders of what they have not read are notified |
 //! | a run ended ([`run_ended`]) | its minions fail, its inbox is settled, a failure is retried or needs attention |
 //!
 //! Must not decide whether a cause is legal.
 
 pub(crate) mod agent_joined;
 pub(crate) mod agent_left;
+pub(crate) mod person_left;
 pub(crate) mod run_ended;
 pub(crate) mod task_changed;
 pub(crate) mod task_moved;

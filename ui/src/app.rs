@@ -47,8 +47,9 @@ impl ServerStatus {
         if server.person.role == PersonRole::Owner {
             return;
         }
-        let Ok(persons) = self.client.persons().await else { return };
-        let reader = Reader::new(&server.person, &persons.items);
+        // The role counts even if the names cannot be read.
+        let persons = self.client.persons().await.map_or_else(|_| Vec::new(), |list| list.items);
+        let reader = Reader::new(&server.person, &persons);
         if self.reader.try_with_untracked(|known| *known != reader) == Some(true) {
             self.reader.set(reader);
         }

@@ -13,7 +13,7 @@ use crate::output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Add a person, or a removed one again. `vibe-relay token new --person` gives them access.
+    /// Add a person, or restore one who was removed. `vibe-relay token new --person` gives them access.
     Add {
         /// Name of the person: letters, digits, `-`, `_` and `.`.
         name: String,
@@ -25,7 +25,7 @@ pub(crate) enum Command {
     List,
     /// Change what a person may do, at once.
     Role {
-        /// Name of the person, in any case.
+        /// Name of the person, ignoring case.
         name: String,
         /// A member works on boards; a viewer only reads.
         #[arg(value_parser = further_role())]
@@ -33,7 +33,7 @@ pub(crate) enum Command {
     },
     /// Remove a person, and revoke their token and browser sessions. The history keeps their name.
     Remove {
-        /// Name of the person, in any case.
+        /// Name of the person, ignoring case.
         name: String,
     },
 }
@@ -65,7 +65,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     Ok(())
 }
 
-/// Returns the person with this name, in any case.
+/// Returns the person with this name, ignoring case.
 ///
 /// # Errors
 /// When the board does not answer, or nobody has the name.

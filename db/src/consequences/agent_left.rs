@@ -49,7 +49,7 @@ pub(crate) async fn task_agents_left(tx: &mut Tx, project: &ProjectId, task: &Ta
     }
     // Wait until all of them are gone, because they may have written to each other.
     for name in departed {
-        run_end::tell_undelivered(tx, project, task, &name).await?;
+        run_end::tell_undelivered(tx, project, Some(task), &name).await?;
     }
     Ok(())
 }

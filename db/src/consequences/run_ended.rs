@@ -31,7 +31,7 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
     let name = Run::agent_name(run.phase, &run.task_id);
     run_end::close_run_inbox(tx, &card.project_id, &name, outcome.read_inbox).await?;
     if !card.status.is_open() {
-        run_end::tell_undelivered(tx, &card.project_id, &card.id, &name).await?;
+        run_end::tell_undelivered(tx, &card.project_id, Some(&card.id), &name).await?;
     }
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {

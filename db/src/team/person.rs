@@ -10,11 +10,11 @@ use domain::team::person::{NewPerson, OWNER, Person, PersonEvent, PersonRole, Ri
 use domain::team::token::TokenEvent;
 
 use crate::caller::Caller;
+use crate::consequences::person_left::person_left;
 use crate::engine::open::Db;
 use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::team::browser_session;
-use crate::team::handshake::write as handshake;
 use crate::team::token::{self, TokenOwner};
 
 use self::row::{caller_of, person_of, read};
@@ -104,7 +104,7 @@ impl Db {
         read(&mut *self.readers.acquire().await?, id).await
     }
 
-    /// Adds a person, or adds a removed one again under the same name.
+    /// Adds a person, or restores one who was removed under the same name.
     ///
     /// # Errors
     /// When the caller is not the owner, or the name is invalid or that of another person or of an agent.
@@ -157,8 +157,7 @@ impl Db {
                 // Cached callers have the old role.
                 tx.tokens_revoked = true;
                 if !role.may(Right::Work) {
-                    // They can no longer acknowledge.
-                    handshake::drop_departed_person(tx, &participant(role, &person.name)).await?;
+                    person_left(tx, &participant(role, &person.name)).await?;
                 }
                 tx.record(&caller, PersonEvent::RoleChanged { person: person.name.clone(), role });
                 Ok(Person { role, ..person })
@@ -183,7 +182,7 @@ impl Db {
                 sqlx::query("UPDATE persons SET removed_at = $2 WHERE id = $1").bind(id).bind(tx.now.to_string()).execute(&mut tx.connection).await?;
                 token::revoke_person_token(tx, id).await?;
                 browser_session::revoke_all_of(tx, &caller, id).await?;
-                handshake::drop_departed_person(tx, &participant(person.role, &person.name)).await?;
+                person_left(tx, &participant(person.role, &person.name)).await?;
                 tx.record(&caller, PersonEvent::Removed { person: person.name });
                 Ok(())
             })

@@ -17,7 +17,7 @@ pub(crate) async fn list_persons(State(state): State<AppState>) -> Result<Json<L
     Ok(Json(List { items: state.db.persons().await?, next: None }))
 }
 
-/// Add a person, or a removed one again
+/// Add a person, or restore one who was removed
 #[utoipa::path(post, path = "/api/persons", request_body = NewPerson, responses((status = 201, body = Person)))]
 pub(crate) async fn add_person(
     State(state): State<AppState>,
@@ -62,6 +62,7 @@ pub(crate) async fn remove_person(
     _: NoBody,
 ) -> Result<StatusCode> {
     state.db.remove_person(&caller, person).await?;
+    state.sign_in.revoke(person);
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,7 +8,7 @@ use domain::wire::FinishedColumn;
 use crate::engine::tx::Tx;
 use crate::error::Result;
 
-/// Replaces a card in the sums. An open card is in none.
+/// Updates the sums when a card changes. Open cards are not counted.
 pub(crate) async fn replace(tx: &mut Tx, before: &Card, after: &Card) -> Result<()> {
     let (old, new) = (FinishedColumn::of(before), FinishedColumn::of(after));
     if before.status == after.status && old == new {

@@ -13,7 +13,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 use crate::team::agent::row::active_names;
 use crate::team::message::write::mark_all_read;
-use crate::team::person::row::further_participants;
+use crate::team::person::row::further_names;
 use crate::team::token;
 
 /// Time after which a registration without any call no longer reserves its name.
@@ -74,7 +74,7 @@ pub(super) async fn reject_case_variants(tx: &mut Tx, project: &ProjectId, name:
     if let Some(name) = other {
         return Err(AgentRefusal::NameTaken { name }.into());
     }
-    let person = further_participants(tx).await?.into_iter().find(|person| have_same_short_name(person, name));
+    let person = further_names(tx).await?.into_iter().find(|person| have_same_short_name(person, name));
     person.map_or(Ok(()), |_| Err(AgentRefusal::NameTaken { name: name.to_owned() }.into()))
 }
 

@@ -1,4 +1,4 @@
-//! Settles the inbox of a managed agent when its run ends, and notifies the senders of messages that it will never receive.
+//! Settles the inbox of a managed agent when its run ends, or of a person who leaves, and notifies the senders of messages that it will never receive.
 
 use domain::id::{ProjectId, TaskId};
 use domain::team::agent::RUNNER;
@@ -20,12 +20,11 @@ pub(crate) async fn close_run_inbox(tx: &mut Tx, project: &ProjectId, name: &str
     write::reset_unread(tx, project, name).await
 }
 
-/// Notifies each sender once when a managed agent ends before it received their direct messages.
-pub(crate) async fn tell_undelivered(tx: &mut Tx, project: &ProjectId, task: &TaskId, name: &str) -> Result<()> {
+/// Notifies each sender once when a managed agent ends, or a person leaves, before they received a direct message.
+pub(crate) async fn tell_undelivered(tx: &mut Tx, project: &ProjectId, task: Option<&TaskId>, name: &str) -> Result<()> {
     for (id, from) in read::undelivered(&mut tx.connection, project, name).await? {
         let content = format!("[UNDELIVERED] {name} is gone; your message #{id} was not read");
-        post(tx, &Caller::Runner, OutgoingMessage { project, from: RUNNER, to: &from, content: &content, task: Some(task), reply_to: Some(id) })
-            .await?;
+        post(tx, &Caller::Runner, OutgoingMessage { project, from: RUNNER, to: &from, content: &content, task, reply_to: Some(id) }).await?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ impl Db {
                 let post = OutgoingMessage { project: &project, from: &participant.name, to: &to, content: &content, task, reply_to };
                 let message = post_with_copies(tx, caller, &roster, post, copies).await?;
                 if let (Caller::Person(_), Some(answered)) = (caller, reply_to) {
-                    write::mark_answered(tx, answered).await?;
+                    write::mark_answered(tx, answered, &to).await?;
                 }
                 Ok(Sent { message, confirmed })
             })

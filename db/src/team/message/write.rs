@@ -85,11 +85,12 @@ pub(super) async fn insert_shared(tx: &mut Tx, project: &ProjectId, message: i64
 
 pub(crate) const ANSWERED: &str = "UPDATE deliveries SET state = 'read', read_at = $2
     WHERE message_id = $1 AND read_at IS NULL AND (recipient = $3 OR substr(recipient, 1, 6) = $3 || '/')
-      AND EXISTS (SELECT 1 FROM messages m WHERE m.id = $1 AND m.to_agent = $3)";
+      AND EXISTS (SELECT 1 FROM messages m WHERE m.id = $1 AND m.to_agent = $3 AND m.from_agent = $4 AND substr(m.from_agent, 1, 6) <> $3 || '/')";
 
-/// Marks a message to `human` as read by every person, because one of them answered it.
-pub(super) async fn mark_answered(tx: &mut Tx, message: i64) -> Result<()> {
-    sqlx::query(ANSWERED).bind(message).bind(tx.now.to_string()).bind(HUMAN).execute(&mut tx.connection).await?;
+/// Marks a message to `human` as read by every person, because one of them sent an answer to `to`, its sender. Messages of persons to the
+/// owner are not shared.
+pub(super) async fn mark_answered(tx: &mut Tx, message: i64, to: &str) -> Result<()> {
+    sqlx::query(ANSWERED).bind(message).bind(tx.now.to_string()).bind(HUMAN).bind(to).execute(&mut tx.connection).await?;
     Ok(())
 }
 
@@ -186,7 +187,7 @@ pub(super) async fn mark_read(tx: &mut Tx, project: &ProjectId, name: &str, arri
     Ok(acknowledged)
 }
 
-/// Marks all messages of `name` as read, because another agent claims the name.
+/// Marks all messages to `name` as read, because nobody will receive them under this name.
 pub(crate) async fn mark_all_read(tx: &mut Tx, project: &ProjectId, name: &str) -> Result<()> {
     sqlx::query(
         "UPDATE deliveries SET state = 'read', read_at = $3, stdin_line_id = NULL WHERE project_id = $1 AND recipient = $2 AND read_at IS NULL",

@@ -17,6 +17,11 @@ pub(crate) async fn further_participants(tx: &mut Tx) -> Result<Vec<String>> {
     Ok(names.iter().map(|name| participant(PersonRole::Member, name)).collect())
 }
 
+/// Returns the names of all persons who were not removed, except for the owner.
+pub(crate) async fn further_names(tx: &mut Tx) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar("SELECT name FROM persons WHERE role <> 'owner' AND removed_at IS NULL ORDER BY id").fetch_all(&mut tx.connection).await?)
+}
+
 /// Returns a person who was not removed.
 pub(crate) async fn read(connection: &mut SqliteConnection, id: i64) -> Result<Person> {
     find(connection, id).await?.ok_or_else(|| Refusal::not_found("person", id).into())

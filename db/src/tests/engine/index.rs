@@ -156,6 +156,8 @@ async fn counts_completion_and_rounds_use_the_index_made_for_them() {
     let store = Store::board().await;
     let progress = plan(&store, goal::PROGRESS).await;
     assert!(progress.contains("USING COVERING INDEX tasks_by_goal") && !progress.contains("TEMP B-TREE"), "{progress}");
+    let list = plan(&store, &format!("{CARD} {}", CardFilter::of_project(store.project.clone()).condition())).await;
+    assert!(list.contains("tasks_by_project_and_age") && !list.contains("LIST SUBQUERY 1\nUSE TEMP B-TREE"), "{list}");
     let completion = plan(&store, &format!("SELECT t.id FROM tasks t {}", task_changed::COMPLETION)).await;
     assert!(completion.contains("tasks_runnable") && completion.contains("tasks_with_attention"), "{completion}");
     let children = plan(&store, &format!("SELECT t.id FROM tasks t {}", task_changed::CHILDREN)).await;

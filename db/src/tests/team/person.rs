@@ -139,6 +139,19 @@ async fn request_to_the_human_reaches_every_member_until_one_answers() {
     assert_eq!(store.inbox_texts(&ben).await, [""; 0]);
 
     store.inbox(&mara).await;
+    let asked = store.send(&mara, "human", "Which size?").await.unwrap().id;
+    let passed_on = NewMessage { reply_to: Some(asked), ..message("ann", "Can you take this?") };
+    db.send(&Caller::owner(), project, passed_on).await.unwrap();
+    assert_eq!(unread().await, [1, 2, 1, 0], "only an answer to the sender counts");
+    db.send(&ben, project, NewMessage { reply_to: Some(asked), ..message("mara", "Large") }).await.unwrap();
+    assert_eq!(unread().await, [0, 1, 0, 0]);
+    let note = store.send(&ann, "human", "For Olga").await.unwrap().id;
+    db.send(&ben, project, NewMessage { reply_to: Some(note), ..message("ann", "I saw it") }).await.unwrap();
+    assert_eq!(unread().await[0], 1, "a message of a person is not shared");
+    store.inbox(&ann).await;
+    store.inbox(&Caller::owner()).await;
+
+    store.inbox(&mara).await;
     let copied = NewMessage { cc: vec!["ann".to_owned()], ..message("human", "And this?") };
     db.send(&mara, project, copied).await.unwrap();
     store.send(&ann, "human", "For Olga").await.unwrap();
@@ -161,6 +174,7 @@ async fn changed_role_applies_at_once_to_tokens_and_sessions() {
     store.inbox(&mara).await;
     db.acknowledge(&mara, asked).await.unwrap();
 
+    let unanswered = store.send(&mara, "ann", "Which colour?").await.unwrap().id;
     let (seq, mut revocations) = (db.latest(), db.token_revocations());
     revocations.mark_unchanged();
     let changed = db.change_person_role(owner, person.id, PersonRole::Viewer).await.unwrap();
@@ -172,7 +186,9 @@ async fn changed_role_applies_at_once_to_tokens_and_sessions() {
     let events = store.since(seq).await;
     assert!(events.contains(&PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into()));
     assert!(events.contains(&HandshakeEvent::Completed { handshake: asked }.into()), "a viewer cannot acknowledge");
+    assert_eq!(store.inbox_texts(&mara).await, [format!("[UNDELIVERED] human/ann is gone; your message #{unanswered} was not read")]);
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
+    assert_eq!(code(db.register(&store.invite(), &store.project, named("ann", &[]), None).await), "name-taken", "a viewer keeps their name");
 
     let seq = db.latest();
     assert_eq!(db.change_person_role(owner, person.id, PersonRole::Viewer).await.unwrap(), changed);
@@ -266,6 +282,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     store.inbox(&mara).await;
     db.acknowledge(&mara, asked).await.unwrap();
 
+    let unanswered = store.send(&mara, "ann", "Which colour?").await.unwrap().id;
     let (seq, mut revocations) = (db.latest(), db.token_revocations());
     revocations.mark_unchanged();
     db.remove_person(owner, person.id).await.unwrap();
@@ -276,6 +293,7 @@ async fn removed_person_has_no_access_and_stays_in_the_history() {
     assert!(events.contains(&PersonEvent::Removed { person: "ann".to_owned() }.into()));
     assert!(events.contains(&HandshakeEvent::Completed { handshake: asked }.into()), "the handshake no longer waits for them");
     assert_eq!(db.comments(&task).await.unwrap()[0].author_name.as_deref(), Some("human/ann"));
+    assert_eq!(store.inbox_texts(&mara).await, [format!("[UNDELIVERED] human/ann is gone; your message #{unanswered} was not read")]);
     assert_eq!(code(store.send(&mara, "ann", "Hello").await), "unknown-agent");
     for gone in [person.id, 99] {
         assert_eq!(code(db.remove_person(owner, gone).await), "not-found");

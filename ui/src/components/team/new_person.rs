@@ -39,7 +39,7 @@ pub(crate) fn NewPersonDialog(changed: Trigger, close: Callback<()>) -> impl Int
             <Form verb="Add" ready=Signal::derive(move || has_text(name)) sending=sending submit=submit close=close>
                 <TextField id="person-name" label="Name" value=name max_length=MAX_NAME placeholder="ann" autofocus=true />
                 <div class="choices" role="radiogroup" aria-label="Role">
-                    <Choice name="role" title="Member" detail="Works on the board as you do, except for people, tokens and the browsers of others." value=PersonRole::Member picked=role />
+                    <Choice name="role" title="Member" detail="Can do everything you can, except manage people, tokens and other people's browsers." value=PersonRole::Member picked=role />
                     <Choice name="role" title="Viewer" detail="Reads everything and changes nothing." value=PersonRole::Viewer picked=role />
                 </div>
             </Form>
@@ -88,7 +88,7 @@ fn LinkCreated(name: String, created: CreatedPersonToken, close: Callback<()>) -
         <p class="notice" data-tone="warn" role="status">"Copy it now: it is shown only once."</p>
         <CopyField label="Sign-in link" text=created.sign_in_link />
         <CopyField label="Token for programs" text=created.token />
-        <p class="soft small-text">{format!("The link signs one browser of {name} in, once. Give it only to {name}.")}</p>
+        <p class="soft small-text">{format!("{name} can use this link once, to sign in one browser. Give it only to {name}.")}</p>
         <footer>
             <button type="button" class="button primary" autofocus on:click=move |_| close.run(())>"Done"</button>
         </footer>

@@ -62,7 +62,7 @@ pub(crate) fn Persons(
             </div>
             <ul class="rows">
                 <For each=move || persons.get() key=|person| person.id let:person>
-                    <PersonRow person=person manages=manages changed=changed dialog=dialog />
+                    <PersonRow person=person persons=persons manages=manages changed=changed dialog=dialog />
                 </For>
             </ul>
             <p class="faint small-text">{hint}</p>
@@ -74,16 +74,20 @@ pub(crate) fn Persons(
 #[component]
 fn PersonRow(
     person: Person,
+    /// All persons, as they were read last.
+    persons: RwSignal<Vec<Person>>,
     /// Whether the reader manages persons.
     manages: bool,
     changed: Trigger,
     dialog: RwSignal<PersonDialog>,
 ) -> impl IntoView {
+    let (id, first) = (person.id, person.role);
+    let role = Signal::derive(move || persons.with(|all| all.iter().find(|known| known.id == id).map_or(first, |known| known.role)));
     let is_reader = Reader::current().is(&participant(person.role, &person.name));
     let tools = (manages && person.role != PersonRole::Owner).then(|| {
         let (linked, removed) = (person.clone(), person.clone());
         view! {
-            <RoleChoice person=person.clone() changed=changed />
+            <RoleChoice id=person.id name=person.name.clone() role=role changed=changed />
             <div class="entry-tools">
                 <button type="button" class="button quiet small" aria-label=format!("New sign-in link for {}", person.name) on:click=move |_| dialog.set(PersonDialog::NewLink(linked.clone()))>
                     "New link"
@@ -94,14 +98,14 @@ fn PersonRow(
             </div>
         }
     });
-    let role = tools.is_none().then(|| view! { <Badge label=person.role.as_str() tone=Tone::Neutral /> });
+    let badge = tools.is_none().then(|| move || view! { <Badge label=role.get().as_str() tone=Tone::Neutral /> });
     view! {
         <li class="entry">
             <div class="entry-main">
                 <p class="row">
                     <strong class="name">{person.name}</strong>
                     {is_reader.then(|| view! { <span class="faint small-text">"you"</span> })}
-                    {role}
+                    {badge}
                 </p>
             </div>
             {tools}
@@ -111,26 +115,38 @@ fn PersonRow(
 
 /// A choice of the role, which applies at once.
 #[component]
-fn RoleChoice(person: Person, changed: Trigger) -> impl IntoView {
+fn RoleChoice(id: i64, name: String, role: Signal<PersonRole>, changed: Trigger) -> impl IntoView {
     let client = Client::from_context();
-    let Person { id, name, role, .. } = person;
-    let current = StoredValue::new(role);
+    let is_busy = RwSignal::new(false);
     let choose = move |select: HtmlSelectElement| {
+        // Two requests could arrive in the other order.
+        if is_busy.get_untracked() {
+            select.set_value(role.get_untracked().as_str());
+            return;
+        }
         let Ok(chosen) = select.value().parse::<PersonRole>() else { return };
-        client.watch(client.change_person_role(id, chosen), move |result| match result {
-            Ok(person) => {
-                let _page_closed = current.try_set_value(person.role);
-                changed.notify();
+        is_busy.set(true);
+        client.watch(client.change_person_role(id, chosen), move |result| {
+            let _page_closed = is_busy.try_set(false);
+            match result {
+                Ok(_) => changed.notify(),
+                // Restore the current role.
+                Err(_) => select.set_value(role.get_untracked().as_str()),
             }
-            // Restore the current role.
-            Err(_) => select.set_value(current.try_get_value().unwrap_or(role).as_str()),
         });
     };
     let options = PersonRole::ALL.iter().filter(|offered| **offered != PersonRole::Owner);
-    let options =
-        options.map(|offered| view! { <option value=offered.as_str() selected=*offered == role>{offered.as_str()}</option> }).collect_view();
+    let options = options
+        .map(|offered| view! { <option value=offered.as_str() selected=*offered == role.get_untracked()>{offered.as_str()}</option> })
+        .collect_view();
     view! {
-        <select class="input narrow" aria-label=format!("Role of {name}") on:change:target=move |event| choose(event.target())>
+        <select
+            class="input narrow"
+            aria-label=format!("Role of {name}")
+            prop:value=move || role.get().as_str()
+            aria-busy=move || is_busy.get().to_string()
+            on:change:target=move |event| choose(event.target())
+        >
             {options}
         </select>
     }
