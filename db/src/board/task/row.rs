@@ -9,6 +9,7 @@ use domain::board::task::refusal::TaskRefusal;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::refusal::Refusal;
+use futures_util::{StreamExt, TryStreamExt};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 
@@ -110,8 +111,9 @@ pub(crate) async fn task(connection: &mut SqliteConnection, id: &TaskId) -> Resu
 
 /// Reads complete cards. `condition` is constant SQL that compares a column with `$1`.
 pub(crate) async fn cards(connection: &mut SqliteConnection, condition: &str, value: &str) -> Result<Vec<Card>> {
-    let found = sqlx::query(AssertSqlSafe(format!("{CARD} {condition}"))).bind(value).fetch_all(connection).await?;
-    found.iter().map(card_of).collect()
+    let query = sqlx::query(AssertSqlSafe(format!("{CARD} {condition}"))).bind(value);
+    // A row takes several times the memory of its card, so thousands are not collected first.
+    query.fetch(connection).map(|row| card_of(&row?)).try_collect().await
 }
 
 /// Reads cards without dependencies, counts and builders, which is enough to decide on consequences.
