@@ -98,7 +98,7 @@ fn PersonRow(
             </div>
         }
     });
-    let badge = tools.is_none().then(|| move || view! { <Badge label=role.get().as_str() tone=Tone::Neutral /> });
+    let badge = tools.is_none().then_some(move || view! { <Badge label=role.get().as_str() tone=Tone::Neutral /> });
     view! {
         <li class="entry">
             <div class="entry-main">
