@@ -49,7 +49,7 @@ impl Board {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
         let bridge = tokio::spawn(crate::bridge::serve(self.options(Some(token)), input, output));
-        (Listening::begin(ours, era, resources).await, bridge)
+        (Listening::connect(ours, era, resources).await, bridge)
     }
 }
 

@@ -11,7 +11,6 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use rmcp::{ClientHandler, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
-use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 
 use super::fixture::{Board, Era, Server};
@@ -49,11 +48,7 @@ pub(super) struct Listening {
 
 impl Listening {
     /// A client at the other end of `transport` that is told of changed tools, and of these resources.
-    pub(super) async fn begin(transport: DuplexStream, era: Era, resources: &[&str]) -> Self {
-        Self::connect(transport, era, resources).await
-    }
-
-    async fn connect<T, E, A>(transport: T, era: Era, resources: &[&str]) -> Self
+    pub(super) async fn connect<T, E, A>(transport: T, era: Era, resources: &[&str]) -> Self
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
