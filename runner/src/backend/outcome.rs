@@ -51,6 +51,8 @@ pub enum RunOutcome {
     },
     /// The shim was killed, so the end is unknown.
     Lost,
+    /// The machine or the session shut down. The next run continues the work.
+    Interrupted,
     Crashed {
         code: Option<i32>,
         signal: Option<i32>,
@@ -63,7 +65,7 @@ impl RunOutcome {
     /// The failure to record. A lost session is not one: the next run starts a new session.
     pub fn failure(&self) -> Option<FailureClass> {
         match self {
-            Self::Success | Self::Stopped => None,
+            Self::Success | Self::Stopped | Self::Interrupted => None,
             Self::MissingProgram => Some(FailureClass::ProgramMissing),
             Self::BoardUnreachable { .. } => Some(FailureClass::McpNotConnected),
             Self::MaxTurns => Some(FailureClass::MaxTurns),
@@ -118,6 +120,7 @@ impl RunOutcome {
                 };
                 if text.is_empty() { how } else { format!("{how}: {text}") }
             }
+            Self::Interrupted => "the agent was interrupted when the machine or the session shut down; the next run continues its work".to_owned(),
             Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
         };
         Some(domain::text::excerpt(&text, 500))
@@ -140,6 +143,7 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
             ExitErrorKind::MissingProgram => return RunOutcome::MissingProgram,
             ExitErrorKind::StartFailed => return RunOutcome::Spawn { detail: error.detail.clone() },
             ExitErrorKind::OutputLimit => return crashed(evidence, &error.detail),
+            ExitErrorKind::Interrupted => return RunOutcome::Interrupted,
             // The turn may have ended before that.
             ExitErrorKind::Lost => {}
         }

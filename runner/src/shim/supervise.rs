@@ -15,7 +15,7 @@ use tokio::net::UnixListener;
 use tokio::process::ChildStdin;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::socket;
 use crate::process::{self, ProcessError};
@@ -23,6 +23,9 @@ use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
 
 /// The time between TERM and KILL.
 const KILL_DELAY: Duration = Duration::from_secs(5);
+/// How long the shim waits for its own signal after an agent was ended by one. A shutdown signals all processes one after another, and an
+/// agent may end before the shim gets its turn.
+const SHUTDOWN_SPREAD: Duration = Duration::from_millis(500);
 const OUTPUT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How the agent's own process ended.
@@ -37,7 +40,7 @@ enum Event {
     /// A child process ended: the agent, or an adopted one.
     ChildEnded,
     /// The shim itself received a signal to end.
-    Terminate,
+    Interrupted(Signal),
     Command(Signal),
     KillDelayOver,
     CheckOutputSize,
@@ -57,6 +60,10 @@ struct Supervision {
     /// When to kill the agent, once it received TERM.
     kill_at: Option<Instant>,
     over_limit: Option<u64>,
+    /// The signal that the shim itself received.
+    interrupted_by: Option<Signal>,
+    /// Whether the server asked to end the agent.
+    commanded: bool,
 }
 
 struct Events {
@@ -83,7 +90,7 @@ impl Supervision {
         let mut output = interval(OUTPUT_CHECK_INTERVAL);
         output.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let events = Events { children, terminate, interrupt, commands, output };
-        Ok(Self { agent, events, kill_at: None, over_limit: None })
+        Ok(Self { agent, events, kill_at: None, over_limit: None, interrupted_by: None, commanded: false })
     }
 
     async fn run(&mut self, spec: &RunSpec) -> AgentExit {
@@ -92,11 +99,22 @@ impl Supervision {
                 Event::ChildEnded => {
                     if let Some((code, signal)) = reap(self.agent) {
                         let error = self.over_limit.map(|size| over_limit(size, spec.output_limit));
+                        let error = match error {
+                            Some(error) => Some(error),
+                            None => self.interruption(code, signal).await.map(interrupted),
+                        };
                         return AgentExit { code, signal, error };
                     }
                 }
-                Event::Terminate | Event::Command(Signal::SIGTERM) => self.terminate(),
-                Event::Command(signal) => self.send(signal),
+                Event::Interrupted(signal) => {
+                    self.interrupted_by.get_or_insert(signal);
+                    self.terminate();
+                }
+                Event::Command(signal) => {
+                    // An agent survives INT.
+                    self.commanded |= signal != Signal::SIGINT;
+                    if signal == Signal::SIGTERM { self.terminate() } else { self.send(signal) }
+                }
                 Event::KillDelayOver => {
                     self.send(Signal::SIGKILL);
                     self.kill_at = Some(Instant::now() + KILL_DELAY);
@@ -110,6 +128,18 @@ impl Supervision {
                 }
             }
         }
+    }
+
+    /// The signal that ended the run although no server asked for it, if one did.
+    async fn interruption(&mut self, code: Option<i32>, signal: Option<i32>) -> Option<Signal> {
+        // A server's request explains the end better than a shutdown that follows it.
+        if self.commanded {
+            return None;
+        }
+        if self.interrupted_by.is_none() && is_ended_by_shutdown(code, signal) {
+            self.interrupted_by = timeout(SHUTDOWN_SPREAD, self.events.interrupted()).await.ok();
+        }
+        self.interrupted_by
     }
 
     fn terminate(&mut self) {
@@ -127,13 +157,30 @@ impl Events {
     async fn next(&mut self, kill_at: Option<Instant>) -> Event {
         tokio::select! {
             _ = self.children.recv() => Event::ChildEnded,
-            _ = self.terminate.recv() => Event::Terminate,
-            _ = self.interrupt.recv() => Event::Terminate,
+            signal = interrupted_by(&mut self.terminate, &mut self.interrupt) => Event::Interrupted(signal),
             Some(signal) = self.commands.recv() => Event::Command(signal),
             () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => Event::KillDelayOver,
             _ = self.output.tick() => Event::CheckOutputSize,
         }
     }
+
+    async fn interrupted(&mut self) -> Signal {
+        interrupted_by(&mut self.terminate, &mut self.interrupt).await
+    }
+}
+
+/// Waits for a signal to the shim itself.
+async fn interrupted_by(terminate: &mut tokio::signal::unix::Signal, interrupt: &mut tokio::signal::unix::Signal) -> Signal {
+    tokio::select! {
+        _ = terminate.recv() => Signal::SIGTERM,
+        _ = interrupt.recv() => Signal::SIGINT,
+    }
+}
+
+/// Whether an agent ended as programs do when a shutdown signals them: by that signal, or with the exit code of a shell for it.
+fn is_ended_by_shutdown(code: Option<i32>, signal: Option<i32>) -> bool {
+    let signals = [Signal::SIGTERM as i32, Signal::SIGINT as i32, Signal::SIGHUP as i32];
+    signal.is_some_and(|signal| signals.contains(&signal)) || code.is_some_and(|code| signals.contains(&(code - 128)))
 }
 
 fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Pid, ChildStdin), ExitError> {
@@ -185,6 +232,11 @@ fn output_size() -> u64 {
 fn over_limit(size: u64, limit: u64) -> ExitError {
     let detail = format!("the agent wrote {size} bytes of output; the limit is {limit}");
     ExitError { kind: ExitErrorKind::OutputLimit, detail }
+}
+
+fn interrupted(signal: Signal) -> ExitError {
+    let detail = format!("the process that supervises the agent received {signal}, as when the machine or the session shuts down");
+    ExitError { kind: ExitErrorKind::Interrupted, detail }
 }
 
 fn start_failed(attempt: &str, error: &io::Error) -> ExitError {

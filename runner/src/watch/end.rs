@@ -9,7 +9,7 @@ use domain::runs::run::Run;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::backend::outcome::{ExitEvidence, classify_end};
+use crate::backend::outcome::{ExitEvidence, RunOutcome, classify_end};
 use crate::backend::parking_hint;
 use crate::disk;
 use crate::run_dir::{ExitRecord, RunDir, RunDirError, RunState};
@@ -71,6 +71,10 @@ pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, ou
     } else if failure.is_none() && outcome.lost_session() {
         context.db.clear_sessions(&run.task_id, run.phase).await?;
         end.error = Some("its session is not available; the next run starts a new one".to_owned());
+        end.class = EndClass::Parked;
+    } else if outcome == RunOutcome::Interrupted {
+        // Nobody's fault and nobody's decision: the task is started again, with its session.
+        end.error = outcome.detail();
         end.class = EndClass::Parked;
     } else {
         let failure = failure.unwrap_or(FailureClass::NoOutcome);

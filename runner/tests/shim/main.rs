@@ -14,6 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use runner::process::{ProcessError, find_program, start_shim};
 use runner::run_dir::{ExitErrorKind, RunDir, RunState};
 use runner::shim::control::{Control, ControlError, SignalName};
@@ -34,8 +36,12 @@ fn run_as_shim() {
     }
 }
 
+fn send(pid: i32, signal: Signal) -> nix::Result<()> {
+    nix::sys::signal::kill(Pid::from_raw(pid), signal)
+}
+
 fn kill(pid: i32) {
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL).unwrap();
+    send(pid, Signal::SIGKILL).unwrap();
 }
 
 #[tokio::test]
@@ -118,8 +124,42 @@ async fn agent_that_handles_term_is_not_killed() {
     let run = Run::started("trap 'echo bye; exit 3' TERM; echo ready > ready; while :; do sleep 0.05; done");
     run.file("ready").await;
     run.control().await.signal(SignalName::Terminate).await.unwrap();
-    assert_eq!(run.ended().await.code, Some(3));
+    let exit = run.ended().await;
+    assert_eq!((exit.code, exit.error), (Some(3), None));
     assert_eq!(run.output(), "bye\n");
+}
+
+/// A shutdown signals the agent and its shim one after another, in any order.
+#[tokio::test]
+async fn shutdown_is_told_from_a_crash_and_from_a_command() {
+    for agent_first in [true, false] {
+        let run = Run::started("echo $$ > ready; while :; do sleep 0.05; done");
+        let agent = run.file("ready").await.trim().parse().unwrap();
+        let mut pids = [agent, run.shim_pid()];
+        if !agent_first {
+            pids.reverse();
+        }
+        for pid in pids {
+            // The first one may have ended the other.
+            let _ = send(pid, Signal::SIGTERM);
+        }
+        let exit = run.ended().await;
+        assert_eq!(exit.signal, Some(15));
+        let error = exit.error.unwrap();
+        assert_eq!(error.kind, ExitErrorKind::Interrupted, "agent first: {agent_first}");
+        assert!(error.detail.contains("received SIGTERM"), "{}", error.detail);
+    }
+    let run = Run::started("echo $$ > ready; while :; do sleep 0.05; done");
+    send(run.file("ready").await.trim().parse().unwrap(), Signal::SIGTERM).unwrap();
+    let exit = run.ended().await;
+    assert_eq!((exit.signal, exit.error), (Some(15), None), "a signal to the agent alone is its end");
+
+    let run = Run::started("trap '' TERM; echo ready > ready; while :; do sleep 0.05; done");
+    run.file("ready").await;
+    run.control().await.signal(SignalName::Terminate).await.unwrap();
+    send(run.shim_pid(), Signal::SIGTERM).unwrap();
+    let exit = run.ended().await;
+    assert_eq!((exit.signal, exit.error), (Some(9), None), "the server asked first");
 }
 
 #[tokio::test]
@@ -128,9 +168,10 @@ async fn agent_that_ignores_term_is_killed_later() {
     run.file("ready").await;
     let begun = Instant::now();
     // To the shim itself, as at a machine's shutdown.
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(run.shim_pid()), nix::sys::signal::Signal::SIGTERM).unwrap();
+    send(run.shim_pid(), Signal::SIGTERM).unwrap();
     let exit = run.ended().await;
     assert_eq!((exit.code, exit.signal), (None, Some(9)));
+    assert_eq!(exit.error.unwrap().kind, ExitErrorKind::Interrupted);
     assert!((5..12).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
 }
 
@@ -160,8 +201,8 @@ async fn agent_and_supervisor_outlive_the_starter() {
     );
     let mut starter = starter.unwrap();
     let agent = run.file("agent").await;
-    let group = nix::unistd::Pid::from_raw(i32::try_from(starter.id().unwrap()).unwrap());
-    nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL).unwrap();
+    let group = Pid::from_raw(i32::try_from(starter.id().unwrap()).unwrap());
+    nix::sys::signal::killpg(group, Signal::SIGKILL).unwrap();
     starter.wait().await.unwrap();
 
     assert!(!is_gone(&agent));

@@ -310,6 +310,35 @@ async fn stop_reaches_an_adopted_agent() {
     server.stop().await;
 }
 
+/// The machine shuts down: every process gets TERM, and the next server starts later.
+#[tokio::test]
+async fn run_interrupted_by_a_shutdown_is_resumed_without_an_attempt() {
+    let bench = Bench::new().await;
+    let (server, task, _) = bench.at_work().await;
+    let session = bench.db.run(&RunId::new(1)).await.unwrap().session_id;
+    server.stop().await;
+    let agent = bench.lines("pids")[0].clone();
+    for pid in [parent(&agent), agent.clone()] {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.parse().unwrap()), nix::sys::signal::Signal::SIGTERM).unwrap();
+    }
+    super::run::wait_for("the agent's end", || is_gone(&agent)).await;
+    let server = bench.serve();
+    let run = bench.end_of_the_run().await;
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None));
+    assert!(run.error.unwrap().contains("interrupted when the machine or the session shut down"));
+    super::run::wait_for("the next run's agent", || bench.lines("told").len() == 2).await;
+    let (card, next) = (bench.card(&task).await, bench.db.run(&RunId::new(2)).await.unwrap());
+    assert_eq!(card.attention, None, "one attempt is allowed, and none was used");
+    assert_eq!(next.session_id, session, "it continues the same conversation");
+    server.stop().await;
+}
+
+/// The parent of a process.
+fn parent(pid: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned()
+}
+
 /// The processes of an unreadable run are gone before its end is recorded.
 #[tokio::test]
 async fn unreadable_run_is_ended() {
