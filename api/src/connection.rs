@@ -18,7 +18,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -33,13 +32,27 @@ pub(crate) struct Timeouts {
     pub(crate) idle: Duration,
 }
 
+/// How a request arrived, as an extension of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transport {
+    Tcp,
+    /// The Unix socket, which only programs of this user can open. It has no port.
+    Socket,
+}
+
 /// Answers the requests of `stream` until the client closes it, a timeout expires, or shutdown finds it idle.
-pub(crate) async fn serve(stream: TcpStream, router: Router, shutdown: CancellationToken, timeouts: Timeouts) {
+pub(crate) async fn serve<S>(stream: S, transport: Transport, router: Router, shutdown: CancellationToken, timeouts: Timeouts)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let phase = Arc::new(watch::Sender::new(AgentKind::Header(Instant::now())));
     let mut expired = pin!(expired(phase.subscribe(), timeouts));
     let service = service_fn({
         let phase = phase.clone();
-        move |request: Request<Incoming>| answer(router.clone(), request, phase.clone())
+        move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(transport);
+            answer(router.clone(), request, phase.clone())
+        }
     });
     let io = TokioIo::new(Observed { stream, phase });
     let connection = http1::Builder::new().header_read_timeout(None).serve_connection(io, service).with_upgrades();
@@ -124,12 +137,12 @@ impl Drop for Busy {
 }
 
 /// A stream that reports when a request begins, and when bytes of a response leave after its body is complete.
-struct Observed {
-    stream: TcpStream,
+struct Observed<S> {
+    stream: S,
     phase: Arc<watch::Sender<AgentKind>>,
 }
 
-impl AsyncRead for Observed {
+impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -140,7 +153,7 @@ impl AsyncRead for Observed {
     }
 }
 
-impl AsyncWrite for Observed {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
         if matches!(polled, Poll::Ready(Ok(1..))) {

@@ -20,6 +20,7 @@ use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
+use crate::connection::Transport;
 use crate::error::{Error, Result};
 use crate::openapi::Access;
 use crate::sign_in::cookie_name;
@@ -40,9 +41,14 @@ const ADDRESS_LIMIT: usize = 8 * 1024;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; \
      style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
+/// The port that an address without one implies. Requests over the socket name none.
+const IMPLIED_PORT: u16 = 80;
+
 /// Accepts requests that are addressed to the server at `port`, from its own page or from a program, with at most `limit` bytes. Adds the
 /// security headers to every response.
 pub(crate) async fn check_request(State((port, limit)): State<(u16, usize)>, request: Request, next: Next) -> Response {
+    let is_over_socket = request.extensions().get() == Some(&Transport::Socket);
+    let port = if is_over_socket { IMPLIED_PORT } else { port };
     let mut response = match validate(&request, port, limit) {
         Ok(()) => next.run(request.map(|body| Body::new(Limited::new(body, limit)))).await,
         Err(error) => {
@@ -118,7 +124,7 @@ fn is_own_host(host: &str, port: u16) -> bool {
 /// Whether `host` is `name`, in any case, with this port. Browsers omit the port that the scheme implies.
 fn is_host(host: &str, name: &str, port: u16) -> bool {
     let (Some(given), Some(rest)) = (host.get(..name.len()), host.get(name.len()..)) else { return false };
-    given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == 80 && rest.is_empty()))
+    given.eq_ignore_ascii_case(name) && (rest == format!(":{port}") || (port == IMPLIED_PORT && rest.is_empty()))
 }
 
 /// Whether the request is addressed to the board's own name, the only one that its cookie is for.

@@ -23,6 +23,6 @@ pub mod testing;
 mod tests;
 
 pub use routes::router;
-pub use serve::serve;
+pub use serve::{raise_file_limit, serve};
 pub use sign_in::SignIn;
 pub use state::{AppState, DemoHooks, SaveToken};

@@ -1,16 +1,19 @@
 //! Accepts connections until shutdown, then finishes the requests in progress and cuts the streams that never end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::serve::{Listener, ListenerExt};
 use axum::{Extension, Router};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connection::{self, Timeouts};
+use crate::connection::{self, Timeouts, Transport};
 
 /// The time for requests and open streams to finish after shutdown was requested.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -21,35 +24,43 @@ const TIMEOUTS: Timeouts = Timeouts { header: Duration::from_secs(10), idle: Dur
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Streams(pub(crate) TaskTracker);
 
-/// Answers requests on `listener` until `shutdown` is cancelled, then waits at most 1.5 seconds for those in progress.
-///
-/// Raises the process's limit of open files, because every connection and every agent needs some.
-pub async fn serve(listener: TcpListener, router: Router, shutdown: CancellationToken) {
-    raise_file_limit();
-    serve_with(listener, router, shutdown, TIMEOUTS).await;
+/// The most connections that one listener holds open. Further clients wait until one of them is closed, which an idle one soon is. WebSockets
+/// count until they are open, and each needs a token.
+const MAX_CONNECTIONS: usize = 4_096;
+
+/// Answers requests on `tcp` and `socket` until `shutdown` is cancelled, then waits at most 1.5 seconds for those in progress.
+pub async fn serve(tcp: TcpListener, socket: Option<UnixListener>, router: Router, shutdown: CancellationToken) {
+    serve_with(tcp, socket, router, shutdown, Limits { timeouts: TIMEOUTS, connections: MAX_CONNECTIONS.min(file_limit() / 4) }).await;
 }
 
-/// Like [`serve`], with `timeouts` for idle connections.
-pub(crate) async fn serve_with(mut listener: TcpListener, router: Router, shutdown: CancellationToken, timeouts: Timeouts) {
+/// The limits of idle connections.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) timeouts: Timeouts,
+    /// The most connections of one listener.
+    pub(crate) connections: usize,
+}
+
+/// Like [`serve`], with other limits.
+pub(crate) async fn serve_with(tcp: TcpListener, socket: Option<UnixListener>, router: Router, shutdown: CancellationToken, limits: Limits) {
     let streams = Streams::default();
-    let router = router.layer(Extension(streams.clone()));
-    let connections = TaskTracker::new();
-    loop {
-        let (stream, _) = tokio::select! {
-            // Retries after errors such as too many open files.
-            accepted = Listener::accept(&mut listener) => accepted,
-            () = shutdown.cancelled() => break,
-        };
+    let acceptor = Acceptor { router: router.layer(Extension(streams.clone())), connections: TaskTracker::new(), shutdown: shutdown.clone(), limits };
+    let tcp = tcp.tap_io(|stream| {
         // An event is one small packet, which must not wait for a second one.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection keeps delaying small packets");
         }
-        connections.spawn(connection::serve(stream, router.clone(), shutdown.clone(), timeouts));
-    }
-    drop(listener);
+    });
+    // The agents' socket has places of its own, because other users of the machine can open connections over TCP.
+    let over_socket = async {
+        if let Some(socket) = socket {
+            acceptor.accept(socket, Transport::Socket).await;
+        }
+    };
+    tokio::join!(acceptor.accept(tcp, Transport::Tcp), over_socket);
     let finished = async {
-        connections.close();
-        connections.wait().await;
+        acceptor.connections.close();
+        acceptor.connections.wait().await;
         streams.0.close();
         streams.0.wait().await;
     };
@@ -58,8 +69,49 @@ pub(crate) async fn serve_with(mut listener: TcpListener, router: Router, shutdo
     }
 }
 
-/// Raises the soft limit of open files to the hard limit.
-pub(crate) fn raise_file_limit() {
+/// The parts that all connections share.
+struct Acceptor {
+    router: Router,
+    connections: TaskTracker,
+    shutdown: CancellationToken,
+    limits: Limits,
+}
+
+impl Acceptor {
+    /// Serves the connections of a listener until shutdown.
+    async fn accept<L>(&self, mut listener: L, transport: Transport)
+    where
+        L: Listener,
+        L::Io: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let places = Arc::new(Semaphore::new(self.limits.connections));
+        let next = async |listener: &mut L| {
+            let place = Arc::clone(&places).acquire_owned().await.ok();
+            // Retries after errors such as too many open files.
+            (Listener::accept(listener).await.0, place)
+        };
+        loop {
+            let (stream, place) = tokio::select! {
+                accepted = next(&mut listener) => accepted,
+                () = self.shutdown.cancelled() => return,
+            };
+            let served = connection::serve(stream, transport, self.router.clone(), self.shutdown.clone(), self.limits.timeouts);
+            self.connections.spawn(async move {
+                served.await;
+                drop(place);
+            });
+        }
+    }
+}
+
+/// The soft limit of open files.
+fn file_limit() -> usize {
+    getrlimit(Resource::RLIMIT_NOFILE).ok().and_then(|(soft, _)| usize::try_from(soft).ok()).unwrap_or(MAX_CONNECTIONS)
+}
+
+/// Raises the soft limit of open files to the hard limit, because every connection and every agent needs some. Call it before anything else
+/// opens files.
+pub fn raise_file_limit() {
     let raised =
         getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| if soft < hard { setrlimit(Resource::RLIMIT_NOFILE, hard, hard) } else { Ok(()) });
     if let Err(error) = raised {

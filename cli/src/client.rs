@@ -1,24 +1,32 @@
 //! Requests to the running board, with the human's token.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use domain::config::Config;
 use domain::wire::Problem;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
-use mcp::server_file;
+use mcp::{BoardConnection, server_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::net::{TcpStream, UnixStream};
+use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::handshake::client::Request;
+use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_util::either::Either;
 
 use crate::error::CliError;
 use crate::settings;
 
+/// A WebSocket of the running board.
+pub(crate) type BoardSocket = WebSocketStream<Either<UnixStream, TcpStream>>;
+
 /// The running board and the token for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
+    db_path: PathBuf,
+    /// The address for people; requests take the socket.
     url: String,
     token: String,
 }
@@ -40,7 +48,7 @@ impl Client {
         let missing = || CliError::NotRunning { db_path: config.db_path.clone() };
         let server = server_file::read(&config.db_path)?.ok_or_else(missing)?;
         let token = settings::existing_token(config)?.ok_or_else(missing)?;
-        Ok(Self { url: server.url, token })
+        Ok(Self { db_path: config.db_path.clone(), url: server.url, token })
     }
 
     /// The address of the board.
@@ -81,16 +89,19 @@ impl Client {
         if ok { Ok(()) } else { Err(self.refusal(&answer)) }
     }
 
-    /// The request that opens a WebSocket at `path`.
+    /// Opens the WebSocket at `path`.
     ///
     /// # Errors
-    /// When the board's address or the token cannot stand in a request.
-    pub(crate) fn web_socket(&self, path: &str) -> Result<Request, CliError> {
-        let url = format!("{}{path}", self.url.replacen("http", "ws", 1));
-        let mut request = url.into_client_request().map_err(|error| self.no_answer(error))?;
+    /// When the board does not answer or refuses. A refusal has a status; the board may only be restarting otherwise.
+    pub(crate) async fn web_socket(&self, path: &str) -> Result<Result<BoardSocket, SocketError>, CliError> {
+        let BoardConnection { stream, host } = match mcp::connect(&self.db_path).await {
+            Ok(connection) => connection,
+            Err(error) => return Ok(Err(SocketError::Io(std::io::Error::other(error)))),
+        };
+        let mut request = format!("ws://{host}{path}").into_client_request().map_err(|error| self.no_answer(error))?;
         let token = format!("Bearer {}", self.token).parse().map_err(|error| self.no_answer(error))?;
         request.headers_mut().insert("authorization", token);
-        Ok(request)
+        Ok(client_async(request, stream).await.map(|(socket, _)| socket))
     }
 
     async fn send<A: DeserializeOwned>(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<A, CliError> {
@@ -107,14 +118,13 @@ impl Client {
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(bool, Bytes), CliError> {
-        let address = self.url.trim_start_matches("http://");
-        let stream = tokio::net::TcpStream::connect(address).await.map_err(|error| self.no_answer(error))?;
+        let BoardConnection { stream, host } = mcp::connect(&self.db_path).await.map_err(|error| self.no_answer(error))?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.no_answer(error))?;
         tokio::spawn(connection);
         let request = http::Request::builder()
             .method(method)
             .uri(path)
-            .header("host", address)
+            .header("host", host)
             .header("authorization", format!("Bearer {}", self.token))
             .header("content-type", "application/json")
             .body(Full::new(Bytes::from(body.unwrap_or_default())))

@@ -50,6 +50,8 @@ pub(crate) enum CliError {
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
     #[error(transparent)]
+    ServerSocket(#[from] ::mcp::server_socket::SocketError),
+    #[error(transparent)]
     Bridge(#[from] ::mcp::BridgeError),
     #[error(transparent)]
     Id(#[from] domain::id::InvalidId),

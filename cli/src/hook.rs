@@ -86,10 +86,7 @@ mod tests {
     async fn reports_to_silent_board(moment: &str) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
         let access = BoardAccess { database: folder.path().join("board.db"), token: "t".to_owned() };
-        let board = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}", board.local_addr().unwrap());
-        let file = ::mcp::server_file::ServerFile { url, epoch: "e".to_owned(), pid: std::process::id() };
-        ::mcp::server_file::write(&access.database, &file).unwrap();
+        let (_socket, board) = ::mcp::server_socket::bind(&access.database).unwrap();
         let mut told = Vec::new();
         let listening = async {
             loop {

@@ -9,8 +9,10 @@ use api::{AppState, DemoHooks, SignIn};
 use db::Db;
 use domain::config::Config;
 use domain::team::person::OWNER;
+use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
-use tokio::net::TcpListener;
+use mcp::server_socket::{self, ServerSocket};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Serve;
 use crate::error::CliError;
 use crate::reload::Reload;
-use crate::signals::StopSignals;
+use crate::signals::{self, StopSignals};
 use crate::{dead_drop, logging, output, settings};
 
 const FIRST_PORT: u16 = 9400;
@@ -33,12 +35,14 @@ const ACTIVITY_BACKLOG: usize = 256;
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
     // rmcp logs an error for every stream whose client disconnects; requests are logged elsewhere.
     logging::start("info,rmcp=warn,rmcp::service=off");
+    api::raise_file_limit();
     let reload = Reload::load(config)?;
     let live = reload.subscribe();
     let config = live.borrow().config.clone();
     let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
     hint.into_iter().for_each(output::hint);
     let shutdown = CancellationToken::new();
+    signals::ignore_hangup()?;
     let mut signals = StopSignals::listen()?;
     tokio::spawn({
         let shutdown = shutdown.clone();
@@ -53,7 +57,10 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     let listener = listen(port).await?;
     let port = listener.local_addr().map_err(CliError::io("read the port"))?.port();
     let url = format!("http://127.0.0.1:{port}");
-    let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id() };
+    let secret = db::new_token();
+    let proof = Proof::new(secret.clone(), port);
+    let server = ServerFile { url: url.clone(), epoch: db.epoch().to_owned(), pid: std::process::id(), secret };
+    let (socket, local) = bind_socket(&config).unzip();
 
     let sign_in = SignIn::default();
     let (activity, _) = broadcast::channel(ACTIVITY_BACKLOG);
@@ -74,7 +81,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
-    let router = api::router(state, mcp::router(db.clone(), shutdown.clone()));
+    let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let program = std::env::current_exe().map_err(CliError::io("find the program file"))?;
     let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
@@ -82,13 +89,26 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     announce(&url, &sign_in.link(port, OWNER), options);
 
     let board = async {
-        api::serve(listener, router, shutdown.clone()).await;
+        api::serve(listener, local, router, shutdown.clone()).await;
         Ok(())
     };
     let ended = run_until_first_exit(board, runner, &shutdown).await;
+    let closed = socket.map_or(Ok(()), |socket| socket.remove());
     let removed = server_file::remove(&config.db_path, &server);
     ended?;
+    closed?;
     Ok(removed?)
+}
+
+/// Listens on the socket beside the database. Without one, as on some network file systems, programs connect over TCP.
+fn bind_socket(config: &Config) -> Option<(ServerSocket, UnixListener)> {
+    match server_socket::bind(&config.db_path) {
+        Ok(bound) => Some(bound),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the board has no socket; agents connect over TCP");
+            None
+        }
+    }
 }
 
 /// Waits for the board and the runner to end. When one ends, the other is stopped, because a board without a runner looks healthy but starts

@@ -1,4 +1,4 @@
-//! The signals that end a command: SIGINT and SIGTERM. Must not know what the command does.
+//! The signals that end a command, SIGINT and SIGTERM, and SIGHUP, which does not end a server. Must not know what the command does.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -25,4 +25,13 @@ impl StopSignals {
             _ = self.terminate.recv() => {}
         }
     }
+}
+
+/// Survives SIGHUP from now on: a closed terminal or a lost connection does not end a server.
+///
+/// # Errors
+/// When the system does not deliver signals.
+pub(crate) fn ignore_hangup() -> Result<(), CliError> {
+    // The handler stays installed without its receiver.
+    signal(SignalKind::hangup()).map(drop).map_err(CliError::io("listen for signals"))
 }

@@ -15,12 +15,10 @@ use domain::text::excerpt;
 use domain::wire::Frame;
 use futures_util::StreamExt;
 use serde_json::Value;
-use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::args::Tail;
-use crate::client::Client;
+use crate::client::{BoardSocket, Client};
 use crate::error::CliError;
 use crate::signals::StopSignals;
 use crate::{output, settings};
@@ -73,14 +71,14 @@ impl Reader {
     }
 
     /// Connects to the board wherever it is now. The first connection must succeed; later ones return `None` while the board is down.
-    async fn connect(&self) -> Result<Option<WebSocketStream<MaybeTlsStream<TcpStream>>>, CliError> {
+    async fn connect(&self) -> Result<Option<BoardSocket>, CliError> {
         let client = match Client::new(&self.config) {
             Ok(client) => client,
             Err(_) if self.position.is_some() => return Ok(None),
             Err(error) => return Err(error),
         };
-        match connect_async(client.web_socket(&self.address())?).await {
-            Ok((socket, _)) => Ok(Some(socket)),
+        match client.web_socket(&self.address()).await? {
+            Ok(socket) => Ok(Some(socket)),
             // A server that answers with a status will not change its mind.
             Err(SocketError::Http(answer)) => Err(client.no_answer(answer.status())),
             Err(_) if self.position.is_some() => Ok(None),
@@ -95,7 +93,7 @@ impl Reader {
     }
 
     /// Prints what a connection sends. Breaks when standard output is closed.
-    async fn read(&mut self, socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> ControlFlow<()> {
+    async fn read(&mut self, socket: &mut BoardSocket) -> ControlFlow<()> {
         let mut greeting = None;
         while let Some(Ok(message)) = socket.next().await {
             let Message::Text(text) = message else { continue };

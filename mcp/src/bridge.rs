@@ -49,7 +49,7 @@ const MAX_PENDING: usize = 256;
 pub struct BridgeOptions {
     /// The task it works for. With a run's token it must be the task of that run.
     pub task_id: Option<TaskId>,
-    /// The database of the server; `server.json` is next to it.
+    /// The database of the server; the socket is next to it.
     pub db_path: PathBuf,
     /// The token of a run or an agent, or an invite token. Without it, the human's own is read from the file `token` next to the database.
     /// A guest that registers continues with the token that it receives.

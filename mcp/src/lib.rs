@@ -7,21 +7,26 @@
 mod bearer;
 mod bridge;
 mod call;
+mod connect;
 mod format;
 mod handler;
 mod message;
 mod meta;
 mod notice;
 mod page;
+mod proof;
 mod push;
 mod reply;
 mod resource;
 mod server;
 pub mod server_file;
+pub mod server_socket;
 mod session;
 mod tools;
 
 pub use bridge::{BridgeError, BridgeOptions, CallError, bridge, call_tool};
+pub use connect::{BoardConnection, ConnectError, connect};
+pub use proof::Proof;
 pub use server::{PATH, router};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The caller of a request comes from its token alone; a session id proves nothing. It must not know any tool.
 
 mod body;
-mod failure;
+pub(crate) mod failure;
 mod origin;
 mod streams;
 
@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use self::streams::SessionStreams;
 use crate::bearer::Bearer;
 use crate::handler::Handler;
+use crate::proof::{self, Proof};
 use crate::push::{Push, stream};
 use crate::session::{Session, Sessions};
 
@@ -61,12 +62,12 @@ struct McpState {
     sessions: Arc<Sessions>,
 }
 
-/// Returns the MCP server at [`PATH`], to be merged into the program's router. `shutdown` ends open streams and sessions; later requests
-/// are answered with 503, which tells the bridge to ask the next server.
+/// Returns the MCP server at [`PATH`], to be merged into the program's router, with the route at which it proves itself to clients over TCP.
+/// `shutdown` ends open streams and sessions; later requests are answered with 503, which tells the bridge to ask the next server.
 ///
 /// # Panics
 /// Outside of a Tokio runtime, because a task pushes changes to clients.
-pub fn router(db: Db, shutdown: CancellationToken) -> Router {
+pub fn router(db: Db, proof: Proof, shutdown: CancellationToken) -> Router {
     let transport = Arc::new(SessionStreams::new(SESSION_LIFETIME));
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(HOST_NAMES)
@@ -81,7 +82,7 @@ pub fn router(db: Db, shutdown: CancellationToken) -> Router {
     let handler = Handler::new(db.clone(), Arc::clone(&push), &shutdown);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(&transport), config);
     let state = McpState { db, shutdown, push, transport, sessions: Arc::default() };
-    Router::new().route_service(PATH, service).route_layer(from_fn_with_state(state, authenticate))
+    Router::new().route_service(PATH, service).route_layer(from_fn_with_state(state, authenticate)).merge(proof::router(proof))
 }
 
 async fn authenticate(State(state): State<McpState>, mut request: Request, next: Next) -> Response {

@@ -1,6 +1,7 @@
 //! Reads and writes `server.json`, next to the database file, which holds the address of the running server.
 //!
-//! The server writes it; bridges and commands read it. It must not check whether the server still runs.
+//! The server writes it; commands show the address, and clients that cannot use the socket connect there. It must not check whether the
+//! server still runs.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,13 +13,21 @@ use serde::{Deserialize, Serialize};
 const NAME: &str = "server.json";
 
 /// A server that is running, or ran until it was killed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerFile {
     /// Scheme, address and port: `http://127.0.0.1:9400`.
     pub url: String,
     /// The epoch of the event log that it serves.
     pub epoch: String,
     pub pid: u32,
+    /// The secret that the server proves to know before a client sends it a token over TCP, see [`crate::Proof`].
+    pub secret: String,
+}
+
+impl std::fmt::Debug for ServerFile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ServerFile").field("url", &self.url).field("pid", &self.pid).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -85,11 +94,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let db = folder.path().join("board.db");
         assert_eq!(read(&db).unwrap(), None);
-        let server = ServerFile { url: "http://127.0.0.1:9400".to_owned(), epoch: "e".to_owned(), pid: 7 };
+        let server = ServerFile { url: "http://127.0.0.1:9400".to_owned(), epoch: "e".to_owned(), pid: 7, secret: "s".to_owned() };
         write(&db, &server).unwrap();
         assert_eq!(read(&db).unwrap(), Some(server.clone()));
         assert_eq!(fs::metadata(path(&db)).unwrap().permissions().mode() & 0o777, 0o600);
-        insta::assert_snapshot!(fs::read_to_string(path(&db)).unwrap(), @r#"{"url":"http://127.0.0.1:9400","epoch":"e","pid":7}"#);
+        insta::assert_snapshot!(fs::read_to_string(path(&db)).unwrap(), @r#"{"url":"http://127.0.0.1:9400","epoch":"e","pid":7,"secret":"s"}"#);
         let other = ServerFile { pid: 8, ..server.clone() };
         remove(&db, &other).unwrap();
         assert_eq!(read(&db).unwrap(), Some(server.clone()));

@@ -5,6 +5,7 @@ mod bad_input;
 mod bridge;
 mod bridge_resource;
 mod calls;
+mod connect;
 mod coordination;
 mod fixture;
 mod idempotency;

@@ -6,18 +6,22 @@ use axum::Router;
 use axum::body::Body;
 use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::time::timeout;
 
 use super::support::TestServer;
 use crate::connection::Timeouts;
-use crate::serve::{raise_file_limit, serve_with};
+use crate::serve::{Limits, raise_file_limit, serve_with};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 const NEVER: Duration = Duration::from_secs(600);
 
 /// Serves on a port of its own, with a route whose response takes a second.
 async fn start(timeouts: Timeouts) -> (TestServer, u16) {
+    start_with(Limits { timeouts, connections: 10_000 }).await
+}
+
+async fn start_with(limits: Limits) -> (TestServer, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = TestServer::with(|state| state.port = port).await;
@@ -29,7 +33,7 @@ async fn start(timeouts: Timeouts) -> (TestServer, u16) {
         Body::from_stream(chunks)
     });
     let router = crate::router(server.state.clone(), Router::new().route("/slow", slow));
-    tokio::spawn(serve_with(listener, router, server.state.shutdown.clone(), timeouts));
+    tokio::spawn(serve_with(listener, None, router, server.state.shutdown.clone(), limits));
     (server, port)
 }
 
@@ -106,4 +110,49 @@ async fn idle_connections_do_not_keep_others_out() {
     join_all(idle.iter_mut().map(closed)).await;
     send(&mut stream, port, "/api/health").await;
     read_until(&mut stream, "\"ok\"").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_above_the_cap_wait_for_a_place() {
+    let timeouts = Timeouts { header: Duration::from_millis(500), idle: NEVER };
+    let (_server, port) = start_with(Limits { timeouts, connections: 3 }).await;
+    let mut silent = Vec::new();
+    for _ in 0..30 {
+        silent.push(connect(port).await);
+    }
+    let mut stream = connect(port).await;
+    send(&mut stream, port, "/api/health").await;
+    // Each silent connection holds its place until its timeout.
+    read_until(&mut stream, "\"ok\"").await;
+    join_all(silent.iter_mut().map(closed)).await;
+}
+
+/// Requests over the socket name the board without a port.
+#[tokio::test]
+async fn socket_is_served_like_the_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let socket = UnixListener::bind(&path).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = TestServer::with(|state| state.port = port).await;
+    let router = crate::router(server.state.clone(), Router::new());
+    let serving = tokio::spawn(crate::serve(listener, Some(socket), router, server.state.shutdown.clone()));
+    let status = async |host: &str, origin: &str| {
+        let mut stream = UnixStream::connect(&path).await.unwrap();
+        stream.write_all(format!("GET /api/health HTTP/1.1\r\nHost: {host}\r\n{origin}Connection: close\r\n\r\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(status("localhost", "").await, "200");
+    for (host, origin) in [("evil.example", ""), ("localhost:9400", ""), ("localhost", "Origin: http://evil.example\r\n")] {
+        assert_eq!(status(host, origin).await, "403", "{host} {origin}");
+    }
+    // The port keeps its own rule.
+    let mut stream = connect(port).await;
+    stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    read_until(&mut stream, "403").await;
+    server.state.shutdown.cancel();
+    timeout(DEADLINE, serving).await.unwrap().unwrap();
 }

@@ -46,7 +46,7 @@ impl Live {
         let server = TestServer::with(|state| state.port = port).await;
         let task = server.task(&server.project().await).await;
         let router = crate::router(server.state.clone(), mounted);
-        let serving = tokio::spawn(crate::serve(listener, router, server.state.shutdown.clone()));
+        let serving = tokio::spawn(crate::serve(listener, None, router, server.state.shutdown.clone()));
         Self { server, task, port, serving }
     }
 

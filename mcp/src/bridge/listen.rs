@@ -17,7 +17,6 @@ use tokio::time::{Instant, timeout};
 use super::post::{self, PostError, Target};
 use super::server_call::RETRY_DELAYS;
 use super::{Bridge, BridgeError, CALL_TIMEOUT};
-use crate::server_file;
 
 const METHOD: &str = "subscriptions/listen";
 
@@ -74,12 +73,11 @@ impl Bridge {
     async fn listen_once(&self) -> ListenEnd {
         let mut subscribed = self.subscribed.subscribe();
         let resources: Vec<String> = subscribed.borrow_and_update().keys().cloned().collect();
-        let Ok(Some(server)) = server_file::read(&self.db_path) else { return ListenEnd::Unavailable };
         let token = self.token.borrow().clone();
         let filter = json!({"toolsListChanged": true, "resourceSubscriptions": resources});
         let parameters = json!({"notifications": filter, "_meta": super::base_meta(&db::new_uuid())});
         let body: Bytes = json!({"jsonrpc": "2.0", "id": 1, "method": METHOD, "params": parameters}).to_string().into();
-        let target = Target { url: &server.url, token: &token, method: METHOD, name: None };
+        let target = Target { db_path: &self.db_path, token: &token, method: METHOD, name: None };
         let mut messages = match post::listen(&target, &body).await {
             Ok(messages) => messages,
             Err(PostError::Status { status: StatusCode::UNAUTHORIZED, .. }) if self.revert_to_first_token(&token) => return ListenEnd::Unavailable,

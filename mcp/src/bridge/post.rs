@@ -3,28 +3,29 @@
 //! It uses hyper without a connection pool, because every agent has a bridge process and a pool would take most of its memory. One
 //! connection is kept for the next call, because opening one costs the server as much as a call. It must not know when to retry.
 
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use http::{HeaderValue, Request, Response, StatusCode, Uri};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use sse_stream::SseStream;
-use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
+use crate::connect::{BoardConnection, ConnectError, connect};
 use crate::server::PATH;
 
 /// The protocol revision of the requests.
 pub(super) const VERSION: &str = "2026-07-28";
 
-/// The address and the headers of a request.
+/// The database whose server is asked, and the headers of a request.
 pub(super) struct Target<'a> {
-    pub(super) url: &'a str,
+    pub(super) db_path: &'a Path,
     pub(super) token: &'a str,
     pub(super) method: &'a str,
     /// The tool or resource.
@@ -33,12 +34,14 @@ pub(super) struct Target<'a> {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PostError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
     /// The server sent no complete answer.
-    #[error("{url} did not answer: {problem}")]
-    Connection { url: String, problem: String },
-    /// The answer is not JSON, so another program answered or part of it was lost.
-    #[error("{url} did not answer like the board")]
-    UnexpectedResponse { url: String },
+    #[error("it did not answer: {problem}")]
+    Connection { problem: String },
+    /// The answer is not JSON, so part of it was lost.
+    #[error("it did not answer like the board")]
+    UnexpectedResponse,
     #[error("{status}")]
     Status { status: StatusCode, problem: Option<domain::wire::Problem> },
 }
@@ -57,19 +60,20 @@ impl IdleConnection {
     /// When the answer is missing, unexpected or a refusal.
     pub(super) async fn post(&self, target: &Target<'_>, body: &Bytes) -> Result<Value, PostError> {
         let request = request(target, body)?;
-        let idle = self.slot().take().filter(|connection| connection.url == target.url);
+        let idle = self.slot().take();
         let answer = match idle {
             Some(connection) => connection.exchange(request.clone()).await.ok(),
             None => None,
         };
         let (connection, response) = match answer {
             Some(answer) => answer,
-            None => Connection::open(target, &request).await?.exchange(request).await.map_err(|error| connection_error(target, error))?,
+            None => Connection::open(target.db_path).await?.exchange(request).await.map_err(connection_error)?,
         };
         let status = response.status();
-        let answer = read_body(target, response).await?;
-        *self.slot() = Some(connection);
-        message(target, status, &answer)
+        let answer = read_body(response).await?;
+        // A server that is shutting down is left, because the next one listens on the same socket.
+        *self.slot() = (status != StatusCode::SERVICE_UNAVAILABLE).then_some(connection);
+        message(status, &answer)
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Connection>> {
@@ -89,15 +93,15 @@ pub(super) struct Messages {
 /// When the answer is missing, unexpected or a refusal.
 pub(super) async fn listen(target: &Target<'_>, body: &Bytes) -> Result<Messages, PostError> {
     let request = request(target, body)?;
-    let connection = Connection::open(target, &request).await?;
-    let (connection, response) = connection.exchange(request).await.map_err(|error| connection_error(target, error))?;
+    let connection = Connection::open(target.db_path).await?;
+    let (connection, response) = connection.exchange(request).await.map_err(connection_error)?;
     let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     if is_stream {
         return Ok(Messages { stream: SseStream::new(response.into_body()), _connection: connection });
     }
     let status = response.status();
     // A response that is not a stream cannot deliver updates, even if it succeeds.
-    message(target, status, &read_body(target, response).await?).and_then(|_| Err(PostError::UnexpectedResponse { url: target.url.to_owned() }))
+    message(status, &read_body(response).await?).and_then(|_| Err(PostError::UnexpectedResponse))
 }
 
 impl Messages {
@@ -115,23 +119,24 @@ impl Messages {
 /// An open connection. Dropping it closes it and cancels its exchange.
 #[derive(Debug)]
 struct Connection {
-    url: String,
+    /// The value of the header `Host`.
+    host: String,
     sender: SendRequest<Full<Bytes>>,
     task: AbortHandle,
 }
 
 impl Connection {
-    async fn open(target: &Target<'_>, request: &Request<Full<Bytes>>) -> Result<Self, PostError> {
-        let authority = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let stream = TcpStream::connect(authority).await.map_err(|error| connection_error(target, error))?;
-        // A request is written at once, so it must not wait for more data.
-        stream.set_nodelay(true).map_err(|error| connection_error(target, error))?;
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|error| connection_error(target, error))?;
-        Ok(Self { url: target.url.to_owned(), sender, task: tokio::spawn(connection).abort_handle() })
+    async fn open(db_path: &Path) -> Result<Self, PostError> {
+        let BoardConnection { stream, host } = connect(db_path).await?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(connection_error)?;
+        Ok(Self { host, sender, task: tokio::spawn(connection).abort_handle() })
     }
 
     /// Sends a request. The connection can be reused after the response's body was read completely.
-    async fn exchange(mut self, request: Request<Full<Bytes>>) -> hyper::Result<(Self, Response<Incoming>)> {
+    async fn exchange(mut self, mut request: Request<Full<Bytes>>) -> hyper::Result<(Self, Response<Incoming>)> {
+        if let Ok(host) = HeaderValue::try_from(self.host.as_str()) {
+            request.headers_mut().insert(HOST, host);
+        }
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
         Ok((self, response))
@@ -144,32 +149,28 @@ impl Drop for Connection {
     }
 }
 
-fn message(target: &Target<'_>, status: StatusCode, answer: &[u8]) -> Result<Value, PostError> {
+fn message(status: StatusCode, answer: &[u8]) -> Result<Value, PostError> {
     let json = serde_json::from_slice::<Value>(answer);
     match json {
         // Errors of the protocol have an HTTP status, too.
         Ok(message) if message.get("jsonrpc").is_some() => Ok(message),
-        _ if status.is_success() => Err(PostError::UnexpectedResponse { url: target.url.to_owned() }),
+        _ if status.is_success() => Err(PostError::UnexpectedResponse),
         json => Err(PostError::Status { status, problem: json.ok().and_then(|problem| serde_json::from_value(problem).ok()) }),
     }
 }
 
-async fn read_body(target: &Target<'_>, response: Response<Incoming>) -> Result<Bytes, PostError> {
-    Ok(response.into_body().collect().await.map_err(|error| connection_error(target, error))?.to_bytes())
+async fn read_body(response: Response<Incoming>) -> Result<Bytes, PostError> {
+    Ok(response.into_body().collect().await.map_err(connection_error)?.to_bytes())
 }
 
-fn connection_error(target: &Target<'_>, problem: impl ToString) -> PostError {
-    PostError::Connection { url: target.url.to_owned(), problem: problem.to_string() }
+fn connection_error(problem: impl ToString) -> PostError {
+    PostError::Connection { problem: problem.to_string() }
 }
 
 fn request(target: &Target<'_>, body: &Bytes) -> Result<Request<Full<Bytes>>, PostError> {
-    let uri: Uri = target.url.parse().map_err(|error| connection_error(target, format!("it is not a valid address ({error})")))?;
-    let authority = uri.authority().ok_or_else(|| connection_error(target, "it is not a valid address"))?;
-    let mut authorization =
-        HeaderValue::try_from(format!("Bearer {}", target.token)).map_err(|_| connection_error(target, "the token is not valid text"))?;
+    let mut authorization = HeaderValue::try_from(format!("Bearer {}", target.token)).map_err(|_| connection_error("the token is not valid text"))?;
     authorization.set_sensitive(true);
     let mut request = Request::post(PATH)
-        .header(HOST, authority.as_str())
         .header(AUTHORIZATION, authorization)
         .header(CONTENT_TYPE, "application/json")
         .header(ACCEPT, "application/json, text/event-stream")
@@ -178,5 +179,5 @@ fn request(target: &Target<'_>, body: &Bytes) -> Result<Request<Full<Bytes>>, Po
     if let Some(name) = target.name {
         request = request.header("mcp-name", name);
     }
-    request.body(Full::new(body.clone())).map_err(|error| connection_error(target, error))
+    request.body(Full::new(body.clone())).map_err(connection_error)
 }

@@ -12,7 +12,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Bridge;
 use super::post::{PostError, Target};
-use crate::server_file::{self, ServerFileError};
+use crate::connect::ConnectError;
+use crate::server_file::ServerFileError;
 
 /// The delays between two attempts: the first, and the limit up to which they double.
 pub(super) const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
@@ -71,13 +72,8 @@ impl Bridge {
     }
 
     async fn attempt(&self, method: &str, name: Option<&str>, body: &Bytes) -> Result<Value, Attempt> {
-        // Read each time, because a restarted server may listen elsewhere.
-        let server = server_file::read(&self.db_path).map_err(|error| Attempt::GiveUp(error.into()))?;
-        let Some(server) = server else {
-            return Err(Attempt::Retry(format!("there is no {}", server_file::path(&self.db_path).display())));
-        };
         let token = self.token.borrow().clone();
-        let target = Target { url: &server.url, token: &token, method, name };
+        let target = Target { db_path: &self.db_path, token: &token, method, name };
         match self.connection.post(&target, body).await {
             Ok(answer) => Ok(answer),
             Err(PostError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => Err(Attempt::Retry("it is restarting".to_owned())),
@@ -85,7 +81,11 @@ impl Bridge {
                 Err(Attempt::Retry("its token was revoked".to_owned()))
             }
             Err(PostError::Status { status, problem }) => Err(Attempt::GiveUp(refused(status, problem))),
-            Err(error @ (PostError::Connection { .. } | PostError::UnexpectedResponse { .. })) => Err(Attempt::Retry(error.to_string())),
+            Err(PostError::Connect(ConnectError::File(error))) => Err(Attempt::GiveUp(error.into())),
+            // Connects again each time, because a restarted server may listen elsewhere.
+            Err(error @ (PostError::Connect(_) | PostError::Connection { .. } | PostError::UnexpectedResponse)) => {
+                Err(Attempt::Retry(error.to_string()))
+            }
         }
     }
 }

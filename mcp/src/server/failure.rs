@@ -25,6 +25,11 @@ pub(super) fn too_large(limit: usize) -> Response {
     problem(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("the request is larger than {limit} bytes"), hint)
 }
 
+pub(crate) fn invalid_nonce() -> Response {
+    let hint = "Send 64 hexadecimal digits, chosen at random.".to_owned();
+    problem(StatusCode::BAD_REQUEST, "invalid", "the challenge is not a nonce".to_owned(), hint)
+}
+
 pub(super) fn unreadable(error: &impl ToString) -> Response {
     let hint = "Send the request again.".to_owned();
     problem(StatusCode::BAD_REQUEST, "invalid", format!("the request's body could not be read: {}", error.to_string()), hint)

@@ -282,7 +282,7 @@ async fn session_belongs_to_its_opener() {
 async fn shutting_down_ends_sessions_and_answers_503() {
     let board = Board::new().await;
     let shutdown = CancellationToken::new();
-    let server = Server::start(crate::router(board.db.clone(), shutdown.clone())).await;
+    let server = Server::start(board.router(shutdown.clone())).await;
     let client = server.client(PERSON, Era::Legacy).await;
     done(&client, "get_board", json!({})).await;
     let listening = reqwest::Client::new().get(format!("{}{PATH}", server.url)).bearer_auth(PERSON).header("accept", "text/event-stream");

@@ -20,18 +20,19 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
 use super::listener::{Listening, Received};
 use super::table::run;
-use crate::server_file::{self, ServerFile};
-use crate::{BridgeError, BridgeOptions, router, tools};
+use crate::{BridgeError, BridgeOptions, server_socket, tools};
 
 pub(super) type Bridge = JoinHandle<Result<(), BridgeError>>;
 
 impl Board {
+    /// Serves on the socket, in the place of an earlier server.
     pub(super) fn announce(&self, server: &Server) {
-        let file = ServerFile { url: server.url.clone(), epoch: self.db.epoch().to_owned(), pid: std::process::id() };
-        server_file::write(self.db.path(), &file).unwrap();
+        let (_socket, listener) = server_socket::bind(self.db.path()).unwrap();
+        let router = server.router.clone();
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     }
 
-    fn options(&self, token: Option<&str>) -> BridgeOptions {
+    pub(super) fn options(&self, token: Option<&str>) -> BridgeOptions {
         BridgeOptions { task_id: None, db_path: self.db.path().to_owned(), token: token.map(str::to_owned) }
     }
 
@@ -90,7 +91,7 @@ async fn call_with_lost_answer_takes_effect_once() {
         let lost = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&lost);
         // It carries the first call out and dies before it answers.
-        let dies = router(board.db.clone(), CancellationToken::new()).layer(from_fn(move |request: Request, next: Next| {
+        let dies = board.router(CancellationToken::new()).layer(from_fn(move |request: Request, next: Next| {
             let seen = Arc::clone(&seen);
             async move {
                 let is_call = request.headers().get("mcp-method").is_some_and(|method| method == "tools/call");
@@ -150,7 +151,7 @@ async fn call_waits_for_a_restarting_server() {
     let shutdown = CancellationToken::new();
     let asked = Arc::new(Notify::new());
     let notify = Arc::clone(&asked);
-    let leaving = router(board.db.clone(), shutdown.clone()).layer(from_fn(move |request: Request, next: Next| {
+    let leaving = board.router(shutdown.clone()).layer(from_fn(move |request: Request, next: Next| {
         notify.notify_one();
         next.run(request)
     }));
@@ -169,22 +170,17 @@ async fn call_waits_for_a_restarting_server() {
 async fn calls_share_a_connection_until_a_server_closes_it() {
     let board = Board::new().await;
     let planner = board.planner().await;
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    address.set_nonblocking(true).unwrap();
-    let server = Server { url: format!("http://{}", address.local_addr().unwrap()) };
     let opened = Arc::new(AtomicUsize::new(0));
-    // Each server listens at the same address as the one before.
     let serve = |shutdown: CancellationToken| {
-        let (opened, listener) = (Arc::clone(&opened), tokio::net::TcpListener::from_std(address.try_clone().unwrap()).unwrap());
+        let (opened, (_socket, listener)) = (Arc::clone(&opened), server_socket::bind(board.db.path()).unwrap());
         let listener = listener.tap_io(move |_| {
             opened.fetch_add(1, Ordering::SeqCst);
         });
-        let serving = axum::serve(listener, router(board.db.clone(), shutdown.clone())).with_graceful_shutdown(shutdown.cancelled_owned());
+        let serving = axum::serve(listener, board.router(shutdown.clone())).with_graceful_shutdown(shutdown.cancelled_owned());
         tokio::spawn(async move { serving.await.unwrap() })
     };
     let shutdown = CancellationToken::new();
     let serving = serve(shutdown.clone());
-    board.announce(&server);
     let (client, _bridge) = board.bridge(&planner.token, Era::Modern).await;
     board.until_connected("planner-TASK-001", true).await;
     for _ in 0..3 {
@@ -203,10 +199,11 @@ async fn calls_share_a_connection_until_a_server_closes_it() {
 async fn missing_board_is_reported_to_the_model() {
     let board = Board::new().await;
     let (client, _bridge) = board.bridge("any", Era::Modern).await;
-    // No server is written down, so nothing but time passes.
+    // There is no socket, so nothing but time passes.
     tokio::time::pause();
     let text = refused(&client, "get_board", json!({})).await;
-    assert!(text.starts_with("the board is not running: there is no ") && text.contains("server.json (waited 120 s)."), "{text}");
+    assert!(text.starts_with("the board is not running: nothing listens on ") && text.contains("sockets/board.sock (No such file"), "{text}");
+    assert!(text.contains(" (waited 120 s)."), "{text}");
     // The board does not resume external agents.
     assert!(text.contains("Next: End your turn: your commits are safe.") && text.contains("other agents call again."), "{text}");
     let list = client.list_tools(None).await.unwrap_err().to_string();
@@ -272,7 +269,7 @@ async fn changes_are_forwarded_across_restarts() {
         let coder = board.coder().await;
         board.agent("otto", &[]).await;
         let shutdown = CancellationToken::new();
-        board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
+        board.announce(&Server::start(board.router(shutdown.clone())).await);
         let (mut client, _bridge) = board.listening_bridge(&coder.run.token, era).await;
         board.until_connected("coder-TASK-002", true).await;
         board.send_message(&board.caller("otto"), "coder-TASK-002", "Use blue.").await;
@@ -298,7 +295,7 @@ async fn who_registers_through_a_bridge_goes_on_as_that_agent() {
         let board = Board::new().await;
         let (room, otto) = (board.room().await, board.agent("otto", &[]).await);
         let shutdown = CancellationToken::new();
-        board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
+        board.announce(&Server::start(board.router(shutdown.clone())).await);
         let (mut client, _bridge) = board.listening_bridge(&room, era).await;
         done(&client.client, "register", json!({"agent_name": "mara", "role": "builder"})).await;
         client.until(&Received::Tools).await;

@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::{Board, Era, Server};
 use super::listener::Received;
 use super::resource::{INBOX, listed, read};
-use crate::router;
 
 const TASK: &str = "vibe-relay://task/TASK-001";
 
@@ -42,7 +41,7 @@ async fn subscriber_is_notified_across_restarts() {
         let board = Board::new().await;
         let mara = board.agent("mara", &[]).await;
         let shutdown = CancellationToken::new();
-        board.announce(&Server::start(router(board.db.clone(), shutdown.clone())).await);
+        board.announce(&Server::start(board.router(shutdown.clone())).await);
         let (mut client, _bridge) = board.subscribed_bridge(&mara, era, &[TASK]).await;
         board.until_connected("mara", true).await;
         let comment = async |text: &str| board.db.add_comment(&Caller::owner(), &TaskId::new(1), text, None).await.unwrap();

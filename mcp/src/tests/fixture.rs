@@ -23,9 +23,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::Proof;
+
 pub(super) type Client = RunningService<RoleClient, ()>;
 
 pub(super) const PERSON: &str = "the-person";
+
+/// The secret in `server.json`.
+pub(super) const SECRET: &str = "the-secret";
 
 pub(super) struct Board {
     pub(super) db: Db,
@@ -129,7 +134,11 @@ impl Board {
     }
 
     pub(super) async fn serve(&self) -> Server {
-        Server::start(crate::router(self.db.clone(), CancellationToken::new())).await
+        Server::start(self.router(CancellationToken::new())).await
+    }
+
+    pub(super) fn router(&self, shutdown: CancellationToken) -> axum::Router {
+        crate::router(self.db.clone(), Proof::new(SECRET.to_owned(), 0), shutdown)
     }
 }
 
@@ -143,14 +152,16 @@ impl Coder {
 /// Stops with the test's runtime.
 pub(super) struct Server {
     pub(super) url: String,
+    pub(super) router: axum::Router,
 }
 
 impl Server {
     pub(super) async fn start(router: axum::Router) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url }
+        let served = router.clone();
+        tokio::spawn(async move { axum::serve(listener, served).await.unwrap() });
+        Self { url, router }
     }
 
     pub(super) async fn client(&self, token: &str, era: Era) -> Client {

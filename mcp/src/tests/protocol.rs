@@ -149,9 +149,10 @@ async fn chunked_body_over_the_limit_is_413() {
         reqwest::Body::wrap_stream(futures_util::stream::iter(chunks))
     };
     // The program's own router has a limit outside of this one.
-    let limited = crate::router(board.db.clone(), tokio_util::sync::CancellationToken::new()).layer(axum::middleware::map_request(
-        |request: axum::extract::Request| async { request.map(|body| Body::new(Limited::new(body, 1024 * 1024))) },
-    ));
+    let limited =
+        board.router(tokio_util::sync::CancellationToken::new()).layer(axum::middleware::map_request(|request: axum::extract::Request| async {
+            request.map(|body| Body::new(Limited::new(body, 1024 * 1024)))
+        }));
     for server in [board.serve().await, Server::start(limited).await] {
         let response = server.raw(PERSON, None, body()).await;
         assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);

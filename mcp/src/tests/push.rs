@@ -155,7 +155,7 @@ async fn shutting_down_ends_open_streams() {
     let board = Board::new().await;
     let token = board.agent("mara", &[]).await;
     let shutdown = CancellationToken::new();
-    let server = Server::start(crate::router(board.db.clone(), shutdown.clone())).await;
+    let server = Server::start(board.router(shutdown.clone())).await;
     let session = server.session(&token).await;
     let (mut modern, mut legacy) = (server.subscription(&token).await, server.stream(&token, &session).await);
     board.until_connected("mara", true).await;

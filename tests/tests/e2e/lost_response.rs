@@ -17,9 +17,8 @@ use domain::runs::output::OutputKind;
 use futures_util::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
 use tests::server::{TestServer, card};
-use tokio::net::TcpListener;
+use tokio::net::UnixListener;
 
 use crate::support::{self, complete, nothing_left};
 
@@ -87,15 +86,11 @@ impl Proxy {
     async fn insert(server: &TestServer, moment: KillMoment) -> Arc<Self> {
         let server_id = Pid::from_raw(i32::try_from(server.server_id().unwrap()).unwrap());
         let proxy = Arc::new(Self { moment, server: server.url.clone(), server_id, killed: AtomicBool::new(false) });
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let socket = server.root().join("data/sockets/vibe-relay.sock");
+        std::fs::remove_file(&socket).unwrap();
+        let listener = UnixListener::bind(socket).unwrap();
         let router = Router::new().fallback(forward).with_state(Arc::clone(&proxy));
         tokio::spawn(async { axum::serve(listener, router).await });
-
-        let path = server.root().join("data/server.json");
-        let mut file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        file["url"] = url.into();
-        std::fs::write(&path, file.to_string()).unwrap();
         proxy
     }
 

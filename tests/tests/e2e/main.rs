@@ -15,6 +15,7 @@ mod landing;
 mod live;
 mod lost_response;
 mod minions;
+mod operations;
 mod parking;
 mod pipeline;
 mod questions;

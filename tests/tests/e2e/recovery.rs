@@ -52,7 +52,9 @@ async fn sigterm_stops_the_server_but_not_its_agents() {
     assert!(server.stop().await.unwrap().success());
     assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?}", asked.elapsed());
     while browser.event().await.unwrap().is_some() {}
-    assert!(!server.root().join("data/server.json").exists(), "a bridge would look for a server that is not there");
+    for file in ["data/server.json", "data/sockets/vibe-relay.sock"] {
+        assert!(!server.root().join(file).exists(), "a bridge would look for a server that is not there");
+    }
     assert_eq!(agents(&server), before, "agents go on");
 
     work.go_on_alone(&server).await;

@@ -10,6 +10,7 @@ use domain::team::person::{NewPerson, OWNER, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
 use mcp::server_file::{self, ServerFile};
+use mcp::server_socket;
 use repo::testing::TestRepository;
 use tokio::net::TcpListener;
 use tokio::sync::{broadcast, watch};
@@ -50,8 +51,10 @@ impl Board {
             shutdown: shutdown.clone(),
             demo: None,
         };
-        tokio::spawn(api::serve(listener, api::router(state, axum::Router::new()), shutdown.clone()));
-        let server = ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id() };
+        let (_socket, local) = server_socket::bind(&config.db_path).unwrap();
+        tokio::spawn(api::serve(listener, Some(local), api::router(state, axum::Router::new()), shutdown.clone()));
+        let server =
+            ServerFile { url: format!("http://127.0.0.1:{port}"), epoch: db.epoch().to_owned(), pid: std::process::id(), secret: String::new() };
         server_file::write(&config.db_path, &server).unwrap();
         Self { db, client: Client::new(&config).unwrap(), config, _folder: folder, _end: shutdown.drop_guard() }
     }
