@@ -77,8 +77,9 @@ CREATE TABLE tasks (
   role_hat       TEXT,
   created_by     TEXT,
   result         TEXT,
-  -- The sum over the runs of the task.
+  -- The sums over the runs of the task.
   cost_micro_usd INTEGER NOT NULL DEFAULT 0,
+  tokens         INTEGER NOT NULL DEFAULT 0,
   approved_by    TEXT,
   verified_by    TEXT,
   created_at     TEXT NOT NULL,
@@ -107,6 +108,9 @@ CREATE INDEX tasks_with_attention ON tasks (project_id) WHERE attention IS NOT N
 CREATE INDEX tasks_with_checkout ON tasks (project_id) WHERE worktree_path IS NOT NULL;
 -- Finished tasks, newest last.
 CREATE INDEX tasks_finished ON tasks (project_id, status, updated_at, id) WHERE status IN ('done', 'cancelled');
+
+-- What consumed the most, first.
+CREATE INDEX tasks_by_cost ON tasks (project_id, cost_micro_usd, tokens) WHERE tokens > 0;
 
 -- Sums over the finished tasks of a project, kept by every write that changes them, so that no board sums over all that was ever finished.
 CREATE TABLE finished_sums (
@@ -162,6 +166,34 @@ CREATE INDEX runs_with_folder ON agent_runs (task_id, started_at) WHERE run_dir 
 -- Two agents never work on one task, and two live runs never share a port.
 CREATE UNIQUE INDEX one_live_run ON agent_runs (task_id) WHERE completed_at IS NULL;
 CREATE UNIQUE INDEX one_live_port ON agent_runs (port) WHERE completed_at IS NULL AND port IS NOT NULL;
+
+-- What agents consumed, kept by every write of a run's usage, so that no report sums over all runs that ever were.
+CREATE TABLE usage_by_kind (
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  phase          TEXT NOT NULL CHECK (phase IN ('planner', 'coder', 'reviewer', 'orchestrator')),
+  turns          INTEGER NOT NULL,
+  input_tokens   INTEGER NOT NULL,
+  output_tokens  INTEGER NOT NULL,
+  cost_micro_usd INTEGER NOT NULL,
+  PRIMARY KEY (project_id, phase)
+) STRICT;
+
+-- A day is a date in UTC.
+CREATE TABLE usage_by_day (
+  project_id     TEXT NOT NULL REFERENCES projects(id),
+  day            TEXT NOT NULL,
+  turns          INTEGER NOT NULL,
+  input_tokens   INTEGER NOT NULL,
+  output_tokens  INTEGER NOT NULL,
+  cost_micro_usd INTEGER NOT NULL,
+  PRIMARY KEY (project_id, day)
+) STRICT;
+
+-- What models cost, as ended turns showed it: millionths of a US dollar for a million input tokens.
+CREATE TABLE model_prices (
+  model TEXT PRIMARY KEY,
+  price INTEGER NOT NULL
+) STRICT;
 
 -- Messages from a person to a running agent.
 CREATE TABLE run_messages (

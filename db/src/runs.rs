@@ -7,3 +7,4 @@ pub(crate) mod parking;
 pub(crate) mod reference;
 pub(crate) mod run;
 pub(crate) mod snapshot;
+pub(crate) mod usage;

@@ -11,3 +11,4 @@ pub mod output;
 pub mod parking;
 pub mod run;
 pub mod run_event;
+pub mod usage;

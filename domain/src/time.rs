@@ -63,6 +63,11 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or_default())
     }
 
+    /// Returns the date in UTC: `2026-01-31`.
+    pub fn day(self) -> String {
+        self.to_string().chars().take(10).collect()
+    }
+
     /// Returns hours and minutes in UTC for display: `14:05 UTC`.
     pub fn clock(self) -> String {
         let minutes = self.0 / 60_000;

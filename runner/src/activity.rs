@@ -32,6 +32,7 @@ pub(crate) fn activity(event: &RunEvent, checkout: &str) -> Option<String> {
         | RunEvent::MessageAccepted { .. }
         | RunEvent::ToolEnded { ok: true, .. }
         | RunEvent::Usage(_)
+        | RunEvent::Request(_)
         | RunEvent::Context { .. }
         | RunEvent::RateLimit { .. }
         | RunEvent::Other { .. } => return None,

@@ -13,7 +13,7 @@ mod throttle;
 pub(crate) use end::record_start_failure;
 pub(crate) use state::EndCause;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{Caller, RunCaller};
@@ -24,6 +24,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
+use domain::runs::usage::Price;
 use domain::team::message::Unread;
 use domain::wire::Frame;
 use tokio::task::spawn_blocking;
@@ -48,7 +49,8 @@ use crate::watch::state::WatchState;
 /// When the store fails.
 pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake: WakeHandle) -> db::Result<()> {
     let project = context.db.card(&run.task_id).await?.project_id;
-    let mut watcher = match Watcher::begin(context, &run, project, run_dir.clone()).await {
+    let prices = context.db.prices().await?;
+    let mut watcher = match Watcher::begin(context, &run, project, prices, run_dir.clone()).await {
         Ok(watcher) => watcher,
         Err(error) => return end::record_unreadable(context, &run, &run_dir, error).await,
     };
@@ -113,7 +115,13 @@ struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    async fn begin(context: &'a RunContext, run: &'a Run, project: ProjectId, run_dir: RunDir) -> Result<Self, UnreadableRun> {
+    async fn begin(
+        context: &'a RunContext,
+        run: &'a Run,
+        project: ProjectId,
+        prices: BTreeMap<String, Price>,
+        run_dir: RunDir,
+    ) -> Result<Self, UnreadableRun> {
         let tail = Tail::open(&run_dir, 0).await.map_err(|error| UnreadableRun::new("", &error))?;
         let opened = run_dir.clone();
         let opened = spawn_blocking(move || {
@@ -123,7 +131,7 @@ impl<'a> Watcher<'a> {
         });
         let (length, transcript) = opened.await.map_err(|error| UnreadableRun::new("", &error))??;
         let checkout = run.worktree_path.clone().unwrap_or_default();
-        let state = WatchState::new(length, checkout.clone(), Instant::now());
+        let state = WatchState::new(length, checkout.clone(), prices, Instant::now());
         let transcript = Arc::new(Mutex::new(transcript));
         Ok(Self { context, run, project, run_dir, checkout: checkout.into(), control: None, tail, transcript, state })
     }
@@ -185,6 +193,7 @@ impl<'a> Watcher<'a> {
                 db.record_heartbeat(&self.caller()).await?;
             }
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
+            Effect::RecordPrices(prices) => db.record_prices(prices).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
             Effect::ConfirmService => parking::confirm_recovered(db, ParkReason::ServiceUnreachable, self.run).await?,
             Effect::PublishActivity(line) => {

@@ -14,22 +14,24 @@ pub(crate) enum ListKind {
     Contracts,
     Handshakes,
     Minions,
+    Usage,
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 6] = [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions];
+    pub(crate) const ALL: [Self; 7] = [Self::Team, Self::Messages, Self::Goals, Self::Contracts, Self::Handshakes, Self::Minions, Self::Usage];
 }
 
 /// The lists that an event makes stale. Heartbeats record no event, so the team page polls for liveness.
 pub(crate) const fn stale_lists(event: &Event) -> &'static [ListKind] {
-    use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team};
+    use ListKind::{Contracts, Goals, Handshakes, Messages, Minions, Team, Usage};
     match event {
         Event::Message(_) => &[Messages, Team],
         Event::Agent(AgentEvent::Left { .. }) => &[Team, Handshakes],
         Event::Agent(_) | Event::Token(_) => &[Team],
         Event::Task(TaskEvent::Assigned { .. } | TaskEvent::Moved { .. }) | Event::Run(RunChange::Started { .. }) => &[Team],
         // The helpers of a run end with it.
-        Event::Run(RunChange::Ended { .. }) => &[Team, Minions],
+        Event::Run(RunChange::Ended { .. }) => &[Team, Minions, Usage],
+        Event::Run(RunChange::UsageReported { .. }) => &[Usage],
         Event::Goal(_) => &[Goals],
         Event::Contract(_) => &[Contracts],
         Event::Handshake(_) => &[Handshakes],

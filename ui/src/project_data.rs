@@ -1,10 +1,11 @@
-//! Data that the pages of a project share beside the board: agents, goals, contracts, handshakes and unread messages, and which sections
+//! Data that the pages of a project share beside the board: agents, goals, contracts, handshakes, unread messages and usage, and which sections
 //! of the project are in use.
 //!
 //! Must not draw anything.
 
 use domain::board::goal::Goal;
 use domain::id::ProjectId;
+use domain::runs::usage::ProjectUsage;
 use domain::team::agent::Agent;
 use domain::team::contract::Contract;
 use domain::team::handshake::Handshake;
@@ -53,6 +54,7 @@ pub(crate) struct ProjectData {
     pub(crate) unread: LiveList<Unread>,
     /// Whether the project has any message.
     has_messages: LiveList<bool>,
+    pub(crate) usage: LiveList<ProjectUsage>,
     pub(crate) dialog: RwSignal<OpenDialog>,
     /// The filter of the page of messages, from its address.
     pub(crate) message_filter: Memo<MessageFilter>,
@@ -83,6 +85,7 @@ impl ProjectData {
                     async move { Ok(!newest.await?.items.is_empty()) }
                 },
             ),
+            usage: LiveList::new(store.revision_of(ListKind::Usage), |_| false, move || client.usage(project())),
             dialog: RwSignal::new(OpenDialog::None),
             message_filter: Memo::new(move |_| navigation.get().message_filter()),
         };

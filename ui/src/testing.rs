@@ -35,6 +35,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         comments: 0,
         runs: 0,
         cost_micro_usd: 10,
+        tokens: 100,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     }

@@ -67,27 +67,6 @@ fn ago(span: Duration) -> String {
     }
 }
 
-/// An amount in millionths of a US dollar, such as `$0.42` or `<$0.01`. None for zero.
-pub(crate) fn money(micro_usd: i64) -> Option<String> {
-    match micro_usd {
-        ..=0 => None,
-        1..5_000 => Some("<$0.01".to_owned()),
-        _ => {
-            let cents = (micro_usd + 5_000) / 10_000;
-            Some(format!("${}.{:02}", cents / 100, cents % 100))
-        }
-    }
-}
-
-/// A count of tokens: `940`, `12.3k`, `1.2M`.
-pub(crate) fn tokens(count: i64) -> String {
-    match count {
-        ..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", count / 1_000, count % 1_000 / 100),
-        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,17 +82,5 @@ mod tests {
     fn past_times_are_rounded() {
         let words: Vec<String> = [3, 50, 3599, 3600, 86400, 200_000].iter().map(|s| ago(Duration::from_secs(*s))).collect();
         assert_eq!(words, ["just now", "1 min ago", "59 min ago", "1 h ago", "yesterday", "2 days ago"]);
-    }
-
-    #[test]
-    fn money_is_rounded_to_cents_and_zero_is_hidden() {
-        let words: Vec<_> = [0, 1, 4_999, 5_000, 14_999, 15_000, 1_234_567].map(money).into();
-        let words: Vec<_> = words.iter().map(|word| word.as_deref().unwrap_or("")).collect();
-        assert_eq!(words, ["", "<$0.01", "<$0.01", "$0.01", "$0.01", "$0.02", "$1.23"]);
-    }
-
-    #[test]
-    fn token_counts_are_abbreviated() {
-        assert_eq!([0, 999, 1_000, 12_345, 999_999, 1_250_000].map(tokens), ["0", "999", "1.0k", "12.3k", "999.9k", "1.2M"]);
     }
 }

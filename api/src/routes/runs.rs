@@ -2,6 +2,7 @@
 
 mod land;
 mod run;
+mod usage;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -17,4 +18,5 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
         .routes(routes!(land::land_project))
+        .routes(routes!(usage::get_usage))
 }

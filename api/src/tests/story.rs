@@ -12,6 +12,7 @@ use domain::board::task::NewSubtask;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
+use domain::runs::usage::Usage;
 use domain::team::person::OWNER;
 use serde_json::{Value, json};
 
@@ -162,6 +163,12 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!((&answered["question"], &answered["attention"]), (&Value::Null, &Value::Null));
     let stopped = story.act("post", "/api/runs/{id}/stop", run.as_str(), Value::Null, StatusCode::OK).await;
     assert!(stopped["stop_requested_at"].is_string());
+    let usage = Usage { cost_micro_usd: 70, input_tokens: 5, output_tokens: 6, turns: 1, ..Usage::default() };
+    story.server.state.db.run_usage(&run, usage).await.unwrap();
+    let usage = story.get("/api/projects/{id}/usage", "PROJ-001").await;
+    let used = json!({"turns": 1, "input_tokens": 5, "output_tokens": 6, "cost_micro_usd": 70});
+    assert_eq!((&usage["total"], &usage["by_kind"][0]["phase"], &usage["by_day"][0]["turns"]), (&used, &json!("coder"), &json!(1)));
+    assert_eq!(usage["by_task"], json!([{"task_id": "TASK-004", "title": usage["by_task"][0]["title"], "cost_micro_usd": 70, "tokens": 11}]));
     story.server.end(&run).await;
 
     let repository = story.server.sample.repository();

@@ -8,6 +8,7 @@ use domain::board::project::{PlanApproval, Project};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
+use domain::runs::usage::{ProjectUsage, consumption};
 use domain::wire::{List, NewProject};
 
 use crate::client::Client;
@@ -72,7 +73,10 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let project: Project = client.post("/api/projects", &new).await?;
             output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));
         }
-        Command::Show { project } => show(&client.get(&format!("/api/projects/{}/board", project.parse::<ProjectId>()?)).await?),
+        Command::Show { project } => {
+            let id = project.parse::<ProjectId>()?;
+            show(&client.get(&format!("/api/projects/{id}/board")).await?, &client.get(&format!("/api/projects/{id}/usage")).await?);
+        }
         Command::Approve { project } => {
             let project: Project =
                 client.post(&format!("/api/projects/{}/plan/approve", project.parse::<ProjectId>()?), &serde_json::json!({})).await?;
@@ -82,8 +86,9 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
     Ok(())
 }
 
-fn show(board: &Board) {
+fn show(board: &Board, usage: &ProjectUsage) {
     output::line(format!("{} {} ({})", board.project.id, board.project.title, board.project.status));
+    show_usage(usage);
     for status in Status::ALL {
         let cards = board.column(*status);
         if !cards.is_empty() {
@@ -93,7 +98,14 @@ fn show(board: &Board) {
     }
 }
 
-/// A card in one line, with its state or its wait reason.
+fn show_usage(usage: &ProjectUsage) {
+    let Some(total) = consumption(usage.total.cost_micro_usd, usage.total.tokens()) else { return };
+    let days =
+        usage.by_day.iter().take(7).filter_map(|day| Some(format!("{} {}", day.day, consumption(day.sums.cost_micro_usd, day.sums.tokens())?)));
+    output::line(format!("spent {total}: {}", days.collect::<Vec<_>>().join(", ")));
+}
+
+/// A card in one line, with its state or its wait reason, and what its agents consumed.
 pub(crate) fn line(card: &Card) -> String {
     let state = match (&card.attention, &card.run, &card.wait_reason) {
         (Some(attention), _, _) => format!("needs you: {}", attention.detail),
@@ -101,5 +113,6 @@ pub(crate) fn line(card: &Card) -> String {
         (None, None, Some(why)) => why.sentence(),
         (None, None, None) => String::new(),
     };
-    format!("  {}  {}  {state}", card.id, card.title).trim_end().to_owned()
+    let cost = consumption(card.cost_micro_usd, card.tokens).map(|cost| format!("({cost})")).unwrap_or_default();
+    [card.id.as_str(), &card.title, &state, &cost].into_iter().filter(|part| !part.is_empty()).fold(String::new(), |line, part| line + "  " + part)
 }

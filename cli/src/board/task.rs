@@ -8,6 +8,7 @@ use domain::board::task::{NewTask, TaskPatch};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::run::Run;
+use domain::runs::usage::consumption;
 use domain::wire::{CommentView, List, TaskView, TextBody};
 use serde_json::json;
 
@@ -126,8 +127,10 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
     for run in runs.items {
         let end = run.end_class.map_or("running", |end| end.as_str());
-        let error = run.error.map(|error| format!(": {error}")).unwrap_or_default();
-        output::line(format!("\n{} {} attempt {}: {end}{error}", run.id, run.phase, run.attempt));
+        let error = run.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        let used = run.consumed();
+        let cost = consumption(used.cost_micro_usd, used.tokens()).map(|cost| format!(", {} requests, {cost}", used.turns)).unwrap_or_default();
+        output::line(format!("\n{} {} attempt {}: {end}{cost}{error}", run.id, run.phase, run.attempt));
     }
     if let Some(question) = view.question {
         output::line(format!("\nQuestion: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));

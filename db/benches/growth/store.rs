@@ -13,7 +13,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
-use domain::runs::run::Usage;
+use domain::runs::usage::Usage;
 use domain::team::agent::Registration;
 use domain::team::person::{OWNER, PersonRole};
 use domain::team::role::Role;

@@ -78,7 +78,7 @@ pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.
 pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
     /// Active tasks, ordered by id: open and not settled on hold, with a live run, with a checkout, or with a pending branch decision. Their
-    /// cards carry no counts of comments, attempts and costs, no builders, and no dependencies once the task has started.
+    /// cards carry no counts of comments and attempts, no builders, and no dependencies once the task has started.
     pub tasks: Vec<TaskSnapshot>,
     /// Tasks that an active task names as its parent or as a dependency, unless they are in `tasks`.
     pub referenced: BTreeMap<TaskId, ReferencedTask>,

@@ -8,3 +8,4 @@ mod reference;
 mod run;
 mod run_message;
 mod snapshot;
+mod usage;

@@ -47,8 +47,11 @@ pub struct Card {
     pub comments: u32,
     /// The number of its runs, by all kinds of agents.
     pub runs: u32,
-    /// The cost of all its runs in millionths of a US dollar, as the agent program reported it.
+    /// The cost of all its runs in millionths of a US dollar, as the agent program reported it. That of an unfinished turn is an estimate.
     pub cost_micro_usd: i64,
+    /// The tokens that models read and wrote in all its runs.
+    #[serde(default)]
+    pub tokens: i64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -51,7 +51,7 @@ fn every() -> Vec<Event> {
         GoalEvent::Moved { goal: GoalId::new(6), from: GoalStatus::Open, to: GoalStatus::Active }.into(),
         RunChange::Started { phase: AgentKind::Coder, attempt: 2 }.into(),
         RunChange::SessionSet { session_id: "s".to_owned() }.into(),
-        RunChange::UsageReported { cost_micro_usd: 7 }.into(),
+        RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
         RunChange::StopRequested {}.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
@@ -135,7 +135,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"goal_moved","goal":"GOAL-006","from":"open","to":"active"}
     {"kind":"run_started","phase":"coder","attempt":2}
     {"kind":"run_session","session_id":"s"}
-    {"kind":"run_usage","cost_micro_usd":7}
+    {"kind":"run_usage","cost_micro_usd":7,"tokens":8}
     {"kind":"run_stop_requested"}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
@@ -231,6 +231,7 @@ fn envelope_contains_card_and_project() {
       "comments": 0,
       "runs": 0,
       "cost_micro_usd": 0,
+      "tokens": 0,
       "created_at": "2026-01-31T09:05:00.000Z",
       "updated_at": "2026-01-31T09:05:00.000Z"
     }

@@ -9,6 +9,7 @@ use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::usage::UsageSums;
 use crate::time::Timestamp;
 
 /// A run and its consumption.
@@ -35,13 +36,14 @@ pub struct Run {
     pub failure: Option<FailureClass>,
     /// A description of the failure.
     pub error: Option<String>,
-    /// In millionths of a US dollar, as the agent program reported it.
+    /// In millionths of a US dollar, as the agent program reported it. Until the end of a turn, the cost of that turn is an estimate.
     pub cost_micro_usd: i64,
     pub input_tokens: i64,
     pub output_tokens: i64,
     /// The last known size of the conversation in tokens. With the limit it yields the context left.
     pub context_tokens: Option<i64>,
     pub context_limit: Option<i64>,
+    /// Requests to the model.
     pub turns: i64,
 }
 
@@ -50,21 +52,15 @@ impl Run {
         self.completed_at.is_none()
     }
 
+    /// Returns what it consumed so far.
+    pub const fn consumed(&self) -> UsageSums {
+        UsageSums { turns: self.turns, input_tokens: self.input_tokens, output_tokens: self.output_tokens, cost_micro_usd: self.cost_micro_usd }
+    }
+
     /// Returns the name of the run's agent: `coder-TASK-012`.
     pub fn agent_name(phase: AgentKind, task: &TaskId) -> String {
         format!("{phase}-{task}")
     }
-}
-
-/// The consumption that an agent's output has reported so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    pub cost_micro_usd: i64,
-    pub input_tokens: i64,
-    pub output_tokens: i64,
-    pub context_tokens: Option<i64>,
-    pub context_limit: Option<i64>,
-    pub turns: i64,
 }
 
 events! {
@@ -73,7 +69,7 @@ events! {
         Started "run_started" { phase: AgentKind, attempt: u32 }
         /// The agent program reported its session, which can be a new one.
         SessionSet "run_session" { session_id: String }
-        UsageReported "run_usage" { cost_micro_usd: i64 }
+        UsageReported "run_usage" { cost_micro_usd: i64, tokens: i64 }
         StopRequested "run_stop_requested" {}
         /// The agent ended a turn without moving its card and was reminded.
         Reminded "run_nudged" {}

@@ -3,9 +3,12 @@
 //! A backend of the runner translates a program's own output into these events. This file must not know any program's words. The
 //! JSON form is the format of an adapter's output, so it is locked by a snapshot.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::runs::usage::{Price, Tokens};
 use crate::vocabulary::vocabulary;
 
 /// One event of a run. One line of output holds none, one or several.
@@ -40,6 +43,8 @@ pub enum RunEvent {
         entries: Vec<PlanEntry>,
     },
     Usage(TurnUsage),
+    /// A part of a model's answer arrived, with what its request consumed so far. Several parts of one answer have the same id.
+    Request(RequestUsage),
     /// How full the main conversation is. The latest value of each field counts.
     Context {
         /// In tokens.
@@ -169,13 +174,28 @@ pub struct TurnUsage {
     pub requests: u64,
     /// At list price, in millionths of a US dollar.
     pub cost_micro_usd: Option<i64>,
+    /// The prices that follow from the costs of the models, by model.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Price>,
 }
 
 impl TurnUsage {
-    /// All tokens that the model read.
-    pub fn total_input(&self) -> u64 {
-        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    pub const fn tokens(&self) -> Tokens {
+        Tokens { input: self.input, output: self.output, cache_read: self.cache_read, cache_write: self.cache_write }
     }
+}
+
+/// The consumption of one request to a model, as far as it is known when a part of the answer arrives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestUsage {
+    pub id: String,
+    pub model: String,
+    /// Whether the agent itself asked, and not a helper that it started.
+    pub is_main: bool,
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    /// The estimated tokens of this part, because `output` may be from before the answer was written.
+    pub part: u64,
 }
 
 vocabulary! {

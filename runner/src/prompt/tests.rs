@@ -58,6 +58,7 @@ fn task(title: &str, description: &str) -> Task {
         comments: 0,
         runs: 0,
         cost_micro_usd: 0,
+        tokens: 0,
         created_at: nine(),
         updated_at: nine(),
     };

@@ -69,7 +69,17 @@ fn human_messages_are_shown_in_full_and_prompts_by_name() {
 fn end_of_a_turn_has_one_entry() {
     let usage = |requests| {
         let (input, output, cache_read, cache_write) = (0, 0, 0, 0);
-        RunEvent::Usage(TurnUsage { scope: UsageScope::Turn, input, output, cache_read, cache_write, thinking: None, requests, cost_micro_usd: None })
+        RunEvent::Usage(TurnUsage {
+            scope: UsageScope::Turn,
+            input,
+            output,
+            cache_read,
+            cache_write,
+            thinking: None,
+            requests,
+            cost_micro_usd: None,
+            prices: std::collections::BTreeMap::new(),
+        })
     };
     let failed = RunEvent::Failed(AgentError::new(ErrorClass::BadRequest, Some(400), "API Error"));
     let turns = [

@@ -2,8 +2,10 @@
 //!
 //! It must not know which effect follows from which event; `state` decides.
 
-use domain::runs::run::Usage;
+use std::collections::BTreeMap;
+
 use domain::runs::run_event::RunEvent;
+use domain::runs::usage::{Price, Usage};
 use domain::team::message::Unread;
 use uuid::Uuid;
 
@@ -45,6 +47,8 @@ pub(super) enum Event {
 pub(super) enum Effect {
     RecordHeartbeat,
     RecordUsage(Usage),
+    /// The prices of models that an ended turn showed.
+    RecordPrices(BTreeMap<String, Price>),
     /// The agent accepted the message with this id.
     RecordEcho(Uuid),
     /// The model's service works.

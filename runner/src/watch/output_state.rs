@@ -1,7 +1,13 @@
 //! The state of a run as its output tells it: a fold over its run events, with the same result for every reader. Pure.
 
-use domain::runs::run::Usage;
-use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, TurnUsage, UsageScope};
+mod usage;
+
+use std::collections::BTreeMap;
+
+use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, UsageScope};
+use domain::runs::usage::{Price, Usage};
+
+use usage::UsageFold;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputState {
@@ -14,10 +20,15 @@ pub(crate) struct OutputState {
     turn_open: bool,
     /// When the last rejecting rate limit resets, in seconds since the Unix epoch.
     limited_until: Option<i64>,
-    usage: Usage,
+    usage: UsageFold,
 }
 
 impl OutputState {
+    /// Nothing was printed yet. `prices` are those that earlier runs showed.
+    pub(crate) fn new(prices: BTreeMap<String, Price>) -> Self {
+        Self { usage: UsageFold::new(prices), ..Self::default() }
+    }
+
     pub(crate) fn apply(&mut self, event: &RunEvent) {
         match event {
             RunEvent::SessionStarted(session) => self.tool_servers = Some(session.tool_servers.clone()),
@@ -27,11 +38,9 @@ impl OutputState {
                 self.turn_open = true;
             }
             RunEvent::MessageAccepted { .. } => self.turn_open = true,
-            RunEvent::Usage(usage) if usage.scope == UsageScope::Turn => self.add_usage(usage),
-            RunEvent::Context { used, size } => {
-                self.usage.context_tokens = used.map(clamped).or(self.usage.context_tokens);
-                self.usage.context_limit = size.map(clamped).or(self.usage.context_limit);
-            }
+            RunEvent::Usage(usage) if usage.scope == UsageScope::Turn => self.usage.end_turn(usage),
+            RunEvent::Request(request) => self.usage.add_request(request),
+            RunEvent::Context { used, size } => self.usage.set_context(*used, *size),
             RunEvent::Failed(error) if !self.is_explained_by_sign_in(error) => self.error = Some(error.clone()),
             RunEvent::RateLimit { state: RateLimitState::Rejected, resets_at_unix, .. } => self.limited_until = *resets_at_unix,
             RunEvent::TurnEnded { reason } => {
@@ -65,7 +74,7 @@ impl OutputState {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        self.usage
+        self.usage.usage()
     }
 
     /// Whether `error` only follows from a sign-in error that the program reported earlier in the turn.
@@ -73,19 +82,6 @@ impl OutputState {
         let is_more_specific = matches!(error.class, ErrorClass::Quota | ErrorClass::RateLimit | ErrorClass::SessionUnavailable);
         self.error.as_ref().is_some_and(|known| known.class == ErrorClass::Auth) && !is_more_specific
     }
-
-    fn add_usage(&mut self, usage: &TurnUsage) {
-        // A program may report any number.
-        let add = |sum: &mut i64, more: i64| *sum = sum.saturating_add(more);
-        add(&mut self.usage.cost_micro_usd, usage.cost_micro_usd.unwrap_or_default());
-        add(&mut self.usage.input_tokens, clamped(usage.total_input()));
-        add(&mut self.usage.output_tokens, clamped(usage.output));
-        add(&mut self.usage.turns, clamped(usage.requests));
-    }
-}
-
-fn clamped(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //! Pure, including time, which comes with each step. It must not know how effects are executed: a process, a store and a socket are the
 //! loop's business. An effect that has an answer gets it as a later event, before any other event.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use domain::runs::run_event::{RunEvent, StopReason};
+use domain::runs::usage::Price;
 use domain::team::message::Unread;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -29,6 +30,8 @@ const NEXT_TURN_GRACE: Duration = Duration::from_secs(5);
 const TURN_START_GRACE: Duration = Duration::from_secs(60);
 /// How long an agent has to exit after its stdin was closed, and the pause before a failed signal is repeated.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// The shortest time between two records of the usage within a turn. Each is an event with the card.
+const USAGE_INTERVAL: Duration = Duration::from_secs(10);
 /// The shortest time between two activity lines of a run.
 const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -44,6 +47,7 @@ pub(crate) enum EndCause {
 pub(super) struct WatchState {
     output: OutputState,
     checkout: String,
+    started_at: Instant,
     cause: EndCause,
     /// The length of the output when this watch began.
     bytes_at_start: u64,
@@ -58,6 +62,9 @@ pub(super) struct WatchState {
     activity: Option<String>,
     unpublished: bool,
     published_at: Option<Instant>,
+    /// Whether usage is not recorded yet, and when it was last recorded.
+    unrecorded: bool,
+    recorded_at: Option<Instant>,
     heartbeat_at: Instant,
     output_timeout_at: Instant,
     /// When the store is read without a wake.
@@ -69,10 +76,11 @@ pub(super) struct WatchState {
 }
 
 impl WatchState {
-    pub(super) fn new(bytes_at_start: u64, checkout: String, now: Instant) -> Self {
+    pub(super) fn new(bytes_at_start: u64, checkout: String, prices: BTreeMap<String, Price>, now: Instant) -> Self {
         Self {
-            output: OutputState::default(),
+            output: OutputState::new(prices),
             checkout,
+            started_at: now,
             cause: EndCause::AgentExited,
             bytes_at_start,
             bytes_read: 0,
@@ -83,6 +91,8 @@ impl WatchState {
             activity: None,
             unpublished: false,
             published_at: None,
+            unrecorded: false,
+            recorded_at: None,
             heartbeat_at: now,
             output_timeout_at: now + OUTPUT_TIMEOUT,
             inbox_at: None,
@@ -101,7 +111,7 @@ impl WatchState {
 
     /// When the next [`Event::DeadlinePassed`] is due.
     pub(super) fn next_deadline(&self) -> Instant {
-        let optional = [self.inbox_at, self.turn_check_at, self.terminate_at, self.publish_at(), self.armed_output_timeout()];
+        let optional = [self.inbox_at, self.turn_check_at, self.terminate_at, self.publish_at(), self.record_at(), self.armed_output_timeout()];
         optional.into_iter().flatten().fold(self.heartbeat_at, Instant::min)
     }
 
@@ -147,10 +157,11 @@ impl WatchState {
                 RunEvent::TurnStarted {} => self.turn_check_at = None,
                 RunEvent::TurnEnded { .. } => {
                     self.turn_check_at = Some(now + self.turn_grace(end));
-                    if fresh {
-                        effects.push(Effect::RecordUsage(self.output.usage()));
-                    }
+                    // The report corrects the estimate, so it does not wait.
+                    (self.unrecorded, self.recorded_at) = (true, None);
                 }
+                RunEvent::Request(_) => self.unrecorded = true,
+                RunEvent::Usage(usage) if fresh && !usage.prices.is_empty() => effects.push(Effect::RecordPrices(usage.prices.clone())),
                 RunEvent::Context { used: Some(_), .. } if end > self.bytes_at_start => effects.push(Effect::ConfirmService),
                 RunEvent::MessageAccepted { id, .. } => {
                     // A message between two turns was accepted for the next one.
@@ -169,6 +180,7 @@ impl WatchState {
         effects.extend(self.publish(now));
         let caught_up = self.bytes_read < self.bytes_at_start && end >= self.bytes_at_start;
         self.bytes_read = end;
+        effects.extend(self.record_usage(now));
         if caught_up || events.iter().any(|event| matches!(event, RunEvent::TurnStarted {})) {
             // Messages may have waited for a turn.
             self.inbox_at = Some(now);
@@ -201,6 +213,7 @@ impl WatchState {
             effects.push(Effect::RecordHeartbeat);
         }
         effects.extend(self.publish(now));
+        effects.extend(self.record_usage(now));
         if is_due(self.inbox_at) {
             effects.extend(self.on_wake());
         }
@@ -322,6 +335,18 @@ impl WatchState {
 
     fn armed_output_timeout(&self) -> Option<Instant> {
         (!self.terminated && self.cause != EndCause::Unresponsive).then_some(self.output_timeout_at)
+    }
+
+    /// When the usage is recorded. An adopted run is read from its start, and its sums are complete once its history is read.
+    fn record_at(&self) -> Option<Instant> {
+        let is_due = self.unrecorded && self.bytes_read >= self.bytes_at_start;
+        is_due.then(|| self.recorded_at.map_or(self.started_at, |last| last + USAGE_INTERVAL))
+    }
+
+    fn record_usage(&mut self, now: Instant) -> Option<Effect> {
+        self.record_at().filter(|at| *at <= now)?;
+        (self.unrecorded, self.recorded_at) = (false, Some(now));
+        Some(Effect::RecordUsage(self.output.usage()))
     }
 
     fn publish_at(&self) -> Option<Instant> {

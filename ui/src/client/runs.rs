@@ -1,17 +1,22 @@
-//! Requests about the runs of a task and their output.
+//! Requests about the runs of a task, their output, and what they consumed.
 
-use domain::id::{RunId, TaskId};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
+use domain::runs::usage::ProjectUsage;
 use domain::wire::{List, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
-use super::{Client, Failure, empty, run_path, task_path};
+use super::{Client, Failure, empty, project_path, run_path, task_path};
 
 impl Client {
     pub(crate) async fn runs(self, task: TaskId) -> Result<List<Run>, Failure> {
         self.get(&task_path(&task, "/runs")).await
+    }
+
+    pub(crate) async fn usage(self, project: ProjectId) -> Result<ProjectUsage, Failure> {
+        self.get(&project_path(&project, "/usage")).await
     }
 
     pub(crate) async fn output(self, run: &RunId, offset: u64) -> Result<Output, Failure> {

@@ -23,14 +23,14 @@ macro_rules! own_columns {
     () => {
         "t.id, t.project_id, t.parent_task_id, t.title, t.phase, t.status, t.held_by, t.attention, t.wait_reason, t.cancel_reason,
     t.priority, t.approved_sha, t.assigned_to, t.role_hat, t.approved_by, t.verified_by, t.goal_id, t.round_of, t.round, t.created_at,
-    t.updated_at"
+    t.updated_at, t.cost_micro_usd, t.tokens"
     };
 }
 
 /// Columns of a card from other tables. Names of agents contain no line break.
 macro_rules! joined_columns {
     () => {
-        ", t.cost_micro_usd, (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
+        ", (SELECT COUNT(*) FROM comments c WHERE c.task_id = t.id) AS comments,
     (SELECT COUNT(*) FROM agent_runs r WHERE r.task_id = t.id) AS runs,
     (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id) AS depends_on,
     (SELECT string_agg(h.agent_name, '\n' ORDER BY h.created_at, h.id) FROM contributions h
@@ -59,23 +59,20 @@ pub(crate) const CARD: &str = concat!("SELECT ", own_columns!(), joined_columns!
 
 const TASK: &str = concat!("SELECT ", own_columns!(), task_columns!(), joined_columns!(), with_live_run!());
 
-/// Tasks for the schedule: without counts, costs and builders, and with dependencies only while they wait.
+/// Tasks for the schedule: without counts and builders, and with dependencies only while they wait.
 pub(crate) const SCHEDULED: &str = concat!(
     "SELECT ",
     own_columns!(),
     task_columns!(),
-    ", t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd, NULL AS built_by,
+    ", t.failures, t.last_failure, t.retry_at, 0 AS comments, 0 AS runs, NULL AS built_by,
     CASE t.status WHEN 'backlog' THEN (SELECT string_agg(d.depends_on, '\n' ORDER BY d.depends_on) FROM dependencies d WHERE d.task_id = t.id)
     END AS depends_on",
     with_live_run!()
 );
 
 /// Cards without the columns from other tables.
-const OUTLINE: &str = concat!(
-    "SELECT ",
-    own_columns!(),
-    ", NULL AS depends_on, NULL AS built_by, NULL AS live_id, 0 AS comments, 0 AS runs, 0 AS cost_micro_usd FROM tasks t "
-);
+const OUTLINE: &str =
+    concat!("SELECT ", own_columns!(), ", NULL AS depends_on, NULL AS built_by, NULL AS live_id, 0 AS comments, 0 AS runs FROM tasks t ");
 
 impl Db {
     /// # Errors
@@ -200,6 +197,7 @@ pub(crate) fn card_of(row: &SqliteRow) -> Result<Card> {
         comments: count(row, "comments")?,
         runs: count(row, "runs")?,
         cost_micro_usd: row.try_get("cost_micro_usd")?,
+        tokens: row.try_get("tokens")?,
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,
     })

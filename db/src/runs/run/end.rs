@@ -2,7 +2,8 @@
 
 use domain::id::RunId;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::run::{Run, RunChange, Usage};
+use domain::runs::run::{Run, RunChange};
+use domain::runs::usage::Usage;
 
 use crate::board::task::row as tasks;
 use crate::caller::Caller;
@@ -47,7 +48,7 @@ impl Db {
                     (end.class, end.failure, end.error) = (EndClass::Stopped, None, None);
                 }
                 if let Some(usage) = end.usage {
-                    write_usage(tx, &id, usage).await?;
+                    write_usage(tx, &run, usage).await?;
                 }
                 sqlx::query(
                     "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL WHERE id = $1",

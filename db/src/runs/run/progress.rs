@@ -3,7 +3,8 @@
 use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::CheckoutEvent;
-use domain::runs::run::{RunChange, RunRefusal, Usage};
+use domain::runs::run::{RunChange, RunRefusal};
+use domain::runs::usage::{Usage, UsageSums};
 
 use crate::board::comment::write as comment;
 use crate::board::task::row as tasks;
@@ -50,7 +51,7 @@ impl Db {
         .await
     }
 
-    /// Stores the usage of a run so far. Only a changed cost is recorded as an event.
+    /// Stores the usage of a run so far. Only consumption that a card shows is recorded as an event.
     ///
     /// # Errors
     /// When the run does not exist.
@@ -59,19 +60,15 @@ impl Db {
         self.write(move |tx| {
             Box::pin(async move {
                 let run = read(&mut tx.connection, &id).await?;
-                write_usage(tx, &id, usage).await?;
-                if run.cost_micro_usd == usage.cost_micro_usd {
+                write_usage(tx, &run, usage).await?;
+                let (before, after) = (run.consumed(), UsageSums::from(usage));
+                if (before.cost_micro_usd, before.tokens()) == (after.cost_micro_usd, after.tokens()) {
                     tx.skip_event(NoEventReason::UsageSamples);
                     return Ok(());
                 }
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(
-                    &Caller::Runner,
-                    &card.project_id,
-                    &card.id,
-                    &id,
-                    RunChange::UsageReported { cost_micro_usd: usage.cost_micro_usd },
-                );
+                let event = RunChange::UsageReported { cost_micro_usd: after.cost_micro_usd, tokens: after.tokens() };
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
                 Ok(())
             })
         })

@@ -1,15 +1,15 @@
 //! Fences runs and stores their usage. Must not know the consequences.
 
 use domain::board::card::Card;
-use domain::id::RunId;
-use domain::runs::run::{RunChange, Usage};
-use sqlx::Row;
+use domain::runs::run::{Run, RunChange};
+use domain::runs::usage::{Usage, UsageSums};
 
 use crate::board::finished::write as finished;
 use crate::caller::Caller;
 use crate::engine::column::parsed;
 use crate::engine::tx::Tx;
 use crate::error::Result;
+use crate::runs::usage::write as sums;
 
 /// Fences the live run of a task, so that its writes are refused. The runner ends its process.
 pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Result<()> {
@@ -23,13 +23,14 @@ pub(crate) async fn fence_run(tx: &mut Tx, caller: &Caller, card: &Card) -> Resu
     Ok(())
 }
 
-/// Stores the usage of a run, and the total cost of its task.
-pub(crate) async fn write_usage(tx: &mut Tx, id: &RunId, usage: Usage) -> Result<()> {
+/// Stores the usage of a run, and adds what is new to the sums of its task, its project and the day. A run that is read again from the
+/// start of its output reports the same usage, so nothing counts twice.
+pub(crate) async fn write_usage(tx: &mut Tx, run: &Run, usage: Usage) -> Result<()> {
     sqlx::query(
         "UPDATE agent_runs SET cost_micro_usd = $2, input_tokens = $3, output_tokens = $4, context_tokens = COALESCE($5, context_tokens),
                 context_limit = COALESCE($6, context_limit), turns = $7 WHERE id = $1",
     )
-    .bind(id.as_str())
+    .bind(run.id.as_str())
     .bind(usage.cost_micro_usd)
     .bind(usage.input_tokens)
     .bind(usage.output_tokens)
@@ -38,19 +39,17 @@ pub(crate) async fn write_usage(tx: &mut Tx, id: &RunId, usage: Usage) -> Result
     .bind(usage.turns)
     .execute(&mut tx.connection)
     .await?;
-    let task =
-        sqlx::query("SELECT t.id, t.project_id, t.status, t.cost_micro_usd FROM agent_runs r JOIN tasks t ON t.id = r.task_id WHERE r.id = $1")
-            .bind(id.as_str())
-            .fetch_one(&mut tx.connection)
-            .await?;
-    // The task stores the total, so that reading a board sums nothing over runs.
-    let cost: i64 = sqlx::query_scalar(
-        "UPDATE tasks SET cost_micro_usd = (SELECT CAST(COALESCE(SUM(r.cost_micro_usd), 0) AS BIGINT) FROM agent_runs r WHERE r.task_id = tasks.id)
-         WHERE id = $1 RETURNING cost_micro_usd",
-    )
-    .bind(task.try_get::<&str, _>("id")?)
-    .fetch_one(&mut tx.connection)
-    .await?;
-    let added = cost - task.try_get::<i64, _>("cost_micro_usd")?;
-    finished::add_cost(tx, &parsed(&task, "project_id")?, parsed(&task, "status")?, added).await
+    let added = UsageSums::from(usage).minus(run.consumed());
+    if added == UsageSums::default() {
+        return Ok(());
+    }
+    let task = sqlx::query("UPDATE tasks SET cost_micro_usd = cost_micro_usd + $2, tokens = tokens + $3 WHERE id = $1 RETURNING project_id, status")
+        .bind(run.task_id.as_str())
+        .bind(added.cost_micro_usd)
+        .bind(added.tokens())
+        .fetch_one(&mut tx.connection)
+        .await?;
+    let project = parsed(&task, "project_id")?;
+    finished::add_cost(tx, &project, parsed(&task, "status")?, added.cost_micro_usd).await?;
+    sums::add(tx, &project, run.phase, added).await
 }

@@ -15,7 +15,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::{ParkReason, Parking};
-use domain::runs::run::Usage;
+use domain::runs::usage::Usage;
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
@@ -187,6 +187,6 @@ async fn stored_event_format_is_stable() {
     let row: String = sqlx::query_scalar(sql).bind(seq).fetch_one(&store.db.readers).await.unwrap();
     insta::assert_snapshot!(row, @r#"
     3 PROJ-001 TASK-001 NULL human task_held
-    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"created_at":1,"updated_at":1}}
+    {"event":{"kind":"task_held","by":"stop"},"card":{"id":"TASK-001","project_id":"PROJ-001","parent_task_id":null,"title":"One","phase":"coder","status":"backlog","held_by":"stop","attention":null,"wait_reason":null,"cancel_reason":null,"depends_on":[],"priority":0,"approved_sha":null,"verified_by":null,"round_of":null,"round":null,"run":null,"comments":0,"runs":0,"cost_micro_usd":0,"tokens":0,"created_at":1,"updated_at":1}}
     "#);
 }

@@ -11,7 +11,7 @@ use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::run::Usage;
+use domain::runs::usage::Usage;
 use domain::team::role::Role;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

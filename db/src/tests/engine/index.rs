@@ -9,7 +9,7 @@ use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
-use crate::runs::snapshot;
+use crate::runs::{snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
@@ -66,6 +66,9 @@ async fn no_daily_statement_scans_what_grows() {
         format!("{CARD} {}", card::OPEN_CARDS),
         format!("{CARD} {}", card::FINISHED_PAGE),
         finished::FINISHED_SUMS.to_owned(),
+        usage::BY_KIND.to_owned(),
+        usage::BY_DAY.to_owned(),
+        usage::BY_TASK.to_owned(),
         card::OPEN_COUNTS.to_owned(),
         format!("{CARD} {}", filter.condition()),
         format!("{CARD} {}", of_goal.condition()),

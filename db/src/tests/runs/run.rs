@@ -7,7 +7,7 @@ use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::run::Usage;
+use domain::runs::usage::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
 use crate::{Caller, NewRun, RunEnd};

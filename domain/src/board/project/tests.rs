@@ -50,6 +50,7 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         comments: 0,
         runs: 0,
         cost_micro_usd: 0,
+        tokens: 0,
         created_at: at,
         updated_at: at,
     }

@@ -38,6 +38,14 @@ fn every() -> Vec<RunEvent> {
             thinking: Some(1),
             requests: 5,
             cost_micro_usd: Some(6),
+            prices: BTreeMap::from([("m".to_owned(), Price::new(7))]),
+        }),
+        RunEvent::Request(RequestUsage {
+            id: "msg".to_owned(),
+            model: "m".to_owned(),
+            is_main: true,
+            tokens: Tokens { input: 1, output: 2, cache_read: 3, cache_write: 4 },
+            part: 5,
         }),
         RunEvent::Context { used: Some(7), size: None },
         RunEvent::Retrying { status: Some(529), attempt: 1, limit: Some(10), delay_ms: 500, message: "overloaded".to_owned() },
@@ -70,7 +78,8 @@ fn json_form_is_stable() {
     {"event":"tool_started","id":"t","kind":"read","name":"Read","title":"src/main.rs","locations":["src/main.rs"],"input":{"path":"src/main.rs"}}
     {"event":"tool_ended","id":"t","ok":false,"output":"no such file"}
     {"event":"plan","entries":[{"content":"Add a test","status":"in_progress"}]}
-    {"event":"usage","scope":"turn","input":1,"output":2,"cache_read":3,"cache_write":4,"thinking":1,"requests":5,"cost_micro_usd":6}
+    {"event":"usage","scope":"turn","input":1,"output":2,"cache_read":3,"cache_write":4,"thinking":1,"requests":5,"cost_micro_usd":6,"prices":{"m":7}}
+    {"event":"request","id":"msg","model":"m","is_main":true,"input":1,"output":2,"cache_read":3,"cache_write":4,"part":5}
     {"event":"context","used":7,"size":null}
     {"event":"retrying","status":529,"attempt":1,"limit":10,"delay_ms":500,"message":"overloaded"}
     {"event":"rate_limit","state":"rejected","resets_at_unix":8,"window":"five_hour","utilization":1.0}
@@ -125,6 +134,7 @@ fn total_input_of_absurd_numbers_does_not_overflow() {
         thinking: None,
         requests: 0,
         cost_micro_usd: None,
+        prices: BTreeMap::new(),
     };
-    assert_eq!(usage.total_input(), u64::MAX);
+    assert_eq!(usage.tokens().total_input(), u64::MAX);
 }

@@ -4,12 +4,16 @@
 //! every release. Samples of the real program's output are in `samples/`.
 
 use domain::runs::run_event::{
-    PermissionKind, PermissionOption, RateLimitState, RunEvent, SessionStarted, StopReason, ToolServer, TurnUsage, UsageScope,
+    PermissionKind, PermissionOption, RateLimitState, RequestUsage, RunEvent, SessionStarted, StopReason, ToolServer, TurnUsage, UsageScope,
 };
+use domain::runs::usage::{Price, Tokens};
 use serde_json::Value;
 
 use super::error::{answer_error, turn_error};
 use super::tool::tool_event;
+
+/// A rough estimate for text and code.
+const CHARACTERS_PER_TOKEN: u64 = 4;
 
 /// The events of one line of output, without its newline.
 pub fn decode(line: &str) -> Vec<RunEvent> {
@@ -69,14 +73,40 @@ fn answer(line: &Value, raw: &str) -> Vec<RunEvent> {
         _ => RunEvent::Other { raw: raw.to_owned(), plain: false },
     };
     let mut events: Vec<RunEvent> = items(&message["content"]).iter().map(block_event).collect();
-    // A subagent has its own conversation, and an answer that the program made up itself used no tokens.
-    let usage = &message["usage"];
-    if line["parent_tool_use_id"].is_null() && string(message, "model") != "<synthetic>" && usage.is_object() {
-        let keys = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-        let used = keys.iter().fold(0u64, |sum, key| sum.saturating_add(count(usage, key)));
-        events.push(RunEvent::Context { used: Some(used), size: None });
+    // An answer that the program made up itself used no tokens.
+    if string(message, "model") != "<synthetic>" && message["usage"].is_object() {
+        let request = request_usage(line);
+        // A subagent has its own conversation.
+        if request.is_main {
+            events.push(RunEvent::Context { used: Some(request.tokens.total_input()), size: None });
+        }
+        events.push(RunEvent::Request(request));
     }
     events
+}
+
+/// The consumption of a request. Its count of output tokens is from the beginning of the answer, so the text of the block is counted too.
+fn request_usage(line: &Value) -> RequestUsage {
+    let (message, usage) = (&line["message"], &line["message"]["usage"]);
+    let characters: usize = items(&message["content"]).iter().map(block_characters).sum();
+    RequestUsage {
+        id: string(message, "id"),
+        model: string(message, "model"),
+        is_main: line["parent_tool_use_id"].is_null(),
+        tokens: Tokens {
+            input: count(usage, "input_tokens"),
+            output: count(usage, "output_tokens"),
+            cache_read: count(usage, "cache_read_input_tokens"),
+            cache_write: count(usage, "cache_creation_input_tokens"),
+        },
+        part: characters as u64 / CHARACTERS_PER_TOKEN,
+    }
+}
+
+fn block_characters(block: &Value) -> usize {
+    let text = ["text", "thinking"].iter().filter_map(|key| block[*key].as_str()).map(str::len).sum::<usize>();
+    let input = if block["input"].is_object() { block["input"].to_string().len() } else { 0 };
+    text + input
 }
 
 fn user_message(line: &Value, raw: &str) -> Vec<RunEvent> {
@@ -122,24 +152,37 @@ fn turn_end(line: &Value) -> Vec<RunEvent> {
 fn turn_usage(line: &Value) -> (TurnUsage, Option<u64>) {
     // Older versions do not separate the turn from the session.
     let since_last = Some(&line["model_usage_since_last_result"]).filter(|usage| usage.is_object());
-    let models: Vec<&Value> = since_last.unwrap_or(&line["modelUsage"]).as_object().into_iter().flat_map(|models| models.values()).collect();
-    let total = |key: &str| models.iter().fold(0u64, |sum, usage| sum.saturating_add(count(usage, key)));
-    let read_by = |usage: &Value| {
-        ["inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"].iter().fold(0u64, |sum, key| sum.saturating_add(count(usage, key)))
-    };
+    let by_model = since_last.unwrap_or(&line["modelUsage"]).as_object();
+    let models: Vec<&Value> = by_model.into_iter().flat_map(|models| models.values()).collect();
+    let price = |(model, usage): (&String, &Value)| Some((model.clone(), Price::of(model_tokens(usage), micro_usd(usage["costUSD"].as_f64()?))?));
     let cost: f64 = models.iter().filter_map(|usage| usage["costUSD"].as_f64()).sum();
+    let tokens = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(model_tokens(usage)));
     let usage = TurnUsage {
         scope: UsageScope::Turn,
-        input: total("inputTokens"),
-        output: total("outputTokens"),
-        cache_read: total("cacheReadInputTokens"),
-        cache_write: total("cacheCreationInputTokens"),
+        input: tokens.input,
+        output: tokens.output,
+        cache_read: tokens.cache_read,
+        cache_write: tokens.cache_write,
         thinking: line["usage"]["output_tokens_details"]["thinking_tokens"].as_u64(),
         requests: count(line, "num_turns"),
-        cost_micro_usd: Some((cost * 1e6).round() as i64),
+        cost_micro_usd: Some(micro_usd(cost)),
+        prices: by_model.into_iter().flatten().filter_map(price).collect(),
     };
-    let main = models.iter().max_by_key(|usage| read_by(usage));
+    let main = models.iter().max_by_key(|usage| model_tokens(usage).total_input());
     (usage, main.and_then(|usage| usage["contextWindow"].as_u64()))
+}
+
+fn model_tokens(usage: &Value) -> Tokens {
+    Tokens {
+        input: count(usage, "inputTokens"),
+        output: count(usage, "outputTokens"),
+        cache_read: count(usage, "cacheReadInputTokens"),
+        cache_write: count(usage, "cacheCreationInputTokens"),
+    }
+}
+
+fn micro_usd(usd: f64) -> i64 {
+    (usd * 1e6).round() as i64
 }
 
 fn rate_limit(info: &Value) -> Option<RunEvent> {

@@ -64,6 +64,7 @@ pub(super) fn task(number: u64) -> Draft {
         comments: 0,
         runs: 0,
         cost_micro_usd: 0,
+        tokens: 0,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };

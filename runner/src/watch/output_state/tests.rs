@@ -1,6 +1,6 @@
 //! The fold over a run's events, event by event.
 
-use domain::runs::run_event::SessionStarted;
+use domain::runs::run_event::{SessionStarted, TurnUsage};
 
 use super::*;
 use crate::backend::decode;
@@ -21,6 +21,7 @@ fn usage(cost_micro_usd: i64, requests: u64) -> TurnUsage {
         thinking: None,
         requests,
         cost_micro_usd: Some(cost_micro_usd),
+        prices: BTreeMap::new(),
     }
 }
 

@@ -22,7 +22,7 @@ impl Bench {
 
     fn adopting(bytes_at_start: u64) -> Self {
         let start = Instant::now();
-        Self { state: WatchState::new(bytes_at_start, "/checkout".to_owned(), start), start, now: start, end: 0 }
+        Self { state: WatchState::new(bytes_at_start, "/checkout".to_owned(), BTreeMap::new(), start), start, now: start, end: 0 }
     }
 
     /// A run that is in its first turn, with its first heartbeat and inbox check done.

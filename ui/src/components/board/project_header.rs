@@ -1,6 +1,7 @@
 //! The header of a board: title, progress, filter and the actions on the whole project.
 
 use domain::board::project::Project;
+use domain::runs::usage::{ProjectUsage, consumption};
 use domain::wire::LandingResult;
 use leptos::html;
 use leptos::prelude::*;
@@ -12,10 +13,11 @@ use crate::components::dialog::Dialog;
 use crate::components::icon::{BRANCH, Icon, PLUS};
 use crate::components::inline_code::{InlineCode, sentence};
 use crate::components::section_nav::MoreSections;
+use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
 use crate::route::{Navigation, Route};
 use crate::store::Store;
-use crate::time::money;
+use crate::time::now;
 
 #[component]
 pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input>, new_task: Callback<()>, help: Callback<()>) -> impl IntoView {
@@ -83,14 +85,24 @@ fn Branches(project: Project) -> impl IntoView {
     }
 }
 
+/// The consumption of the project's agents in total, and today in UTC.
+fn spent(cost_micro_usd: i64, usage: Option<&ProjectUsage>) -> Vec<String> {
+    let day = now().day();
+    let today = usage.and_then(|usage| usage.by_day.iter().find(|known| known.day == day));
+    let today = today.and_then(|today| consumption(today.sums.cost_micro_usd, today.sums.tokens()));
+    let total = consumption(cost_micro_usd, usage.map_or(0, |usage| usage.total.tokens()));
+    total.into_iter().chain(today.map(|today| format!("{today} today"))).collect()
+}
+
 #[component]
 fn Progress() -> impl IntoView {
     let totals = Store::from_context().totals;
+    let usage = ProjectData::from_context().usage.watch().value;
     let label = move || {
         let totals = totals.get();
         let mut parts = vec![if totals.cards == 0 { "No tasks yet".to_owned() } else { format!("{} of {} done", totals.done, totals.cards) }];
         parts.extend((totals.running > 0).then(|| format!("{} working", totals.running)));
-        parts.extend(money(totals.cost_micro_usd));
+        parts.extend(usage.with(|usage| spent(totals.cost_micro_usd, usage.as_ref())));
         parts.join(" · ")
     };
     let width = move || {

@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 
 use domain::id::{RunId, TaskId};
 use domain::runs::run::Run;
+use domain::runs::usage::{money, tokens};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::Client;
 use crate::components::badge::{Badge, Role, Tone, end_badge};
 use crate::components::run_log::RunLog;
-use crate::time::{Clock, money, span, tokens};
+use crate::time::{Clock, span};
 
 /// The number of runs of a card, and its current run with its stop request. A change requests the list again.
 pub(crate) type RunState = (u32, Option<(RunId, bool)>);

@@ -27,10 +27,13 @@ fn texts_and_tools_are_decoded() {
     insta::assert_snapshot!(show(include_str!("../samples/assistant.jsonl")), @r#"
     {"event":"text","text":"hi"}
     {"event":"context","used":12591,"size":null}
+    {"event":"request","id":"msg_301b1d61dd31468bac0485d3","model":"claude-opus-5-5","is_main":true,"input":3,"output":1,"cache_read":0,"cache_write":12588,"part":0}
     {"event":"thinking","text":"hm"}
     {"event":"context","used":12591,"size":null}
+    {"event":"request","id":"msg_301b1d61dd31468bac0485d3","model":"claude-opus-5-5","is_main":true,"input":3,"output":1,"cache_read":0,"cache_write":12588,"part":0}
     {"event":"tool_started","id":"toolu_9830524bf0b8437fa1725168","kind":"execute","name":"Bash","title":"echo hi","locations":[],"input":{"command":"echo hi","description":"x"}}
     {"event":"context","used":12591,"size":null}
+    {"event":"request","id":"msg_301b1d61dd31468bac0485d3","model":"claude-opus-5-5","is_main":true,"input":3,"output":1,"cache_read":0,"cache_write":12588,"part":9}
     "#);
     insta::assert_snapshot!(show(include_str!("../samples/user.jsonl")), @r#"
     {"event":"message_accepted","id":"d78c28f4-44d9-4686-932f-49036021d706","text":"go"}
@@ -64,20 +67,20 @@ fn lines_of_the_program_are_decoded() {
 #[test]
 fn ends_of_turns_are_decoded() {
     insta::assert_snapshot!(show(include_str!("../samples/result.jsonl")), @r#"
-    {"event":"usage","scope":"turn","input":12,"output":138,"cache_read":40887,"cache_write":13790,"thinking":null,"requests":6,"cost_micro_usd":79935}
+    {"event":"usage","scope":"turn","input":12,"output":138,"cache_read":40887,"cache_write":13790,"thinking":null,"requests":6,"cost_micro_usd":79935,"prices":{"claude-opus-5-5":3628757}}
     {"event":"context","used":null,"size":1000000}
     {"event":"failed","class":"unknown","http":null,"message":"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use","retryable":false}
     {"event":"turn_ended","reason":"failed"}
-    {"event":"usage","scope":"turn","input":200000,"output":32,"cache_read":0,"cache_write":12338,"thinking":null,"requests":1,"cost_micro_usd":862330}
+    {"event":"usage","scope":"turn","input":200000,"output":32,"cache_read":0,"cache_write":12338,"thinking":null,"requests":1,"cost_micro_usd":862330,"prices":{"claude-opus-5-5":4000000}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"budget"}
-    {"event":"usage","scope":"turn","input":3,"output":32,"cache_read":0,"cache_write":12328,"thinking":null,"requests":2,"cost_micro_usd":62292}
+    {"event":"usage","scope":"turn","input":3,"output":32,"cache_read":0,"cache_write":12328,"thinking":null,"requests":2,"cost_micro_usd":62292,"prices":{"claude-opus-5-5":4000000}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"max_turn_requests"}
     {"event":"usage","scope":"turn","input":0,"output":0,"cache_read":0,"cache_write":0,"thinking":null,"requests":1,"cost_micro_usd":0}
     {"event":"failed","class":"bad_request","http":400,"message":"API Error: 400 scripted 400","retryable":false}
     {"event":"turn_ended","reason":"failed"}
-    {"event":"usage","scope":"turn","input":18,"output":184,"cache_read":64156,"cache_write":13165,"thinking":null,"requests":6,"cost_micro_usd":82408}
+    {"event":"usage","scope":"turn","input":18,"output":184,"cache_read":64156,"cache_write":13165,"thinking":null,"requests":6,"cost_micro_usd":82408,"prices":{"claude-opus-5-5":3461088}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"end_turn"}
     "#);
@@ -126,10 +129,11 @@ fn unknown_types_are_other_events() {
 }
 
 #[test]
-fn context_of_a_subagent_does_not_count() {
+fn subagent_has_a_conversation_of_its_own() {
     let line = r#"{"type":"assistant","message":{"model":"m","content":[],"usage":{"input_tokens":9}},"parent_tool_use_id":null}"#;
-    assert_eq!(decode(line), [RunEvent::Context { used: Some(9), size: None }]);
-    assert_eq!(decode(&line.replace("null", "\"toolu_1\"")), []);
+    assert!(matches!(&decode(line)[..], [RunEvent::Context { used: Some(9), size: None }, RunEvent::Request(request)] if request.is_main));
+    let of_helper = decode(&line.replace("null", "\"toolu_1\""));
+    assert!(matches!(&of_helper[..], [RunEvent::Request(request)] if !request.is_main && request.tokens.input == 9), "{of_helper:?}");
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Usage of agents: the sums of a project, and the prices that ended turns showed.
+
+pub(crate) mod write;
+
+use std::collections::BTreeMap;
+
+use domain::id::ProjectId;
+use domain::runs::usage::{DayUsage, KindUsage, Price, ProjectUsage, TaskUsage, UsageSums};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection, Row};
+
+use crate::board::project::row as projects;
+use crate::engine::column::parsed;
+use crate::engine::open::Db;
+use crate::engine::tx::NoEventReason;
+use crate::error::Result;
+
+pub(crate) const BY_KIND: &str = "SELECT phase, turns, input_tokens, output_tokens, cost_micro_usd FROM usage_by_kind WHERE project_id = $1";
+
+pub(crate) const BY_DAY: &str =
+    "SELECT day, turns, input_tokens, output_tokens, cost_micro_usd FROM usage_by_day WHERE project_id = $1 ORDER BY day DESC LIMIT 30";
+
+pub(crate) const BY_TASK: &str = "SELECT id, title, cost_micro_usd, tokens FROM tasks WHERE project_id = $1 AND tokens > 0
+  ORDER BY cost_micro_usd DESC, tokens DESC LIMIT 20";
+
+impl Db {
+    /// Returns what the agents of a project consumed.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn usage(&self, id: &ProjectId) -> Result<ProjectUsage> {
+        let mut connection = self.readers.acquire().await?;
+        let mut snapshot = connection.begin().await?;
+        projects::read(&mut snapshot, id).await?;
+        let kinds = sqlx::query(BY_KIND).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
+        let by_kind = kinds.iter().map(|row| Ok(KindUsage { phase: parsed(row, "phase")?, sums: sums_of(row)? })).collect::<Result<Vec<_>>>()?;
+        let days = sqlx::query(BY_DAY).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
+        let by_day = days.iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, sums: sums_of(row)? })).collect::<Result<_>>()?;
+        let tasks = sqlx::query(BY_TASK).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
+        let by_task = tasks.iter().map(task_usage).collect::<Result<_>>()?;
+        snapshot.rollback().await?;
+        let total = by_kind.iter().fold(UsageSums::default(), |sum, kind| sum.plus(kind.sums));
+        Ok(ProjectUsage { total, by_kind, by_day, by_task })
+    }
+
+    /// Returns the known prices by model.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn prices(&self) -> Result<BTreeMap<String, Price>> {
+        let rows = sqlx::query("SELECT model, price FROM model_prices").fetch_all(&self.readers).await?;
+        rows.iter().map(|row| Ok((row.try_get("model")?, Price::new(row.try_get("price")?)))).collect()
+    }
+
+    /// Stores what models cost, for the estimates of later turns.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn record_prices(&self, prices: BTreeMap<String, Price>) -> Result<()> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                tx.skip_event(NoEventReason::UsageSamples);
+                for (model, price) in prices {
+                    sqlx::query("INSERT INTO model_prices (model, price) VALUES ($1, $2) ON CONFLICT (model) DO UPDATE SET price = excluded.price")
+                        .bind(model)
+                        .bind(price.micro_usd_per_million())
+                        .execute(&mut tx.connection)
+                        .await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+fn sums_of(row: &SqliteRow) -> Result<UsageSums> {
+    Ok(UsageSums {
+        turns: row.try_get("turns")?,
+        input_tokens: row.try_get("input_tokens")?,
+        output_tokens: row.try_get("output_tokens")?,
+        cost_micro_usd: row.try_get("cost_micro_usd")?,
+    })
+}
+
+fn task_usage(row: &SqliteRow) -> Result<TaskUsage> {
+    Ok(TaskUsage {
+        task_id: parsed(row, "id")?,
+        title: row.try_get("title")?,
+        cost_micro_usd: row.try_get("cost_micro_usd")?,
+        tokens: row.try_get("tokens")?,
+    })
+}

@@ -1,0 +1,70 @@
+//! Usage: the sums by task, kind and day equal the sums over the runs, whatever is written twice or corrected.
+
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::failure::EndClass;
+use domain::runs::usage::{Price, Usage, UsageSums};
+
+use crate::tests::store::{MAX_ATTEMPTS, Store, code};
+use crate::{Caller, RunEnd};
+
+fn usage(cost_micro_usd: i64, turns: i64) -> Usage {
+    Usage { cost_micro_usd, input_tokens: 100 * turns, output_tokens: turns, turns, ..Usage::default() }
+}
+
+fn sums(cost_micro_usd: i64, turns: i64) -> UsageSums {
+    UsageSums::from(usage(cost_micro_usd, turns))
+}
+
+fn end(class: EndClass, usage: Option<Usage>) -> RunEnd {
+    RunEnd { class, failure: None, error: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
+}
+
+#[tokio::test]
+async fn sums_of_a_project_equal_those_over_its_runs() {
+    let store = Store::board().await;
+    let (one, two) = (store.task("One").await, store.task("Two").await);
+    let first = store.agent(&one, AgentKind::Coder).await;
+    store.db.run_usage(&first.run, usage(70, 1)).await.unwrap();
+    // An adopted run is read from its start again; the report of a turn may also lower an estimate.
+    store.db.run_usage(&first.run, usage(70, 1)).await.unwrap();
+    store.db.run_usage(&first.run, usage(50, 2)).await.unwrap();
+    let other = store.agent(&two, AgentKind::Coder).await;
+    store.db.run_usage(&other.run, usage(0, 4)).await.unwrap();
+    store.db.end_run(&other.run, end(EndClass::Failed, None)).await.unwrap();
+    store.db.stop_run(&Caller::owner(), &first.run).await.unwrap();
+    store.db.end_run(&first.run, end(EndClass::Finished, Some(usage(60, 3)))).await.unwrap();
+    store.db.end_run(&first.run, end(EndClass::Finished, Some(usage(900, 9)))).await.unwrap();
+
+    let found = store.db.usage(&store.project).await.unwrap();
+    assert_eq!(found.total, sums(60, 7));
+    assert_eq!(found.by_kind.iter().map(|kind| (kind.phase, kind.sums)).collect::<Vec<_>>(), [(AgentKind::Coder, sums(60, 7))]);
+    assert_eq!(found.by_day.iter().map(|day| (day.day.clone(), day.sums)).collect::<Vec<_>>(), [(crate::now().day(), sums(60, 7))]);
+    let tasks: Vec<_> = found.by_task.iter().map(|task| (task.task_id.clone(), task.cost_micro_usd, task.tokens)).collect();
+    assert_eq!(tasks, [(one.clone(), 60, 303), (two, 0, 404)], "first by cost, then by tokens");
+    let card = store.card(&one).await;
+    assert_eq!((card.cost_micro_usd, card.tokens), (60, 303));
+    assert_eq!(code(store.db.usage(&"PROJ-404".parse().unwrap()).await), "not-found");
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn card_shows_consumption_without_a_price() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let seq = store.db.latest();
+    store.db.run_usage(&coder.run, usage(0, 1)).await.unwrap();
+    store.db.run_usage(&coder.run, Usage { context_tokens: Some(9), ..usage(0, 1) }).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["run_usage"], "the size of the conversation alone is not an event");
+    assert_eq!(store.card(&task).await.tokens, 101);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn latest_price_of_a_model_is_kept() {
+    let store = Store::board().await;
+    let prices = |entries: &[(&str, i64)]| entries.iter().map(|(model, price)| ((*model).to_owned(), Price::new(*price))).collect();
+    store.db.record_prices(prices(&[("a", 1), ("b", 2)])).await.unwrap();
+    store.db.record_prices(prices(&[("a", 3)])).await.unwrap();
+    assert_eq!(store.db.prices().await.unwrap(), prices(&[("a", 3), ("b", 2)]));
+}
