@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use domain::board::transition::refusal::MoveRefusal;
 use domain::id::{InvalidId, TaskId};
 use domain::refusal::{Category, GeneralRefusal, Refusal, RepositoryRefusal};
+use domain::runs::land::LandRefusal;
 use domain::team::agent::NameError;
 use domain::wire::Problem;
 use repo::RepoError;
@@ -148,7 +149,11 @@ impl Error {
             }
             _ => (None, None, Vec::new()),
         };
-        Problem { status: status.as_u16(), code: code.to_owned(), detail, hint: self.hint(), from, to, allowed }
+        let returning = match self {
+            Self::Store(db::Error::Refused(Refusal::Land(LandRefusal::CommitsReturn { returning, .. }))) => Some(returning.clone()),
+            _ => None,
+        };
+        Problem { status: status.as_u16(), code: code.to_owned(), detail, hint: self.hint(), from, to, allowed, returning }
     }
 }
 

@@ -85,6 +85,22 @@ where
     }
 }
 
+/// A JSON body whose fields are all optional, or no body.
+pub(crate) struct OptionalBody<T>(pub(crate) T);
+
+impl<S, T> FromRequest<S> for OptionalBody<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Default,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let bytes = bytes(request, state).await?;
+        if bytes.is_empty() { Ok(Self(T::default())) } else { Ok(Self(parse(&bytes)?)) }
+    }
+}
+
 /// No body, or an empty object.
 pub(crate) struct NoBody;
 

@@ -49,6 +49,9 @@ pub(crate) enum Command {
     Land {
         /// Project id, for example PROJ-001.
         project: String,
+        /// Bring back exactly the commits that an earlier refusal listed, by the confirmation that it printed.
+        #[arg(long, value_name = "CONFIRMATION")]
+        bring_back: Option<String>,
     },
     /// Check that everything agents need is installed.
     Doctor,

@@ -63,7 +63,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Token(command) => single_threaded()?.block_on(team::token::run(config, command))?,
         Command::Person(command) => single_threaded()?.block_on(team::person::run(config, command))?,
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
-        Command::Land { project } => single_threaded()?.block_on(runs::land::run(config, &project))?,
+        Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
         Command::Tail(options) => single_threaded()?.block_on(tail::run(config, &options))?,
     }
     Ok(ExitCode::SUCCESS)

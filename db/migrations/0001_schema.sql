@@ -21,6 +21,8 @@ CREATE TABLE projects (
   repo_path          TEXT NOT NULL,
   git_dir            TEXT NOT NULL,
   base_branch        TEXT NOT NULL,
+  -- The newest tip of the base branch that held all earlier ones.
+  base_head          TEXT NOT NULL,
   integration_branch TEXT NOT NULL,
   -- The tip of the project branch that the last recorded merge left.
   integration_head   TEXT,
@@ -64,6 +66,8 @@ CREATE TABLE tasks (
   worktree_path  TEXT,
   branch         TEXT,
   session_id     TEXT,
+  -- The commit that was last submitted for review.
+  submitted_sha  TEXT,
   approved_sha   TEXT,
   merged_sha     TEXT,
   round_of       TEXT REFERENCES tasks(id),

@@ -21,6 +21,7 @@ use crate::board::transition::Target;
 use crate::event::{Envelope, Seq};
 use crate::id::RunId;
 use crate::runs::evidence::Sha;
+use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
 use crate::team::person::Person;
 
@@ -56,6 +57,9 @@ pub struct Problem {
     pub to: Option<Status>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Target>,
+    /// The commits that landing would bring back to the base branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returning: Option<Box<ReturningCommits>>,
 }
 
 /// `POST /api/projects`.
@@ -134,6 +138,15 @@ pub struct Cancel {
     /// failed, abandoned, obsolete or duplicate.
     #[schema(value_type = crate::board::status::CancelReason)]
     pub reason: String,
+}
+
+/// `POST /api/projects/{id}/land`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LandOptions {
+    /// The confirmation of exactly the commits that an earlier refusal listed as `returning`.
+    #[serde(default)]
+    pub bring_back: Option<String>,
 }
 
 /// The result of `POST /api/projects/{id}/land`.

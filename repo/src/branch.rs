@@ -57,6 +57,16 @@ impl Repository {
         Ok(sha(base))
     }
 
+    /// Returns the tip of `branch` if it holds `known` and more, or if `known` no longer exists.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub fn moved_on(&self, branch: &str, known: &Sha) -> Result<Option<Sha>, RepoError> {
+        let (handle, known) = (self.handle()?, oid(known)?);
+        let Some(tip) = tip(&handle, branch)?.filter(|tip| *tip != known) else { return Ok(None) };
+        Ok((contains(&handle, tip, known) || handle.find_commit(known).is_err()).then(|| sha(tip)))
+    }
+
     /// Moves `branch` to `new` if it is still at `expected_old` (`None`: if it does not exist). Waits up to five seconds
     /// for a locked reference. Does not update a checkout of the branch; [`Repository::advance`] does.
     ///

@@ -11,6 +11,7 @@ use git2::Oid;
 use crate::branch;
 use crate::error::{Attempt, RepoError};
 use crate::handle::{Repository, find_commit, sha};
+use crate::nested::nested_links;
 use crate::workdir::{Untracked, display_paths};
 
 impl Repository {
@@ -36,6 +37,7 @@ impl Repository {
             dirty_paths: display_paths(dirty.iter().take(Evidence::PATHS_SHOWN).map(|change| change.path.as_path())),
             dirty_count: u32::try_from(dirty.len()).unwrap_or(u32::MAX),
             diff_empty,
+            nested: nested_links(&handle, base, head)?,
         })
     }
 }

@@ -30,6 +30,11 @@ impl Repository {
         Ok(repository)
     }
 
+    /// Names a repository without a look at it.
+    pub(crate) fn at(git_dir: PathBuf) -> Self {
+        Self { git_dir }
+    }
+
     /// Checks that the repository exists and is supported. Cheap enough for every tick of a scheduler.
     ///
     /// # Errors

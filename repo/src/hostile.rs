@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::git_program::{run, run_with};
 use crate::testing::{TestRepository, write_in};
-use crate::{DiffLimits, LandOutcome, MergeOutcome, probe};
+use crate::{DiffLimits, LandOutcome, LandRequest, MergeOutcome, probe};
 
 const HOOKS: [&str; 14] = [
     "applypatch-msg",
@@ -159,7 +159,17 @@ fn call_every_function(sample: &TestRepository) {
         repository.merge(PROJECT, &repository.ref_sha(PROJECT).unwrap().unwrap(), &other, "merge", &identity).unwrap(),
         MergeOutcome::Conflict { .. }
     ));
-    let landed = repository.land(PROJECT, "main", sample.top(), "land", &identity).unwrap();
+    let base = repository.ref_sha("main").unwrap().unwrap();
+    let landed = repository.land(LandRequest {
+        project_branch: PROJECT,
+        base_branch: "main",
+        base_head: &base,
+        bring_back: None,
+        workdir: sample.top(),
+        message: "land",
+        identity: &identity,
+    });
+    let landed = landed.unwrap();
     assert!(matches!(landed, LandOutcome::Landed { fast_forward: true, .. }), "{landed:?}");
 
     repository.remove_worktree("task", &task).unwrap();

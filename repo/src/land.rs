@@ -5,10 +5,12 @@
 
 mod files;
 mod index;
+mod returning;
 
 use std::path::{Path, PathBuf};
 
 use domain::runs::evidence::Sha;
+use domain::runs::land::ReturningCommits;
 
 use crate::branch::{branch_ref, contains, existing_tip, set_reference, tip};
 use crate::durable::sync_reference;
@@ -17,11 +19,29 @@ use crate::handle::{Repository, find_commit, oid, sha};
 use crate::identity::Identity;
 use crate::merge::MergeOutcome;
 
+/// A project branch to land, and its destination.
+#[derive(Debug, Clone, Copy)]
+pub struct LandRequest<'a> {
+    pub project_branch: &'a str,
+    pub base_branch: &'a str,
+    /// The newest tip of the base branch that held all earlier ones.
+    pub base_head: &'a Sha,
+    /// The confirmation of commits that may return to the base branch.
+    pub bring_back: Option<&'a str>,
+    /// The checkout that the project was created from ([`domain::runs::evidence::RepositoryInfo::repo_path`]).
+    pub workdir: &'a Path,
+    /// The message of a merge commit.
+    pub message: &'a str,
+    pub identity: &'a Identity,
+}
+
 /// Outcome of a landing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LandOutcome {
     /// The base branch is now at `sha`. `fast_forward` if that is the tip of the project branch.
     Landed { sha: Sha, fast_forward: bool },
+    /// The project branch holds commits that were removed from the base branch, and nobody confirmed them. Nothing was changed.
+    WouldReturn(ReturningCommits),
     /// The base branch already contained the project branch.
     AlreadyLanded { sha: Sha },
     /// The human's checkout of the base has changes in these paths. Nothing was changed.
@@ -33,26 +53,22 @@ pub enum LandOutcome {
 }
 
 impl Repository {
-    /// Moves `base_branch` to contain `project_branch`, by a fast-forward if possible, else by a merge commit with `message`.
-    /// `workdir` is the checkout that the project was created from ([`domain::runs::evidence::RepositoryInfo::repo_path`]).
+    /// Moves the base branch to contain the project branch, by a fast-forward if possible, else by a merge commit.
     ///
     /// # Errors
     /// A branch is missing or moved meanwhile. Or the checkout has an operation in progress, is sparse, or its index is
     /// unreadable or stays locked.
-    pub fn land(
-        &self,
-        project_branch: &str,
-        base_branch: &str,
-        workdir: &Path,
-        message: &str,
-        identity: &Identity,
-    ) -> Result<LandOutcome, RepoError> {
+    pub fn land(&self, request: LandRequest<'_>) -> Result<LandOutcome, RepoError> {
+        let LandRequest { project_branch, base_branch, workdir, message, identity, .. } = request;
         let handle = self.handle()?;
         let project = existing_tip(&handle, project_branch)?;
         let base = existing_tip(&handle, base_branch)?;
         if contains(&handle, base, project) {
             self.sync_branch(base_branch)?;
             return Ok(LandOutcome::AlreadyLanded { sha: sha(base) });
+        }
+        if let Some(returning) = self.returning_commits(base, request.base_head, project)?.filter(|found| !found.is_confirmed(request.bring_back)) {
+            return Ok(LandOutcome::WouldReturn(returning));
         }
         let (own, others): (Vec<_>, Vec<_>) = self.occupied_by_people(base_branch)?.into_iter().partition(|checkout| checkout.is_at(workdir));
         if let Some(other) = others.into_iter().next() {

@@ -26,8 +26,7 @@ const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
 pub struct Rescue {
     /// The commit that the rescue ref points to.
     pub sha: Sha,
-    /// Paths that were not preserved: too large, unreadable, neither file nor link, or the `.git` folder of a nested
-    /// repository.
+    /// Paths that were not preserved: too large, unreadable, or neither file nor link.
     pub skipped: Vec<String>,
 }
 
@@ -98,7 +97,7 @@ impl Repository {
 
     /// Syncs the objects, then points `reference` from `earlier` to `kept`. Syncs the reference even if it points there
     /// already, because an earlier attempt may have been killed before its sync.
-    fn write_rescue_ref(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
+    pub(crate) fn write_rescue_ref(&self, handle: &git2::Repository, reference: &str, earlier: Option<Oid>, kept: Oid) -> Result<(), RepoError> {
         self.sync_objects()?;
         if earlier == Some(kept) {
             return sync_reference(self.git_dir(), reference);
@@ -107,7 +106,7 @@ impl Repository {
     }
 }
 
-fn require_rescue_prefix(reference: &str) -> Result<(), RepoError> {
+pub(crate) fn require_rescue_prefix(reference: &str) -> Result<(), RepoError> {
     if reference.starts_with(RESCUE_PREFIX) {
         return Ok(());
     }
@@ -151,7 +150,8 @@ impl RescueBuilder<'_> {
         self.index.add(&entry(path, id, mode)).attempting(|| format!("rescue {}", path.display()))
     }
 
-    /// Adds the files of a nested repository without its `.git`. git reports a folder as a change only in that case.
+    /// Adds the files of a nested repository, whose commits [`Repository::rescue_nested`] keeps. git reports a folder as a change only in
+    /// that case.
     fn add_nested(&mut self, folder: &Path) -> Result<(), RepoError> {
         let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else {
             self.skip(folder);
@@ -160,9 +160,8 @@ impl RescueBuilder<'_> {
         let mut names: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
         names.sort();
         for path in names {
-            if path.file_name().is_some_and(|name| name == ".git") {
-                self.skip(&path);
-            } else if !self.handle.is_path_ignored(&path).unwrap_or(false) {
+            let is_git = path.file_name().is_some_and(|name| name == ".git");
+            if !is_git && !self.handle.is_path_ignored(&path).unwrap_or(false) {
                 self.add(&path)?;
             }
         }

@@ -133,6 +133,11 @@ pub fn write_in(checkout: &Path, path: &str, content: &str) {
     fs::write(path, content).expect("a file");
 }
 
+/// Creates an empty repository in a folder, as an agent would.
+pub fn init_in(folder: &Path) {
+    git2::Repository::init(folder).expect("a repository");
+}
+
 /// Commits all changes of any checkout on its current branch, as an agent would.
 pub fn commit_all_in(checkout: &Path, message: &str) -> Sha {
     let git = open(checkout);

@@ -150,9 +150,9 @@ impl TestBoard {
 
     /// Cleans up after a finished task as the runner does, and returns the rescue reference.
     pub(crate) async fn clean(&self, task: &TaskId) -> Option<String> {
-        let rescue = checkout::clean(&self.db, &self.project().await, &self.read(task).await).await.unwrap();
-        self.db.checkout_removed(task, rescue.clone()).await.unwrap();
-        rescue
+        let kept = checkout::clean(&self.db, &self.project().await, &self.read(task).await).await.unwrap();
+        self.db.checkout_removed(task, kept.clone()).await.unwrap();
+        kept.own
     }
 
     /// Reads a file in the commit that a full reference name points to.

@@ -39,8 +39,8 @@ pub(crate) async fn clean(db: &Db, id: &TaskId) -> Result<(), String> {
 async fn try_clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {
     let task = db.task(id).await?;
     let project = db.project(&task.card.project_id).await?;
-    let rescue = checkout::clean(db, &project, &task).await?;
-    Ok(db.checkout_removed(id, rescue).await?)
+    let kept = checkout::clean(db, &project, &task).await?;
+    Ok(db.checkout_removed(id, kept).await?)
 }
 
 /// Repeats `work` after each delay as long as its error is transient.

@@ -86,6 +86,8 @@ impl Client {
         spawn_local(async move {
             let result = request.await;
             match &result {
+                // The dialog that asks about them shows them.
+                Err(Failure::Refused(problem)) if problem.returning.is_some() => {}
                 Err(Failure::Refused(problem)) => self.toasts.refusal(&refusal_text(&problem.detail), &problem.hint),
                 Err(Failure::Unreachable(what)) => self.toasts.refusal(what, "Nothing was changed. Try again."),
                 Ok(_) | Err(Failure::SignedOut) => {}

@@ -73,6 +73,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         repo_path: String::new(),
         git_dir: String::new(),
         base_branch: "main".to_owned(),
+        base_head: "base".to_owned(),
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,

@@ -10,7 +10,7 @@ use domain::board::status::Status;
 use domain::board::task::refusal::TaskRefusal;
 use domain::board::transition::Mover;
 use domain::board::transition::refusal::MoveRefusal;
-use domain::id::{GoalId, RunId};
+use domain::id::{GoalId, ProjectId, RunId};
 use domain::refusal::{GeneralRefusal, RepositoryRefusal};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::land::LandRefusal;
@@ -40,6 +40,8 @@ fn refusals() -> Vec<Refusal> {
         MoveRefusal::NotClean { task: task.clone(), count: 1, paths: vec!["a".into()] }.into(),
         MoveRefusal::NoCommits { task: task.clone(), base: "main".into() }.into(),
         MoveRefusal::EmptyDiff { task: task.clone() }.into(),
+        MoveRefusal::NestedRepository { task: task.clone(), paths: vec!["a".into()] }.into(),
+        MoveRefusal::AlreadySentBack { task: task.clone(), sha: "a".into() }.into(),
         MoveRefusal::CommentNeeded { task: task.clone(), to: Status::InProgress }.into(),
         MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
         PlanRefusal::Empty { task: task.clone() }.into(),
@@ -54,6 +56,7 @@ fn refusals() -> Vec<Refusal> {
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
+        LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".into(), returning: Box::default() }.into(),
         RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".into() }.into(),
@@ -93,6 +96,8 @@ fn every_refusal_has_a_status() {
     422 not-clean
     422 no-commits
     422 empty-diff
+    422 nested-repository
+    422 already-sent-back
     422 comment-needed
     422 reason-needed
     422 empty-plan
@@ -107,6 +112,7 @@ fn every_refusal_has_a_status() {
     422 no-question
     422 no-plan-waiting
     422 nothing-to-land
+    409 commits-return
     422 not-a-repository
     401 unauthorized
     403 human-only

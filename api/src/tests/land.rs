@@ -84,3 +84,27 @@ async fn landing_happens_once_and_an_unrecorded_one_is_repeated() {
     assert_eq!((again.status, again.json()["commits"].as_u64()), (StatusCode::OK, Some(0)), "{}", again.text);
     assert_eq!(server.state.db.project(&project).await.unwrap().landed_sha, Some(tip));
 }
+
+#[tokio::test]
+async fn removed_commits_return_only_with_their_confirmation() {
+    let server = TestServer::new().await;
+    let secret = server.sample.commit_on("main", &[(".env", Some("KEY=1"))], "Add a key");
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    server.sample.set_branch("main", &server.sample.repository().parents_of(&secret).unwrap()[0]);
+    let before = server.sample.repository().ref_sha("main").unwrap();
+    let answer = land(&server).await;
+    assert_eq!(refusal(&answer), (StatusCode::CONFLICT, "commits-return".into()));
+    let json = answer.json();
+    assert_eq!((json["returning"]["total"].as_u64(), json["returning"]["commits"][0]["sha"].as_str()), (Some(1), Some(secret.as_str())));
+    let detail = json["detail"].as_str().unwrap().replace(&secret[..7], "SHA");
+    insta::assert_snapshot!(detail, @"landing would bring back to main what was removed from it: SHA “Add a key” by Sam Sample; nothing was changed");
+    let confirm = async |text: &str| server.call("post", "/api/projects/PROJ-001/land", &format!(r#"{{"bring_back": "{text}"}}"#)).await;
+    assert_eq!(refusal(&confirm("not this").await).1, "commits-return");
+    assert_eq!(server.sample.repository().ref_sha("main").unwrap(), before);
+
+    let landed = confirm(json["returning"]["confirmation"].as_str().unwrap()).await;
+    assert_eq!(landed.status, StatusCode::OK, "{}", landed.text);
+    let record = server.state.db.project(&project).await.unwrap();
+    assert_eq!(Some(record.base_head), server.sample.repository().ref_sha("main").unwrap());
+}

@@ -11,6 +11,7 @@ use domain::board::status::Status;
 use domain::board::task::NewSubtask;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::usage::Usage;
 use domain::team::person::OWNER;
@@ -195,7 +196,7 @@ async fn run_and_diff(story: &mut Story) {
         .unwrap();
     let tip = repository.ref_sha("vibe-relay/PROJ-001").unwrap().unwrap();
     story.server.state.db.record_merge(&task, &head, "vibe-relay/PROJ-001", &tip).await.unwrap();
-    story.server.state.db.checkout_removed(&task, None).await.unwrap();
+    story.server.state.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
 }

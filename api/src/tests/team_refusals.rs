@@ -56,7 +56,15 @@ async fn in_review(server: &TestServer) -> (ProjectId, TaskId, String) {
     let head = server.sample.commit_on("vr/TASK-001/work", &[("page.html", Some("<html>"))], "work");
     let db = &server.state.db;
     db.record_checkout(&task, "vr/TASK-001/work", "/nowhere").await.unwrap();
-    let evidence = Evidence { head: head.clone(), base: "main".into(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
+    let evidence = Evidence {
+        head: head.clone(),
+        base: "main".into(),
+        ahead: 1,
+        dirty_paths: Vec::new(),
+        dirty_count: 0,
+        diff_empty: false,
+        nested: Vec::new(),
+    };
     db.move_task(&coder, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await.unwrap();
     server.end(&reserved.run.id).await;
     (project, task, head)

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use domain::id::ProjectId;
-use domain::wire::LandingResult;
-use serde_json::json;
+use domain::wire::{LandOptions, LandingResult};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -14,9 +13,9 @@ use crate::output;
 ///
 /// # Errors
 /// When the board is not running, or refuses to land.
-pub(crate) async fn run(config: Option<&Path>, project: &str) -> Result<(), CliError> {
+pub(crate) async fn run(config: Option<&Path>, project: &str, bring_back: Option<String>) -> Result<(), CliError> {
     let client = Client::find(config)?;
-    let landed: LandingResult = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &json!({})).await?;
+    let landed: LandingResult = client.post(&format!("/api/projects/{}/land", project.parse::<ProjectId>()?), &LandOptions { bring_back }).await?;
     output::line(landed.detail);
     Ok(())
 }

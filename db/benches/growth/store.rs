@@ -11,6 +11,7 @@ use domain::board::wait_reason::WaitReason;
 use domain::config::{Config, Durability};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
 use domain::runs::usage::Usage;
@@ -106,8 +107,15 @@ impl Store {
 
     /// Builds, reviews and merges a part. With `sent_back`, the first review rejects it.
     async fn finish_part(&self, task: &TaskId, sent_back: bool) -> Outcome {
-        let clean =
-            Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false };
+        let clean = Evidence {
+            head: "head".to_owned(),
+            base: "base".to_owned(),
+            ahead: 1,
+            dirty_paths: Vec::new(),
+            dirty_count: 0,
+            diff_empty: false,
+            nested: Vec::new(),
+        };
         for last in if sent_back { [false, true].as_slice() } else { [true].as_slice() } {
             let status = self.db.card(task).await?.status;
             let coder = self.agent(task, AgentKind::Coder, status).await?;
@@ -125,7 +133,7 @@ impl Store {
         }
         let branch = self.db.project(&self.project).await?.integration_branch;
         self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await?;
-        self.db.checkout_removed(task, None).await?;
+        self.db.checkout_removed(task, KeptWork::default()).await?;
         Ok(())
     }
 

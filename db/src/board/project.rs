@@ -36,8 +36,8 @@ impl Db {
                 }
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, integration_branch, plan_approval, created_at, updated_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)",
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, created_at, updated_at)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)",
                 )
                 .bind(id.as_str())
                 .bind(&title)
@@ -45,6 +45,7 @@ impl Db {
                 .bind(&repository.repo_path)
                 .bind(&repository.git_dir)
                 .bind(&repository.base_branch)
+                .bind(&repository.base_sha)
                 .bind(project_branch(&id))
                 .bind(new.plan_approval.unwrap_or(PlanApproval::Auto).as_str())
                 .bind(tx.now.to_string())
@@ -120,18 +121,19 @@ impl Db {
         .await
     }
 
-    /// Records that the project branch was merged into the base branch.
+    /// Records that the project branch `sha` was merged into the base branch, which is now at `base`.
     ///
     /// # Errors
     /// When the caller is not the human.
-    pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str) -> Result<Project> {
-        let (caller, id, sha) = (caller.clone(), id.clone(), sha.to_owned());
+    pub async fn record_landing(&self, caller: &Caller, id: &ProjectId, sha: &str, base: &str) -> Result<Project> {
+        let (caller, id, sha, base) = (caller.clone(), id.clone(), sha.to_owned(), base.to_owned());
         self.write(move |tx| {
             Box::pin(async move {
                 caller.require_person("landing")?;
-                sqlx::query("UPDATE projects SET landed_sha = $2, updated_at = $3 WHERE id = $1")
+                sqlx::query("UPDATE projects SET landed_sha = $2, base_head = $3, updated_at = $4 WHERE id = $1")
                     .bind(id.as_str())
                     .bind(&sha)
+                    .bind(base)
                     .bind(tx.now.to_string())
                     .execute(&mut tx.connection)
                     .await?;

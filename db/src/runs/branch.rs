@@ -5,7 +5,7 @@
 pub(crate) mod write;
 
 use domain::board::attention::Attention;
-use domain::board::project::Project;
+use domain::board::project::{Project, ProjectEvent};
 use domain::id::{ProjectId, TaskId};
 use domain::refusal::Refusal;
 use domain::runs::evidence::Sha;
@@ -30,6 +30,14 @@ pub struct BranchRecord {
     pub approved: Vec<Sha>,
     /// A tip with unapproved commits that the human accepted.
     pub accepted_tip: Option<Sha>,
+}
+
+impl BranchRecord {
+    /// Whether a comparison with `other` has the same result.
+    pub fn is_same_tip(&self, other: &Self) -> bool {
+        let tip = |record: &Self| (record.project.integration_head.clone(), record.approved.clone(), record.accepted_tip.clone());
+        tip(self) == tip(other)
+    }
 }
 
 impl Db {
@@ -63,6 +71,26 @@ impl Db {
                     return Ok(());
                 }
                 record_tip(tx, &Caller::Runner, &id, &branch, &sha).await
+            })
+        })
+        .await
+    }
+
+    /// Records that the base branch gained commits, unless its recorded tip is no longer `from`. `sha` must hold everything that `from` holds.
+    ///
+    /// # Errors
+    /// When the project does not exist.
+    pub async fn record_base_tip(&self, id: &ProjectId, from: &Sha, sha: &Sha) -> Result<()> {
+        let (id, from, sha) = (id.clone(), from.clone(), sha.clone());
+        self.write(move |tx| {
+            Box::pin(async move {
+                if projects::read(&mut tx.connection, &id).await?.base_head != from || from == sha {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                sqlx::query("UPDATE projects SET base_head = $2 WHERE id = $1").bind(id.as_str()).bind(&sha).execute(&mut tx.connection).await?;
+                tx.record_for_project(&Caller::Runner, &id, ProjectEvent::BaseMoved { sha });
+                Ok(())
             })
         })
         .await

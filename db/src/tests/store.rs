@@ -149,21 +149,33 @@ impl Store {
     pub(super) async fn work(&self, task: &TaskId) {
         let coder = self.agent(task, AgentKind::Coder).await;
         self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await.unwrap();
-        self.move_with(&coder.caller, task, Status::InReview, None, evidence()).await.unwrap();
+        let found = EvidenceResult::Evidence(Evidence { head: self.head(task).await, ..clean() });
+        self.move_with(&coder.caller, task, Status::InReview, None, found).await.unwrap();
         self.finish(&coder).await;
     }
 
-    /// Lets a reviewer approve `head` and the runner merge it.
+    /// The tip of a task's branch: `head`, and another one after each time that the task was sent back.
+    pub(super) async fn head(&self, task: &TaskId) -> String {
+        let rejected: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM verdicts WHERE task_id = $1 AND verdict = 'sent_back'")
+            .bind(task.as_str())
+            .fetch_one(&self.db.readers)
+            .await
+            .unwrap();
+        if rejected == 0 { "head".to_owned() } else { format!("head-{}", rejected + 1) }
+    }
+
+    /// Lets a reviewer approve the tip and the runner merge it.
     pub(super) async fn review_and_merge(&self, task: &TaskId) {
-        let reviewer = self.agent_at(task, AgentKind::Reviewer, "head").await;
-        self.move_with(&reviewer.caller, task, Status::Done, None, head("head")).await.unwrap();
+        let tip = self.head(task).await;
+        let reviewer = self.agent_at(task, AgentKind::Reviewer, &tip).await;
+        self.move_with(&reviewer.caller, task, Status::Done, None, head(&tip)).await.unwrap();
         self.finish(&reviewer).await;
         self.merge(task).await;
     }
 
     pub(super) async fn merge(&self, task: &TaskId) {
         let branch = self.project().await.integration_branch;
-        self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await.unwrap();
+        self.db.record_merge(task, &self.head(task).await, &branch, &format!("merge of {task}")).await.unwrap();
     }
 
     /// Takes a coder task from backlog to done.
@@ -279,7 +291,15 @@ pub(super) fn parts(titles: &[&str]) -> Vec<NewSubtask> {
 
 /// Evidence of a clean checkout that is one commit ahead with a change.
 pub(super) fn clean() -> Evidence {
-    Evidence { head: "head".to_owned(), base: "base".to_owned(), ahead: 1, dirty_paths: Vec::new(), dirty_count: 0, diff_empty: false }
+    Evidence {
+        head: "head".to_owned(),
+        base: "base".to_owned(),
+        ahead: 1,
+        dirty_paths: Vec::new(),
+        dirty_count: 0,
+        diff_empty: false,
+        nested: Vec::new(),
+    }
 }
 
 pub(super) fn evidence() -> EvidenceResult {

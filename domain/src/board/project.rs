@@ -42,6 +42,8 @@ pub struct Project {
     /// The common `.git` folder. It is recorded when the project is created, so that agents cannot redirect it.
     pub git_dir: String,
     pub base_branch: String,
+    /// The newest tip of the base branch that held all earlier ones. Somebody removed those of its commits that the base branch now lacks.
+    pub base_head: Sha,
     /// The project branch, into which approved work is merged.
     pub integration_branch: String,
     /// The tip of the project branch, after the runner created it.
@@ -96,6 +98,8 @@ events! {
         Reopened "project_reopened" {}
         /// The project branch points to another commit: one that the runner created or the human accepted.
         BranchMoved "project_branch_moved" { sha: Sha }
+        /// The base branch gained commits.
+        BaseMoved "project_base_moved" { sha: Sha }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha }
     }

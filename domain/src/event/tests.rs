@@ -26,6 +26,7 @@ fn every() -> Vec<Event> {
         ProjectEvent::Completed {}.into(),
         ProjectEvent::Reopened {}.into(),
         ProjectEvent::BranchMoved { sha: sha() }.into(),
+        ProjectEvent::BaseMoved { sha: sha() }.into(),
         ProjectEvent::Landed { sha: sha() }.into(),
         PlanEvent::Approved {}.into(),
         PlanEvent::Revised {}.into(),
@@ -110,6 +111,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_completed"}
     {"kind":"project_reopened"}
     {"kind":"project_branch_moved","sha":"a1"}
+    {"kind":"project_base_moved","sha":"a1"}
     {"kind":"project_landed","sha":"a1"}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}
@@ -243,6 +245,7 @@ fn envelope_contains_card_and_project() {
       "repo_path": "/home/ann/site",
       "git_dir": "/home/ann/site/.git",
       "base_branch": "main",
+      "base_head": "base",
       "integration_branch": "vibe-relay/PROJ-001",
       "integration_head": null,
       "landed_sha": null,

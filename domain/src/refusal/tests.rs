@@ -12,9 +12,9 @@ use crate::board::status::Status;
 use crate::board::task::refusal::TaskRefusal;
 use crate::board::transition::Mover;
 use crate::board::transition::refusal::MoveRefusal;
-use crate::id::{GoalId, RunId, TaskId};
+use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
-use crate::runs::land::LandRefusal;
+use crate::runs::land::{LandRefusal, ReturningCommit, ReturningCommits};
 use crate::runs::run::RunRefusal;
 use crate::team::agent::refusal::AgentRefusal;
 use crate::team::handshake::HandshakeRefusal;
@@ -24,6 +24,11 @@ use crate::team::minion::MinionRefusal;
 use crate::team::person::{PersonRefusal, PersonRole};
 use crate::team::role::Role;
 use crate::time::Timestamp;
+
+fn returning() -> ReturningCommits {
+    let commit = ReturningCommit { sha: "0123456789".to_owned(), subject: "Add a key".to_owned(), author: "Ann".to_owned() };
+    ReturningCommits { total: 7, commits: vec![commit], confirmation: "3f2a9c01d4e7".to_owned() }
+}
 
 /// One refusal of each kind.
 fn every() -> Vec<Refusal> {
@@ -42,6 +47,8 @@ fn every() -> Vec<Refusal> {
         MoveRefusal::NotClean { task: task.clone(), count: 2, paths: vec!["a.rs".to_owned(), "b.rs".to_owned()] }.into(),
         MoveRefusal::NoCommits { task: task.clone(), base: "main".to_owned() }.into(),
         MoveRefusal::EmptyDiff { task: task.clone() }.into(),
+        MoveRefusal::NestedRepository { task: task.clone(), paths: vec!["lib/one".to_owned(), "two".to_owned()] }.into(),
+        MoveRefusal::AlreadySentBack { task: task.clone(), sha: "a1".to_owned() }.into(),
         MoveRefusal::CommentNeeded { task: task.clone(), to: Status::InProgress }.into(),
         MoveRefusal::ReasonNeeded { task: task.clone(), to: Status::Cancelled }.into(),
         PlanRefusal::Empty { task: task.clone() }.into(),
@@ -57,6 +64,7 @@ fn every() -> Vec<Refusal> {
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
+        LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".to_owned(), returning: Box::new(returning()) }.into(),
         RepositoryRefusal { code: "base-gone", detail: "main does not exist".to_owned(), hint }.into(),
         GeneralRefusal::Unauthorized.into(),
         PersonRefusal::HumanOnly { action: "landing".to_owned() }.into(),
@@ -143,6 +151,10 @@ fn codes_sentences_and_hints_are_stable() {
         Commit your work in the worktree, then move the task again.
     empty-diff: the commits of TASK-007 change nothing
         If no change is needed, say why with add_comment, then move the task again.
+    nested-repository: TASK-007 commits nested repositories as links that nobody else can fetch: lib/one, two
+        Remove each link with `git rm --cached PATH`. Then delete the folder's own `.git` and add its files, or ignore the folder, and commit; or register it with `git submodule add URL PATH`.
+    already-sent-back: TASK-007 was already sent back at a1
+        Commit what the review asked for, then move the task again. If no change is needed, ask the human, who can move the card.
     comment-needed: moving TASK-007 to in_progress needs a comment from this review that says what to change
         Call add_comment with the file, the line and the problem, then move the task again.
     reason-needed: moving TASK-007 to cancelled needs a reason
@@ -171,6 +183,8 @@ fn codes_sentences_and_hints_are_stable() {
         A plan awaits approval only while it holds its tasks. Press Start to start a single task.
     nothing-to-land: there is nothing to land: the branches are the same
         Wait until a task is merged into the project branch.
+    commits-return: landing would bring back to main what was removed from it: 0123456 “Add a key” by Ann, and 6 more; nothing was changed
+        To leave them out, cherry-pick the other commits by hand. To bring them back, run `vibe-relay land PROJ-001 --bring-back 3f2a9c01d4e7`, or send {"bring_back": "3f2a9c01d4e7"}.
     base-gone: main does not exist
         The hint.
     unauthorized: the request carries no valid token

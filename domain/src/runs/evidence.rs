@@ -23,6 +23,8 @@ pub struct Evidence {
     pub dirty_count: u32,
     /// Whether the trees of the merge base and `head` are equal.
     pub diff_empty: bool,
+    /// Nested repositories that the work commits as links and that `.gitmodules` does not name, so that nobody else can fetch them.
+    pub nested: Vec<String>,
 }
 
 impl Evidence {

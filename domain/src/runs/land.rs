@@ -1,12 +1,54 @@
 //! Landing: merging the project branch into the base branch. Must not know how git does it.
 
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::id::ProjectId;
 use crate::refusal::category::refusals;
+use crate::runs::evidence::Sha;
+use crate::text::excerpt;
+
+/// How many commits the sentence of a refusal names.
+const MAX_NAMED: usize = 5;
+const SUBJECT_CHARACTERS: usize = 80;
+const AUTHOR_CHARACTERS: usize = 40;
+
+/// Commits that the base branch once had, that somebody removed from it, and that the project branch still holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReturningCommits {
+    pub total: u32,
+    /// The newest of them, at most [`ReturningCommits::SHOWN`].
+    pub commits: Vec<ReturningCommit>,
+    /// Stands for exactly these commits. Landing with it brings them back.
+    pub confirmation: String,
+}
+
+impl ReturningCommits {
+    /// The maximum length of `commits`.
+    pub const SHOWN: usize = 20;
+
+    /// Whether `given` confirms exactly these commits.
+    pub fn is_confirmed(&self, given: Option<&str>) -> bool {
+        given == Some(self.confirmation.as_str())
+    }
+}
+
+/// One commit that landing would bring back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReturningCommit {
+    pub sha: Sha,
+    /// The first line of the message.
+    pub subject: String,
+    pub author: String,
+}
 
 refusals! {
     /// Why a project branch may not be landed.
     LandRefusal {
         #[error("there is nothing to land: {detail}")]
         NothingToLand { detail: String } => Unprocessable "nothing-to-land",
+        #[error("landing would bring back to {base_branch} what was removed from it: {}; nothing was changed", named(returning))]
+        CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
     }
 }
 
@@ -14,6 +56,26 @@ impl LandRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
+            Self::CommitsReturn { project, returning, .. } => {
+                let confirmation = &returning.confirmation;
+                format!(
+                    "To leave them out, cherry-pick the other commits by hand. To bring them back, run `vibe-relay land {project} --bring-back \
+                     {confirmation}`, or send {{\"bring_back\": \"{confirmation}\"}}."
+                )
+            }
         }
     }
+}
+
+fn named(returning: &ReturningCommits) -> String {
+    let commits = returning.commits.iter().take(MAX_NAMED).map(|commit| {
+        let (sha, subject, author) = (commit.sha.get(..7).unwrap_or_default(), &commit.subject, &commit.author);
+        format!("{sha} “{}” by {}", excerpt(subject, SUBJECT_CHARACTERS), excerpt(author, AUTHOR_CHARACTERS))
+    });
+    let mut named: Vec<String> = commits.collect();
+    let rest = returning.total.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
+    if rest > 0 {
+        named.push(format!("and {rest} more"));
+    }
+    named.join(", ")
 }

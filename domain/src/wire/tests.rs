@@ -99,6 +99,7 @@ fn problem_omits_empty_lists_of_moves() {
         from: Some(Status::Done),
         to: Some(Status::Backlog),
         allowed: refusal.allowed(),
+        returning: None,
     };
     let bare = Problem { from: None, to: None, allowed: Vec::new(), ..full.clone() };
     insta::assert_snapshot!(format!("{}\n{}", round_trip(&full), round_trip(&bare)), @r#"

@@ -180,3 +180,17 @@ fn a_branch_is_deleted_only_if_its_commits_are_kept() {
     sample.set_branch("vibe-relay/PROJ-001", &merged);
     assert!(repository.delete_branch("vr/TASK-002/work", "vibe-relay/PROJ-001").unwrap());
 }
+
+#[test]
+fn a_branch_moves_on_only_with_everything_it_held() {
+    let sample = TestRepository::new();
+    let (repository, start) = (sample.repository(), sample.repository().ref_sha("main").unwrap().unwrap());
+    let moved_on = |known: &String| repository.moved_on("main", known).unwrap();
+    assert_eq!(moved_on(&start), None, "it is where it was");
+    let next = sample.commit_on("main", &[("a", Some("a"))], "next");
+    assert_eq!(moved_on(&start), Some(next.clone()));
+    sample.set_branch("main", &start);
+    assert_eq!(moved_on(&next), None, "it lost a commit");
+    assert_eq!(moved_on(&"1".repeat(40)), Some(start), "nobody can find out");
+    assert_eq!(repository.moved_on("gone", &next).unwrap(), None);
+}

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::testing::{TestRepository, write_in};
-use crate::{MergeOutcome, RESCUE_PREFIX};
+use crate::{LandRequest, MergeOutcome, RESCUE_PREFIX};
 
 thread_local! {
     static SYNCED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -50,7 +50,10 @@ fn a_landing_syncs_its_objects_before_the_base() {
     sample.commit_on(PROJECT, &[("a", Some("a"))], "work");
     let identity = repository.identity("runner").unwrap();
     for _ in 0..2 {
-        let landed = || repository.land(PROJECT, "main", sample.top(), "Land", &identity).unwrap();
+        let base_head = &repository.ref_sha("main").unwrap().unwrap();
+        let (project_branch, base_branch, workdir, message, identity) = (PROJECT, "main", sample.top(), "Land", &identity);
+        let request = LandRequest { project_branch, base_branch, base_head, bring_back: None, workdir, message, identity };
+        let landed = || repository.land(request).unwrap();
         assert_eq!(synced_by(landed).1, ["objects", "refs/heads/main"]);
     }
 }

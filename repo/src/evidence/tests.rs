@@ -44,7 +44,7 @@ impl Work {
 fn a_new_branch_is_clean_and_empty() {
     let work = work();
     let main = work.repository.ref_sha("main").unwrap().unwrap();
-    let expected = Evidence { head: main.clone(), base: main, ahead: 0, dirty_paths: vec![], dirty_count: 0, diff_empty: true };
+    let expected = Evidence { head: main.clone(), base: main, ahead: 0, dirty_paths: vec![], dirty_count: 0, diff_empty: true, nested: vec![] };
     assert_eq!(work.evidence(), expected);
 }
 
@@ -170,4 +170,23 @@ fn missing_branches_and_checkouts_are_reported() {
     assert_eq!(code(BRANCH, "nowhere"), "branch-missing");
     fs::remove_dir_all(&work.path).unwrap();
     assert_eq!(code(BRANCH, "main"), "checkout-missing");
+}
+
+#[test]
+fn links_to_nested_repositories_are_listed_unless_registered() {
+    let work = work();
+    for nested in ["one", "lib/two"] {
+        git(&work.path, &["init", "-q", "-b", "main", nested]);
+        git(&work.path.join(nested), &["commit", "-q", "--allow-empty", "-m", "inner"]);
+    }
+    git(&work.path, &["-c", "advice.addEmbeddedRepo=false", "add", "."]);
+    git(&work.path, &["commit", "-q", "-m", "links"]);
+    assert_eq!(work.evidence().nested, ["lib/two", "one"]);
+    assert_eq!(work.dirty(), [""; 0]);
+
+    write_in(&work.path, ".gitmodules", "[submodule \"one\"]\n\tpath = one\n\turl = https://example.org/one\n");
+    commit_all_in(&work.path, "registered");
+    assert_eq!(work.evidence().nested, ["lib/two"]);
+    work.sample.set_branch("main", &work.evidence().head);
+    assert_eq!(work.evidence().nested, [""; 0], "the base has it already");
 }

@@ -1,9 +1,14 @@
 //! A landing never loses a human's changes, and an interrupted one can be finished.
 
+mod returning;
+
 use std::fs;
+use std::path::Path;
 use std::thread;
 
-use super::LandOutcome;
+use domain::runs::evidence::Sha;
+
+use super::{LandOutcome, LandRequest};
 use crate::git_program::{git, run};
 use crate::testing::TestRepository;
 
@@ -29,9 +34,25 @@ fn land(sample: &TestRepository) -> LandOutcome {
 }
 
 fn try_land(sample: &TestRepository) -> Result<LandOutcome, crate::RepoError> {
+    land_in(sample, sample.top(), None)
+}
+
+/// Lands from the checkout `workdir`. The base has not lost a commit unless `base_head` says so.
+fn land_in(sample: &TestRepository, workdir: &Path, base_head: Option<&Sha>) -> Result<LandOutcome, crate::RepoError> {
+    land_confirmed(sample, workdir, base_head, None)
+}
+
+fn land_confirmed(
+    sample: &TestRepository,
+    workdir: &Path,
+    base_head: Option<&Sha>,
+    bring_back: Option<&str>,
+) -> Result<LandOutcome, crate::RepoError> {
     let repository = sample.repository();
-    let identity = repository.identity("runner").unwrap();
-    repository.land(PROJECT, "main", sample.top(), "Land PROJ-001", &identity)
+    let (identity, base) = (repository.identity("runner").unwrap(), repository.ref_sha("main").unwrap().unwrap_or_default());
+    let base_head = base_head.unwrap_or(&base);
+    let (project_branch, base_branch, message, identity) = (PROJECT, "main", "Land PROJ-001", &identity);
+    repository.land(LandRequest { project_branch, base_branch, base_head, bring_back, workdir, message, identity })
 }
 
 /// Checks that the base moved, its checkout was updated, and git reports no changes.
@@ -184,9 +205,7 @@ fn a_linked_worktree_can_be_the_human_checkout() {
     git(sample.top(), &["switch", "-q", "-c", "mine"]);
     let linked = sample.beside("linked");
     git(sample.top(), &["worktree", "add", "-q", linked.to_str().unwrap(), "main"]);
-    let repository = sample.repository();
-    let identity = repository.identity("runner").unwrap();
-    let landed = repository.land(PROJECT, "main", &linked, "Land", &identity).unwrap();
+    let landed = land_in(&sample, &linked, None).unwrap();
     assert_eq!(landed, LandOutcome::Landed { sha: head, fast_forward: true });
     assert_eq!(git(&linked, &["status", "--porcelain"]), "");
     assert_eq!(fs::read_to_string(linked.join("src/new.rs")).unwrap(), "new\n");
@@ -198,9 +217,7 @@ fn a_project_of_a_linked_worktree_spares_the_main_checkout() {
     let (sample, _) = project();
     let linked = sample.beside("linked");
     git(sample.top(), &["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
-    let repository = sample.repository();
-    let identity = repository.identity("runner").unwrap();
-    let landed = repository.land(PROJECT, "main", &linked, "Land", &identity).unwrap();
+    let landed = land_in(&sample, &linked, None).unwrap();
     assert_eq!(landed, LandOutcome::CheckedOutElsewhere { path: sample.top().to_path_buf() });
     assert!(!linked.join("src/new.rs").exists());
 }
@@ -254,8 +271,17 @@ fn a_checkout_with_a_separate_git_folder_is_updated() {
     git(sample.top(), &["init", "-q", "--separate-git-dir", sample.beside("separate").to_str().unwrap()]);
     let probe = crate::probe(sample.top(), None).unwrap();
     let repository = crate::Repository::open(probe.git_dir.as_ref()).unwrap();
-    let identity = repository.identity("runner").unwrap();
-    let landed = repository.land(PROJECT, "main", sample.top(), "Land", &identity).unwrap();
+    let (base_head, identity) = (probe.base_sha, repository.identity("runner").unwrap());
+    let landed = repository.land(LandRequest {
+        project_branch: PROJECT,
+        base_branch: "main",
+        base_head: &base_head,
+        bring_back: None,
+        workdir: sample.top(),
+        message: "Land",
+        identity: &identity,
+    });
+    let landed = landed.unwrap();
     assert_eq!(landed, LandOutcome::Landed { sha: head.clone(), fast_forward: true });
     assert_landed(&sample, &head);
 }

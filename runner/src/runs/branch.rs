@@ -90,10 +90,19 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
     loop {
         // Read before the tip, because the record knows the approval of whatever is merged in between.
         let record = db.branch_record(id).await?;
-        let state = {
+        let (state, new_base) = {
             let (record, name) = (record.clone(), name.clone());
-            with_repository(git_dir, move |repository| compare_with_record(repository, &record, &name)).await?
+            let read = with_repository(git_dir, move |repository| {
+                let project = &record.project;
+                // A branch that somebody rewound keeps its record, so that landing can tell which commits it lost.
+                let new_base = repository.moved_on(&project.base_branch, &project.base_head)?;
+                Ok((compare_with_record(repository, &record, &name)?, new_base))
+            });
+            read.await?
         };
+        if let Some(new_base) = new_base {
+            db.record_base_tip(id, &record.project.base_head, &new_base).await?;
+        }
         let recorded_tip = record.project.integration_head.as_ref();
         let Some(unapproved) = state.unapproved else {
             if recorded_tip != Some(&state.ours) || record.project.integration_branch != name {
@@ -102,7 +111,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
             return Ok(BranchState { name, ..state });
         };
         // An approval and merge since the record was read would explain these commits, so compare again.
-        if db.branch_record(id).await? == record {
+        if db.branch_record(id).await?.is_same_tip(&record) {
             preserve_tip(db, &record.project, &unapproved).await?;
             return Ok(BranchState { name, ours: state.ours, unapproved: Some(unapproved) });
         }

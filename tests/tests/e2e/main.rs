@@ -20,6 +20,7 @@ mod parking;
 mod pipeline;
 mod questions;
 mod recovery;
+mod repository;
 mod scripted_agent;
 mod scripted_model;
 mod support;

@@ -8,7 +8,7 @@ use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{
-    BoardView, Cancel, CardPage, CommentView, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskView, TextBody,
+    BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -50,8 +50,9 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/plan/revise"), &TextBody { content }).await
     }
 
-    pub(crate) async fn land(self, project: ProjectId) -> Result<LandingResult, Failure> {
-        self.send(Method::POST, &project_path(&project, "/land"), &empty()).await
+    /// Lands a project. `bring_back` confirms the commits that would return to the base branch.
+    pub(crate) async fn land(self, project: ProjectId, bring_back: Option<String>) -> Result<LandingResult, Failure> {
+        self.send(Method::POST, &project_path(&project, "/land"), &LandOptions { bring_back }).await
     }
 
     pub(crate) async fn create_task(self, project: ProjectId, new: NewTask) -> Result<TaskView, Failure> {

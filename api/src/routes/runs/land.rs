@@ -10,12 +10,12 @@ use domain::id::ProjectId;
 use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::Sha;
 use domain::runs::land::LandRefusal;
-use domain::wire::LandingResult;
-use repo::{LandOutcome, RepoError, Repository};
+use domain::wire::{LandOptions, LandingResult};
+use repo::{LandOutcome, LandRequest, RepoError, Repository};
 use tokio::task::spawn_blocking;
 
 use crate::error::Result;
-use crate::extract::{Id, NoBody};
+use crate::extract::{Id, OptionalBody};
 use crate::state::AppState;
 
 /// Unapproved commits that an error lists.
@@ -25,28 +25,39 @@ const MAX_LISTED: usize = 5;
 const MAX_COUNTED: usize = 10_000;
 
 /// Land a project: merge its branch into the base branch
-#[utoipa::path(post, path = "/api/projects/{id}/land", params(("id" = ProjectId, Path)), responses((status = 200, body = LandingResult)))]
+///
+/// Commits that were removed from the base branch, and that the project branch still holds, return only when the request confirms them.
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/land",
+    params(("id" = ProjectId, Path)),
+    request_body(content = LandOptions, description = "May be empty"),
+    responses(
+        (status = 200, body = LandingResult),
+        (status = 409, description = "Landing would bring back the commits in `returning`, which were removed from the base branch.")
+    )
+)]
 pub(crate) async fn land_project(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id<ProjectId>,
-    _: NoBody,
+    OptionalBody(options): OptionalBody<LandOptions>,
 ) -> Result<Json<LandingResult>> {
     // Runs as a task of its own, because a client that disconnects must not leave a landing unrecorded.
-    Ok(Json(tokio::spawn(land_and_record(state.db, caller, id)).await??))
+    Ok(Json(tokio::spawn(land_and_record(state.db, caller, id, options)).await??))
 }
 
-async fn land_and_record(db: Db, caller: Caller, id: ProjectId) -> Result<LandingResult> {
+async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
     let git_dir = db.project(&id).await?.git_dir;
     // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
     let _repository = repo::exclusive(Path::new(&git_dir)).await;
     let project = db.project(&id).await?;
     let merged = db.has_merged_work(&id).await?;
-    let landing = spawn_blocking(move || land_in_repository(&project)).await??;
+    let landing = spawn_blocking(move || land_in_repository(&project, &options)).await??;
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }
-    db.record_landing(&caller, &id, &landing.tip).await?;
+    db.record_landing(&caller, &id, &landing.tip, &landing.landed.sha).await?;
     Ok(landing.landed)
 }
 
@@ -58,7 +69,7 @@ struct Landing {
     already_recorded: bool,
 }
 
-fn land_in_repository(project: &Project) -> Result<Landing> {
+fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landing> {
     let repository = Repository::open(Path::new(&project.git_dir))?;
     let (branch, base_branch) = (&project.integration_branch, &project.base_branch);
     let Some(tip) = repository.ref_sha(branch)? else {
@@ -77,7 +88,20 @@ fn land_in_repository(project: &Project) -> Result<Landing> {
     let identity = repository.identity("land")?;
     let message = format!("Land {branch}: {}\n\nProject: {}\n", project.title, project.id);
     let landed = |sha, commits, detail| LandingResult { base_branch: base_branch.clone(), sha, commits, detail };
-    let landed = match repository.land(branch, base_branch, Path::new(&project.repo_path), &message, &identity)? {
+    let request = LandRequest {
+        project_branch: branch,
+        base_branch,
+        base_head: &project.base_head,
+        bring_back: options.bring_back.as_deref(),
+        workdir: Path::new(&project.repo_path),
+        message: &message,
+        identity: &identity,
+    };
+    let landed = match repository.land(request)? {
+        LandOutcome::WouldReturn(returning) => {
+            let (project, base_branch, returning) = (project.id.clone(), base_branch.clone(), Box::new(returning));
+            return Err(LandRefusal::CommitsReturn { project, base_branch, returning }.into());
+        }
         LandOutcome::Landed { sha, fast_forward: true } => landed(sha, commits, format!("{base_branch} was fast-forwarded to {branch}")),
         LandOutcome::Landed { sha, fast_forward: false } => landed(sha, commits, format!("{branch} was merged into {base_branch}")),
         LandOutcome::AlreadyLanded { sha } => landed(sha, 0, format!("{base_branch} already contains {branch}")),

@@ -23,6 +23,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         repo_path: row.try_get("repo_path")?,
         git_dir: row.try_get("git_dir")?,
         base_branch: row.try_get("base_branch")?,
+        base_head: row.try_get("base_head")?,
         integration_branch: row.try_get("integration_branch")?,
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,

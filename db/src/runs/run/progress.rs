@@ -3,6 +3,7 @@
 use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::CheckoutEvent;
+use domain::runs::checkout::KeptWork;
 use domain::runs::run::{RunChange, RunRefusal};
 use domain::runs::usage::{Usage, UsageSums};
 
@@ -148,11 +149,11 @@ impl Db {
         .await
     }
 
-    /// Records that a task's checkout was removed, and which reference keeps its unmerged work.
+    /// Records that a task's checkout was removed, and which references keep its unmerged work.
     ///
     /// # Errors
     /// When the task does not exist.
-    pub async fn checkout_removed(&self, id: &TaskId, rescue: Option<String>) -> Result<()> {
+    pub async fn checkout_removed(&self, id: &TaskId, kept: KeptWork) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
@@ -165,11 +166,10 @@ impl Db {
                     .bind(id.as_str())
                     .execute(&mut tx.connection)
                     .await?;
-                if let Some(reference) = &rescue {
-                    let note = format!("The unmerged work is kept in `{reference}`; restore it with `git branch NAME {reference}`.");
+                if let Some(note) = kept.note() {
                     comment::insert(tx, &Caller::Runner, &task.card.project_id, &id, &note).await?;
                 }
-                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, CheckoutEvent::Removed { rescue });
+                tx.record_for_task(&Caller::Runner, &task.card.project_id, &id, CheckoutEvent::Removed { rescue: kept.own });
                 Ok(())
             })
         })

@@ -58,11 +58,25 @@ async fn project_branch_and_landing_are_recorded() {
     let seq = store.db.latest();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", None, &"one".to_owned()).await.unwrap();
     store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001-2", Some(&"one".to_owned()), &"one".to_owned()).await.unwrap();
-    store.db.record_landing(&Caller::owner(), &store.project, "one").await.unwrap();
+    store.db.record_landing(&Caller::owner(), &store.project, "one", "landed").await.unwrap();
     assert_eq!(store.kinds_since(seq).await, ["project_branch_moved", "project_landed"]);
     let project = store.project().await;
-    assert_eq!(project.integration_branch, "vibe-relay/PROJ-001-2");
+    assert_eq!((project.integration_branch.as_str(), project.base_head.as_str()), ("vibe-relay/PROJ-001-2", "landed"));
     assert_eq!((project.integration_head.as_deref(), project.landed_sha.as_deref()), (Some("one"), Some("one")));
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn base_branch_is_recorded_as_it_gains_commits() {
+    let store = Store::board().await;
+    let record = async |from: &str, to: &str| store.db.record_base_tip(&store.project, &from.to_owned(), &to.to_owned()).await;
+    let seq = store.db.latest();
+    record("base", "one").await.unwrap();
+    record("base", "two").await.unwrap();
+    record("one", "one").await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["project_base_moved"]);
+    assert_eq!(store.project().await.base_head, "one");
+    assert_eq!(code(store.db.record_base_tip(&"PROJ-009".parse().unwrap(), &"a".to_owned(), &"b".to_owned()).await), "not-found");
     store.check_fold().await;
 }
 
@@ -76,11 +90,11 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
     assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default()).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
-    assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, "s").await), "not-found");
+    assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, "s", "s").await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
     assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default()).await), "human-only");
-    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s").await), "human-only");
+    assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s", "s").await), "human-only");
     assert_eq!(store.dump().await, before);
 }
 

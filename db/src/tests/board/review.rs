@@ -3,10 +3,10 @@
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::EvidenceResult;
+use domain::runs::evidence::{Evidence, EvidenceResult};
 
 use crate::Caller;
-use crate::tests::store::{Store, code, head, refusal};
+use crate::tests::store::{Store, clean, code, head, refusal};
 
 #[tokio::test]
 async fn reviewer_done_approves_the_reviewed_commit() {
@@ -83,8 +83,9 @@ async fn human_decision_resets_review_round_count() {
     let task = store.in_review("One").await;
     let rounds = async || store.db.task(&task).await.unwrap().review_rounds;
     let again = async || {
-        store.move_with(&Caller::owner(), &task, Status::InReview, None, head("head")).await.unwrap();
-        store.db.record_merge_failure(&task, "head", "It conflicts in a.rs").await.unwrap();
+        let tip = store.head(&task).await;
+        store.move_with(&Caller::owner(), &task, Status::InReview, None, head(&tip)).await.unwrap();
+        store.db.record_merge_failure(&task, &tip, "It conflicts in a.rs").await.unwrap();
         store.work(&task).await;
     };
     again().await;
@@ -97,4 +98,41 @@ async fn human_decision_resets_review_round_count() {
     assert_eq!(rounds().await, 1);
     store.db.retry_task(&Caller::owner(), &task).await.unwrap();
     assert_eq!(rounds().await, 0);
+}
+
+#[tokio::test]
+async fn commit_that_was_sent_back_is_not_submitted_again() {
+    let store = Store::board().await;
+    let task = store.in_review("One").await;
+    let submit = async |caller: &Caller, sha: &str| {
+        let found = EvidenceResult::Evidence(Evidence { head: sha.to_owned(), ..clean() });
+        store.move_with(caller, &task, Status::InReview, None, found).await
+    };
+    let send_back = async |caller: &Caller| store.move_with(caller, &task, Status::InProgress, Some("Not so"), EvidenceResult::Nothing).await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
+    send_back(&reviewer.caller).await.unwrap();
+    store.finish(&reviewer).await;
+
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let refused = refusal(submit(&coder.caller, "head").await);
+    assert_eq!((refused.code(), refused.to_string()), ("already-sent-back", "TASK-001 was already sent back at head".to_owned()));
+    submit(&coder.caller, "newer").await.unwrap();
+    store.finish(&coder).await;
+    send_back(&Caller::owner()).await.unwrap();
+
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    for sha in ["head", "newer"] {
+        assert_eq!(code(submit(&coder.caller, sha).await), "already-sent-back", "a person's rejection counts too");
+    }
+    submit(&Caller::owner(), "newer").await.unwrap();
+    store.finish(&coder).await;
+    assert_eq!(store.status(&task).await, Status::InReview, "a person may override the review");
+
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "newer").await;
+    store.move_with(&reviewer.caller, &task, Status::Done, None, head("newer")).await.unwrap();
+    store.finish(&reviewer).await;
+    store.db.record_merge_failure(&task, "newer", "It conflicts in a.rs").await.unwrap();
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    assert_eq!(code(submit(&coder.caller, "newer").await), "already-sent-back", "merging it again would conflict again");
+    store.check_fold().await;
 }

@@ -87,6 +87,8 @@ async fn review_needs_evidence() {
     assert_eq!(code(to_review(head("head")).await), "no-commits");
     let refused = refusal(to_review(found(dirty.clone())).await);
     assert_eq!(refused.to_string(), "TASK-001 has 31 uncommitted files: a.rs");
+    let nested = Evidence { nested: vec!["lib/inner".to_owned()], ..clean() };
+    assert_eq!(code(to_review(found(nested)).await), "nested-repository");
     assert_eq!(code(to_review(found(nothing.clone())).await), "no-commits");
     assert_eq!(code(to_review(found(empty.clone())).await), "empty-diff");
     assert_eq!(store.dump().await, before);

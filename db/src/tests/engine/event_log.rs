@@ -12,6 +12,7 @@ use domain::board::wait_reason::WaitReason;
 use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::{ParkReason, Parking};
@@ -91,7 +92,7 @@ pub(crate) async fn story() -> Store {
     store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();
     db.revoke_approval(page, "old").await.unwrap();
     store.review_and_merge(page).await;
-    db.checkout_removed(page, Some("refs/rescue".to_owned())).await.unwrap();
+    db.checkout_removed(page, KeptWork { own: Some("refs/rescue".to_owned()), nested: Vec::new() }).await.unwrap();
     db.edit_task(human, style, TaskPatch { priority: Some(1), ..TaskPatch::default() }).await.unwrap();
     db.request_attention(style, AttentionKind::Conflict, "a.rs").await.unwrap();
     store.cancel(style, "obsolete").await;
@@ -99,7 +100,8 @@ pub(crate) async fn story() -> Store {
     let orchestrator = store.agent(&round, AgentKind::Orchestrator).await;
     store.move_to(&orchestrator.caller, &round, Status::Done).await.unwrap();
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
-    db.record_landing(human, &store.project, "merge").await.unwrap();
+    db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
+    db.record_landing(human, &store.project, "merge", "merge").await.unwrap();
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
     gates(&store).await;

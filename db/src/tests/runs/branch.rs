@@ -34,8 +34,12 @@ async fn branch_record_lists_approved_unmerged_commits() {
     let task = store.in_review("One").await;
     store.in_review("Not approved").await;
     store.move_with(&Caller::owner(), &task, Status::Done, None, head("head")).await.unwrap();
-    assert_eq!(record().await.approved, ["head"]);
+    let before = record().await;
+    assert_eq!(before.approved, ["head"]);
+    store.db.record_base_tip(&store.project, &"base".to_owned(), &"newer".to_owned()).await.unwrap();
+    assert!(before.is_same_tip(&record().await), "the base branch does not matter");
     store.db.record_merge(&task, "head", "branch", "merge").await.unwrap();
+    assert!(!before.is_same_tip(&record().await));
     let record = record().await;
     assert_eq!((record.approved.len(), record.project), (0, store.project().await));
     assert_eq!(code(store.db.branch_record(&"PROJ-009".parse().unwrap()).await), "not-found");

@@ -126,8 +126,9 @@ async fn decision_by_lead_or_verifier_fences_another_run() {
     store.end(&reviewer.run, EndClass::Stopped, None).await;
 
     store.work(&task).await;
-    let reviewer = store.agent_at(&task, AgentKind::Reviewer, "head").await;
-    store.move_with(&reviewer.caller, &task, Status::Done, None, head("head")).await.unwrap();
+    let tip = store.head(&task).await;
+    let reviewer = store.agent_at(&task, AgentKind::Reviewer, &tip).await;
+    store.move_with(&reviewer.caller, &task, Status::Done, None, head(&tip)).await.unwrap();
     store.merge(&task).await;
     assert!(!store.card(&task).await.run.unwrap().stopping, "neither its own move nor the runner's stops the run");
     store.db.reject_verification(&crew.tess, &task, "It broke").await.unwrap();

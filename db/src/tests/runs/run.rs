@@ -6,6 +6,7 @@ use domain::board::attention::AttentionKind;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
+use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::usage::Usage;
 
@@ -250,16 +251,19 @@ async fn checkout_is_recorded_before_and_after_creation() {
     let store = Store::board().await;
     let task = store.task("One").await;
     let seq = store.db.latest();
-    store.db.checkout_removed(&task, None).await.unwrap();
+    store.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     store.db.record_checkout(&task, "vr/TASK-001/work", "trees/1").await.unwrap();
     let found = store.db.task(&task).await.unwrap();
     assert_eq!((found.branch.as_deref(), found.worktree_path.as_deref()), (Some("vr/TASK-001/work"), Some("trees/1")));
-    store.db.checkout_removed(&task, Some("refs/vibe-relay/rescue/TASK-001".to_owned())).await.unwrap();
+    let nested = KeptNested { path: "lib/inner".to_owned(), reference: "refs/nested".to_owned() };
+    let kept = KeptWork { own: Some("refs/vibe-relay/rescue/TASK-001".to_owned()), nested: vec![nested] };
+    store.db.checkout_removed(&task, kept).await.unwrap();
     assert_eq!(store.db.task(&task).await.unwrap().branch, None);
     assert_eq!(store.kinds_since(seq).await, ["checkout_made", "comment_added", "checkout_removed"]);
     let told = store.db.comments(&task).await.unwrap().remove(0).content;
     assert!(told.contains("git branch NAME refs/vibe-relay/rescue/TASK-001"), "{told}");
+    assert!(told.contains("nested repository `lib/inner`") && told.contains("refs/nested"), "{told}");
     store.check_fold().await;
 }
 

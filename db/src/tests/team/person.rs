@@ -228,7 +228,7 @@ async fn viewer_changes_nothing() {
         code(db.register(&vera, project, named("vera", &[]), None).await),
         code(db.stop_run(&vera, &run).await),
         code(db.message_run(&vera, &run, "x").await),
-        code(db.record_landing(&vera, project, "a1").await),
+        code(db.record_landing(&vera, project, "a1", "a1").await),
         code(db.create_invite_token(&vera, project).await),
         code(db.revoke_browser_session(&vera, 1).await),
         code(db.add_person(&vera, new_person("ben", PersonRole::Member)).await),

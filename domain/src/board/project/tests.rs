@@ -16,6 +16,7 @@ pub(crate) fn project() -> Project {
         repo_path: "/home/ann/site".to_owned(),
         git_dir: "/home/ann/site/.git".to_owned(),
         base_branch: "main".to_owned(),
+        base_head: "base".to_owned(),
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,

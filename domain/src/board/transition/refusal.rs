@@ -5,6 +5,7 @@ use crate::board::status::Status;
 use crate::id::TaskId;
 use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::evidence::Sha;
 use crate::team::person::is_person;
 
 refusals! {
@@ -18,6 +19,10 @@ refusals! {
         NoCommits { task: TaskId, base: String } => Unprocessable "no-commits",
         #[error("the commits of {task} change nothing")]
         EmptyDiff { task: TaskId } => Unprocessable "empty-diff",
+        #[error("{task} commits nested repositories as links that nobody else can fetch: {}", paths.join(", "))]
+        NestedRepository { task: TaskId, paths: Vec<String> } => Unprocessable "nested-repository",
+        #[error("{task} was already sent back at {sha}")]
+        AlreadySentBack { task: TaskId, sha: Sha } => Unprocessable "already-sent-back",
         #[error("moving {task} to {to} needs a comment from this review that says what to change")]
         CommentNeeded { task: TaskId, to: Status } => Unprocessable "comment-needed",
         #[error("moving {task} to {to} needs a reason")]
@@ -45,6 +50,13 @@ impl MoveRefusal {
             Self::NotClean { .. } => "Commit the files of the task, remove or ignore the others, then move the task again.",
             Self::NoCommits { .. } => "Commit your work in the worktree, then move the task again.",
             Self::EmptyDiff { .. } => "If no change is needed, say why with add_comment, then move the task again.",
+            Self::NestedRepository { .. } => {
+                "Remove each link with `git rm --cached PATH`. Then delete the folder's own `.git` and add its files, or ignore the folder, and commit; \
+                 or register it with `git submodule add URL PATH`."
+            }
+            Self::AlreadySentBack { .. } => {
+                "Commit what the review asked for, then move the task again. If no change is needed, ask the human, who can move the card."
+            }
             Self::CommentNeeded { .. } => "Call add_comment with the file, the line and the problem, then move the task again.",
             Self::ReasonNeeded { .. } => "Pass a reason with the move.",
             Self::SelfReview { .. } => "Leave the review to another agent or the human.",

@@ -266,7 +266,7 @@ async fn work_held_only_by_unapproved_commits_is_kept() {
     let identity = board.repository().identity("runner").unwrap();
     board.repository().merge(BRANCH, &board.repository().ref_sha(BRANCH).unwrap().unwrap(), &sha, "Merged by its own agent", &identity).unwrap();
     board.cancel(&task).await;
-    let rescue = clean(&board.db, &board.project().await, &board.read(&task).await).await.unwrap().unwrap();
+    let rescue = clean(&board.db, &board.project().await, &board.read(&task).await).await.unwrap().own.unwrap();
     assert_eq!(rescue, format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]));
     assert!(!path.exists());
     assert_eq!(board.kept(&rescue, "a").as_deref(), Some("a"));
@@ -280,4 +280,17 @@ async fn unreadable_repository_is_retried_later() {
     fs::rename(board.sample.git_dir(), board.sample.beside("away")).unwrap();
     recheck(&board.db, &task).await.unwrap();
     assert!(asked(&board, &task).await.is_some());
+}
+
+#[tokio::test]
+async fn base_branch_is_followed_until_it_loses_commits() {
+    let board = TestBoard::new().await;
+    let began = board.tip("main").unwrap();
+    assert_eq!(board.project().await.base_head, began);
+    let next = board.sample.commit_on("main", &[("b", Some("b"))], "the base moves on");
+    project_branch(&board.db, &board.project).await.unwrap();
+    assert_eq!(board.project().await.base_head, next);
+    board.sample.set_branch("main", &began);
+    project_branch(&board.db, &board.project).await.unwrap();
+    assert_eq!(board.project().await.base_head, next, "what was removed is remembered");
 }

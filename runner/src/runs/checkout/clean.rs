@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use db::Db;
 use domain::board::project::Project;
 use domain::board::task::Task;
+use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::evidence::Sha;
-use repo::{RESCUE_PREFIX, RepoError, Repository};
+use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
 
 use super::{CheckoutError, checkout_name, with_repository};
 use crate::runs::branch::branch_state;
@@ -20,14 +21,15 @@ struct Leftovers {
     start: Sha,
     /// Commits that only the task's branch or its checkout hold.
     unmerged: Vec<Sha>,
+    nested: Vec<NestedRepository>,
 }
 
-/// Removes a finished task's checkout and branch. Unmerged work goes to a rescue reference, whose name is returned.
+/// Removes a finished task's checkout and branch. Unmerged work goes to rescue references, which are returned.
 ///
 /// # Errors
 /// When unmerged work cannot be kept; nothing is removed then.
-pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Option<String>, CheckoutError> {
-    let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(None) };
+pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<KeptWork, CheckoutError> {
+    let (Some(branch), Some(path)) = (task.branch.clone(), task.worktree_path.as_ref().map(PathBuf::from)) else { return Ok(KeptWork::default()) };
     // Unapproved commits do not count as a home for the work: the human may remove them, and the work with them.
     let state = branch_state(db, &project.id).await?;
     let (kept_by, base) = (state.name, state.ours);
@@ -41,30 +43,43 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Opt
     // Named by the commit, because a reopened task may leave other work later.
     let commits: Vec<(String, Sha)> =
         leftovers.unmerged.into_iter().map(|sha| (format!("{RESCUE_PREFIX}{id}/{}", sha.get(..12).unwrap_or(&sha)), sha)).collect();
-    for name in commits.iter().map(|(name, _)| name).chain([&uncommitted]) {
+    let nested: Vec<(String, NestedRepository)> =
+        leftovers.nested.into_iter().map(|nested| (format!("{RESCUE_PREFIX}{id}/nested/{}", nested.reference_name()), nested)).collect();
+    for name in commits.iter().map(|(name, _)| name).chain(nested.iter().map(|(name, _)| name)).chain([&uncommitted]) {
         db.claim_reference(&project.git_dir, name, Some(id)).await?;
     }
     with_repository(git_dir, move |repository| {
-        let mut rescued = None;
+        let mut kept = KeptWork::default();
+        let mut not_kept = Vec::new();
+        for (name, nested) in nested {
+            match repository.rescue_nested(&name, &nested)? {
+                NestedWork::Nothing => {}
+                NestedWork::Kept => kept.nested.push(KeptNested { path: nested.path, reference: name }),
+                NestedWork::NotKept { why } => not_kept.push(format!("the nested repository {} ({why})", nested.path)),
+            }
+        }
+        if !not_kept.is_empty() {
+            return Ok(Err(CheckoutError::NotKept { path, names: not_kept }));
+        }
         if path.is_dir()
             && let Some(rescue) = repository.rescue(&uncommitted, &path, &leftovers.start)?
         {
             if !rescue.skipped.is_empty() {
                 return Ok(Err(CheckoutError::NotKept { path, names: rescue.skipped }));
             }
-            rescued = Some(uncommitted);
+            kept.own = Some(uncommitted);
         }
         for (name, sha) in commits {
             repository.rescue_tip(&name, &sha)?;
-            rescued.get_or_insert(name);
+            kept.own.get_or_insert(name);
         }
         let name = checkout_name(&path);
         repository.clear_locks(&name, &branch)?;
         repository.remove_worktree(&name, &path)?;
         match repository.delete_branch(&branch, &kept_by) {
             // The human has it in a checkout, so it stays.
-            Err(RepoError::CheckedOut { .. }) => Ok(Ok(rescued)),
-            deleted => deleted.map(|_| Ok(rescued)),
+            Err(RepoError::CheckedOut { .. }) => Ok(Ok(kept)),
+            deleted => deleted.map(|_| Ok(kept)),
         }
     })
     .await?
@@ -80,5 +95,7 @@ fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha
             unmerged.push(sha.clone());
         }
     }
-    Ok(Leftovers { start: head.or(tip).unwrap_or_else(|| base.clone()), unmerged })
+    let start = head.or(tip).unwrap_or_else(|| base.clone());
+    let nested = if path.is_dir() { repository.nested_repositories(&checkout_name(path), path, &start)? } else { Vec::new() };
+    Ok(Leftovers { start, unmerged, nested })
 }

@@ -5,7 +5,8 @@ use std::fs;
 use db::Caller;
 use domain::board::status::Status;
 use domain::id::TaskId;
-use repo::testing::{TestRepository, commit_all_in, write_in};
+use domain::runs::checkout::KeptWork;
+use repo::testing::{TestRepository, commit_all_in, init_in, write_in};
 
 use super::*;
 use crate::fixture::TestBoard;
@@ -220,7 +221,7 @@ async fn second_cleanup_changes_nothing() {
     let (task, path, sha) = cancelled(&board).await;
     let before = board.read(&task).await;
     clean(&board.db, &board.project, &before).await.unwrap();
-    assert_eq!(clean(&board.db, &board.project, &before).await.unwrap(), None, "nothing is left to keep");
+    assert_eq!(clean(&board.db, &board.project, &before).await.unwrap(), KeptWork::default(), "nothing is left to keep");
     assert!(!path.exists());
     assert_eq!(board.kept(&format!("refs/vibe-relay/rescue/TASK-001/{}", &sha[..12]), "a").as_deref(), Some("a"));
 }
@@ -309,4 +310,37 @@ async fn stale_locks_of_a_killed_server_are_removed() {
     assert!(others.iter().all(|path| path.exists()), "the locks of the human and of a committing agent stay");
     crate::runs::merge::merge(&board.db, &resting).await.unwrap();
     assert!(board.read(&resting).await.merged_sha.is_some());
+}
+
+#[tokio::test]
+async fn commits_of_a_nested_repository_outlive_the_checkout() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    let (path, _) = board.work(&task, &[("a", "a"), (".gitignore", "tool/\n")]).await;
+    let inner = path.join("tool");
+    init_in(&inner);
+    write_in(&inner, "inner.txt", "inner");
+    let commit = commit_all_in(&inner, "work inside");
+    board.cancel(&task).await;
+    board.clean(&task).await;
+    assert!(!path.exists());
+    let told = board.db.comments(&task).await.unwrap().pop().unwrap().content;
+    let reference = told.split('`').find(|part| part.contains("/nested/tool-")).unwrap_or_else(|| panic!("{told}"));
+    assert!(told.contains("nested repository `tool`"), "{told}");
+    assert_eq!(board.kept(reference, "inner.txt").as_deref(), Some("inner"));
+    assert_eq!(board.repository().file_at(&commit, "inner.txt").unwrap().unwrap(), b"inner");
+}
+
+#[tokio::test]
+async fn checkout_stays_while_a_nested_repository_cannot_be_kept() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    let (path, _) = board.work(&task, &[("a", "a"), (".gitignore", "tool/\n")]).await;
+    init_in(&path.join("tool"));
+    commit_all_in(&path.join("tool"), "work inside");
+    fs::write(path.join("tool/.git/config"), "[core\n").unwrap();
+    board.cancel(&task).await;
+    let error = clean(&board.db, &board.project().await, &board.read(&task).await).await.unwrap_err();
+    assert!(error.to_string().contains("the nested repository tool (could not read"), "{error}");
+    assert!(path.join("tool/.git/HEAD").exists());
 }

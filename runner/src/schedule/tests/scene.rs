@@ -233,6 +233,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         repo_path: String::new(),
         git_dir: git_dir.to_owned(),
         base_branch: "main".to_owned(),
+        base_head: "base".to_owned(),
         integration_branch: format!("vibe-relay/{id}"),
         integration_head: None,
         landed_sha: None,

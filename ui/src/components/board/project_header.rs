@@ -2,16 +2,13 @@
 
 use domain::board::project::Project;
 use domain::runs::usage::{ProjectUsage, consumption};
-use domain::wire::LandingResult;
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_badge};
 use crate::components::board::goal_strip::GoalStrip;
-use crate::components::dialog::Dialog;
-use crate::components::icon::{BRANCH, Icon, PLUS};
-use crate::components::inline_code::{InlineCode, sentence};
+use crate::components::icon::{Icon, PLUS};
+use crate::components::runs::land::Land;
 use crate::components::section_nav::MoreSections;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -151,87 +148,4 @@ fn PlanBanner() -> impl IntoView {
         })
     };
     view! { {banner} }
-}
-
-/// The state of the landing dialog.
-#[derive(Debug, Clone, PartialEq)]
-enum Landing {
-    Closed,
-    Confirming,
-    Running,
-    Done(LandingResult),
-}
-
-/// Merges the project branch into the base branch, after a confirmation.
-#[component]
-fn Land() -> impl IntoView {
-    let (client, store) = (Client::from_context(), Store::from_context());
-    let landing = RwSignal::new(Landing::Closed);
-    // The project branch has merged work that the base branch lacks.
-    let can_land = Memo::new(move |_| {
-        store.totals.with(|totals| totals.merged > 0)
-            && store.project.with(|project| project.as_ref().is_some_and(|project| project.integration_head != project.landed_sha))
-    });
-    let branches = move || {
-        store.project.with_untracked(|project| {
-            project.as_ref().map(|project| (project.id.clone(), project.integration_branch.clone(), project.base_branch.clone()))
-        })
-    };
-    let close = Callback::new(move |()| landing.set(Landing::Closed));
-    let land = move |_| {
-        let Some((project, ..)) = branches() else { return };
-        landing.set(Landing::Running);
-        client.watch(client.land(project), move |result| match result {
-            Ok(landed) => {
-                let _page_closed = landing.try_set(Landing::Done(landed));
-            }
-            Err(_) => {
-                let _page_closed = landing.try_set(Landing::Closed);
-            }
-        });
-    };
-    let dialog = move || {
-        let (_, from, to) = branches()?;
-        let body = match landing.get() {
-            Landing::Closed => return None,
-            Landing::Done(landed) => view! {
-                <p><InlineCode text=sentence(&landed.detail) /></p>
-                <dl class="details">
-                    <dt>"Branch"</dt>
-                    <dd class="mono">{landed.base_branch}</dd>
-                    <dt>"Now at"</dt>
-                    <dd class="mono">{landed.sha}</dd>
-                    <dt>"New commits"</dt>
-                    <dd>{landed.commits}</dd>
-                </dl>
-                <footer>
-                    <button type="button" class="button primary" on:click=move |_| close.run(())>"Done"</button>
-                </footer>
-            }
-            .into_any(),
-            state => view! {
-                <p>
-                    "This merges " <span class="mono">{from.clone()}</span> " into "
-                    <span class="mono">{to.clone()}</span> ". Your uncommitted files stay untouched."
-                </p>
-                <footer>
-                    <button type="button" class="button" on:click=move |_| close.run(())>"Back"</button>
-                    <button type="button" class="button primary" autofocus disabled=state == Landing::Running on:click=land>
-                        {if state == Landing::Running { "Landing…".to_owned() } else { format!("Land on {to}") }}
-                    </button>
-                </footer>
-            }
-            .into_any(),
-        };
-        Some(view! { <Dialog title="Land the work" close=close>{body}</Dialog> })
-    };
-    view! {
-        <Show when=move || can_land.get()>
-            <button type="button" class="button" on:click=move |_| landing.set(Landing::Confirming)>
-                <Icon drawing=BRANCH />
-                "Land"
-            </button>
-        </Show>
-        {dialog}
-    }
 }

@@ -7,6 +7,7 @@ use domain::board::plan::PlanRefusal;
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::transition::refusal::MoveRefusal;
+use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
@@ -50,13 +51,30 @@ pub(crate) async fn evidence(tx: &mut Tx, caller: &Caller, task: &Task, found: &
     if !evidence.is_clean() {
         return Err(MoveRefusal::NotClean { task: id, count: evidence.dirty_count, paths: evidence.dirty_paths.clone() }.into());
     }
+    if !evidence.nested.is_empty() {
+        return Err(MoveRefusal::NestedRepository { task: id, paths: evidence.nested.clone() }.into());
+    }
     if evidence.ahead == 0 && !has_commented(tx, caller, task).await? {
         return Err(MoveRefusal::NoCommits { task: id, base: evidence.base.clone() }.into());
     }
     if evidence.diff_empty && !has_commented(tx, caller, task).await? {
         return Err(MoveRefusal::EmptyDiff { task: id }.into());
     }
+    // A person may think that the review was wrong.
+    if !caller.is_person() && was_sent_back(tx, &id, &evidence.head).await? {
+        return Err(MoveRefusal::AlreadySentBack { task: id, sha: evidence.head.clone() }.into());
+    }
+    sqlx::query("UPDATE tasks SET submitted_sha = $2 WHERE id = $1").bind(id.as_str()).bind(&evidence.head).execute(&mut tx.connection).await?;
     Ok(())
+}
+
+async fn was_sent_back(tx: &mut Tx, task: &TaskId, sha: &Sha) -> Result<bool> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT 1 FROM verdicts WHERE task_id = $1 AND sha = $2 AND verdict = 'sent_back' LIMIT 1")
+        .bind(task.as_str())
+        .bind(sha)
+        .fetch_optional(&mut tx.connection)
+        .await?;
+    Ok(found.is_some())
 }
 
 /// Whether the calling run commented on the task. Other callers do not have to.
@@ -174,8 +192,11 @@ pub(crate) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
         None if caller.run().is_some() && has_commented(tx, caller, task).await? => {}
         None => return Err(MoveRefusal::CommentNeeded { task: card.id.clone(), to: Status::InProgress }.into()),
     }
-    if let Some(own) = caller.run() {
-        let judged = runs::read(&mut tx.connection, own).await?.sha.unwrap_or_default();
+    let judged = match caller.run() {
+        Some(own) => runs::read(&mut tx.connection, own).await?.sha,
+        None => submitted(tx, &card.id).await?,
+    };
+    if let Some(judged) = judged {
         record_verdict(tx, caller, task, &judged, "sent_back").await?;
     }
     sqlx::query("UPDATE tasks SET review_rounds = review_rounds + $2 WHERE id = $1")
@@ -185,6 +206,12 @@ pub(crate) async fn sent_back(tx: &mut Tx, caller: &Caller, task: &Task, reason:
         .execute(&mut tx.connection)
         .await?;
     Ok(())
+}
+
+/// The commit that was last submitted for review, unless an assignee submitted it from its own checkout.
+async fn submitted(tx: &mut Tx, task: &TaskId) -> Result<Option<Sha>> {
+    let found = sqlx::query_scalar("SELECT COALESCE(approved_sha, submitted_sha) FROM tasks WHERE id = $1");
+    Ok(found.bind(task.as_str()).fetch_one(&mut tx.connection).await?)
 }
 
 /// Lets a participant verify a finished task that it neither built nor approved, unless its hats conflict with testing.
