@@ -87,6 +87,8 @@ impl Error {
                 | db::Error::OldDatabase { .. }
                 | db::Error::NotOurDatabase { .. }
                 | db::Error::OldSqlite { .. }
+                | db::Error::Damaged { .. }
+                | db::Error::NoBackup { .. }
                 | db::Error::File { .. }
                 | db::Error::Storage(_)
                 | db::Error::Unreadable(_)

@@ -55,6 +55,10 @@ pub(crate) enum Command {
     },
     /// Check that everything agents need is installed.
     Doctor,
+    /// Copy the database into a new file and check the copy. The board may run meanwhile.
+    Backup { file: PathBuf },
+    /// Replace the database with a copy from a file, and keep the old one. Stop the board first.
+    Restore { file: PathBuf },
     /// Print events as they happen, one per line, until you stop it.
     Tail(Tail),
     /// Connect an agent to the board: an MCP server on standard input and output.

@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    const SHORT: Duration = Duration::from_millis(200);
+    const SHORT: Duration = Duration::from_millis(600);
 
     async fn without_a_board(moment: &str) -> Option<Value> {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! The `vibe-relay` program as a library: what its commands do. Must not contain rules of the board, which are in `domain` and `db`.
 
 mod args;
+mod backup;
 mod board;
 mod client;
 mod dead_drop;
@@ -64,6 +65,8 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Person(command) => single_threaded()?.block_on(team::person::run(config, command))?,
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
+        Command::Backup { file } => single_threaded()?.block_on(backup::backup(config, &file))?,
+        Command::Restore { file } => single_threaded()?.block_on(backup::restore(config, &file))?,
         Command::Tail(options) => single_threaded()?.block_on(tail::run(config, &options))?,
     }
     Ok(ExitCode::SUCCESS)

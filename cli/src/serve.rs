@@ -12,6 +12,7 @@ use domain::team::person::OWNER;
 use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
+use runner::process::Programs;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
@@ -83,8 +84,8 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     };
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
-    let program = std::env::current_exe().map_err(CliError::io("find the program file"))?;
-    let runner = tokio::spawn(runner::supervise(db, live, program, activity, shutdown.clone()));
+    let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
+    let runner = tokio::spawn(runner::supervise(db, live, programs, activity, shutdown.clone()));
     tokio::spawn(reload.run());
     announce(&url, &sign_in.link(port, OWNER), options);
 

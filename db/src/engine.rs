@@ -1,5 +1,6 @@
 //! The machinery of the store: opening the file, the single writer, transactions, the event log. Must not know any noun of the product.
 
+pub(crate) mod backup;
 pub(crate) mod caller_cache;
 pub(crate) mod checkpoint;
 pub(crate) mod column;
@@ -8,8 +9,10 @@ pub(crate) mod event_log;
 pub(crate) mod feed;
 pub(crate) mod hooks;
 pub(crate) mod idempotent;
+pub(crate) mod inspect;
 pub(crate) mod lock;
 pub(crate) mod open;
 pub(crate) mod presence;
+pub(crate) mod restore;
 pub(crate) mod tx;
 pub(crate) mod writer;

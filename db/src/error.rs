@@ -30,6 +30,13 @@ pub enum Error {
     NotOurDatabase { path: PathBuf },
     #[error("SQLite {found} has a bug that can corrupt the database; {needed} or newer is needed")]
     OldSqlite { found: String, needed: &'static str },
+    #[error("{path} is damaged ({problems}); use another copy")]
+    Damaged { path: PathBuf, problems: String },
+    #[error(
+        "{path} must be migrated to the schema of this version, but the backup before that failed, so it was not touched: make space beside \
+         the database, or start the version that you used before"
+    )]
+    NoBackup { path: PathBuf, source: Box<Error> },
     #[error("could not {attempted}")]
     File { attempted: String, source: std::io::Error },
     #[error("the store failed")]

@@ -1,5 +1,6 @@
 //! Tests of the store: one file per noun, each test on a database of its own. They run no git, so they supply the evidence themselves.
 
+mod backup;
 mod board;
 mod coverage;
 mod engine;

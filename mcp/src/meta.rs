@@ -1,4 +1,4 @@
-//! The keys of a request's `_meta` that this server reads.
+//! The keys of a request's `_meta` that this server reads, and the header of the bridge.
 //!
 //! The caller is not among them, because only the token identifies it.
 
@@ -11,6 +11,11 @@ pub(crate) const TOOL_USE_ID: &str = "claudecode/toolUseId";
 pub(crate) const CALL_ID: &str = "vibe-relay/callId";
 /// The task that the bridge was started for.
 pub(crate) const TASK_ID: &str = "vibe-relay/taskId";
+
+/// The header with the format of a bridge's requests.
+pub(crate) const BRIDGE_FORMAT_HEADER: &str = "vibe-relay-bridge";
+/// The format of this version. A change that an older bridge or server would misread needs the next number.
+pub(crate) const BRIDGE_FORMAT: &str = "1";
 
 /// The most bytes of a call id. A longer one is ignored.
 const MAX_CALL_ID_BYTES: usize = 200;

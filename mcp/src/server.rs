@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use self::streams::SessionStreams;
 use crate::bearer::Bearer;
 use crate::handler::Handler;
+use crate::meta::{BRIDGE_FORMAT, BRIDGE_FORMAT_HEADER};
 use crate::proof::{self, Proof};
 use crate::push::{Push, stream};
 use crate::session::{Session, Sessions};
@@ -88,6 +89,9 @@ pub fn router(db: Db, proof: Proof, shutdown: CancellationToken) -> Router {
 async fn authenticate(State(state): State<McpState>, mut request: Request, next: Next) -> Response {
     if state.shutdown.is_cancelled() {
         return failure::unavailable();
+    }
+    if let Some(format) = request.headers().get(BRIDGE_FORMAT_HEADER).filter(|format| *format != BRIDGE_FORMAT) {
+        return failure::other_bridge(format);
     }
     let identity = match state.identity(request.headers()).await {
         Ok(identity) => identity,

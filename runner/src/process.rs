@@ -43,6 +43,46 @@ pub struct ProbeOutput {
     pub stderr: String,
 }
 
+/// The files from which this program is started again.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// Starts shims: the program that runs now, even if an upgrade has replaced or deleted its file.
+    pub running: PathBuf,
+    /// The path of the file, for programs that agents start later, such as their bridge.
+    pub installed: PathBuf,
+}
+
+/// The kernel's name for the file that a process runs. It opens that file whatever has become of its path.
+const RUNNING_FILE: &str = "/proc/self/exe";
+/// The kernel appends this to the path of a file that was replaced or deleted.
+const DELETED_MARK: &str = " (deleted)";
+
+impl Programs {
+    /// The files of this process.
+    ///
+    /// # Errors
+    /// When the system does not tell the path.
+    pub fn of_this_process() -> io::Result<Self> {
+        let installed = installed_path(std::env::current_exe()?);
+        let running = Path::new(RUNNING_FILE);
+        Ok(Self { running: if running.exists() { running.to_owned() } else { installed.clone() }, installed })
+    }
+
+    /// The same file for everything.
+    pub fn at(path: PathBuf) -> Self {
+        Self { running: path.clone(), installed: path }
+    }
+}
+
+fn installed_path(path: PathBuf) -> PathBuf {
+    let unmarked = path.to_str().and_then(|text| text.strip_suffix(DELETED_MARK)).map(PathBuf::from);
+    match unmarked {
+        // A file may really have such a name.
+        Some(unmarked) if !path.exists() => unmarked,
+        _ => path,
+    }
+}
+
 /// Starts `program shim RUN_DIR`, which then outlives this process. This process takes the run's lock and passes it as the shim's stdin,
 /// so a started run never looks dead and never starts twice.
 ///
@@ -54,7 +94,7 @@ pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
     let mut command = command(program, run_dir.path(), env::filter_env(std::env::vars_os()));
     // No process group here: the shim starts a session first, which a group leader cannot do.
-    command.arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
+    command.arg0("vibe-relay").arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
     let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
     reap(child);
     Ok(())
@@ -246,6 +286,17 @@ mod tests {
         let folder = folder.path().canonicalize().unwrap();
         let output = shell("pwd; echo $CARGO_PKG_NAME", &folder, LIMIT).await.unwrap();
         assert_eq!(output.stdout, format!("{}\nrunner\n", folder.display()));
+    }
+
+    #[test]
+    fn mark_of_a_replaced_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vibe-relay");
+        let marked = folder.path().join("vibe-relay (deleted)");
+        assert_eq!(installed_path(marked.clone()), path, "the path for the next version");
+        std::fs::write(&marked, "").unwrap();
+        assert_eq!(installed_path(marked.clone()), marked, "a file with this name");
+        assert_eq!(installed_path(path.clone()), path);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use domain::id::RunId;
 use domain::time::Timestamp;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 /// The folder of one run, mode 0700:
@@ -43,6 +43,18 @@ pub struct RunSpec {
     pub first_line: Option<String>,
     /// How many bytes the agent may write to stdout and stderr together before the shim ends it.
     pub output_limit: u64,
+}
+
+/// The format of a run's folder and of the commands to its shim. A change that an older shim or server would misread needs the next number.
+pub const FORMAT: u32 = 1;
+
+/// `spec.json`: a [`RunSpec`] with its format.
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    #[serde(default)]
+    format: u32,
+    #[serde(flatten)]
+    content: T,
 }
 
 impl RunSpec {
@@ -102,6 +114,11 @@ pub enum RunState {
 pub enum RunDirError {
     #[error("could not {attempt} {}; check that the disk has space and that this user owns the folder", path.display())]
     Io { attempt: &'static str, path: PathBuf, source: io::Error },
+    #[error(
+        "{} has format {found} and this vibe-relay reads format {FORMAT}, so another version wrote it; start that version until the run has \
+         ended, or retry the task", path.display()
+    )]
+    OtherFormat { path: PathBuf, found: u32 },
     #[error("{} is not in the format that vibe-relay writes; remove the run's folder and retry the task", path.display())]
     Format { path: PathBuf, source: serde_json::Error },
 }
@@ -124,7 +141,7 @@ impl RunDir {
             dir.append(name)?;
         }
         // Written last, so that a folder with a spec is complete.
-        dir.write_json("spec.json", spec)?;
+        dir.write_json("spec.json", &Versioned { format: FORMAT, content: spec })?;
         Ok(dir)
     }
 
@@ -149,7 +166,14 @@ impl RunDir {
     /// # Errors
     /// When the spec does not exist or has another format.
     pub fn spec(&self) -> Result<RunSpec> {
-        self.read_json("spec.json")?.ok_or_else(|| failed("read", &self.file("spec.json"), io::ErrorKind::NotFound.into()))
+        let path = self.file("spec.json");
+        let missing = || failed("read", &path, io::ErrorKind::NotFound.into());
+        // Read first on its own: the rest of another format may not be readable.
+        let Versioned { format, .. } = self.read_json::<Versioned<IgnoredAny>>("spec.json")?.ok_or_else(missing)?;
+        if format != FORMAT {
+            return Err(RunDirError::OtherFormat { path, found: format });
+        }
+        Ok(self.read_json::<Versioned<RunSpec>>("spec.json")?.ok_or_else(missing)?.content)
     }
 
     /// The recorded end, if there is one yet.

@@ -86,13 +86,21 @@ fn run(path: &Path) -> Result<(), ShimError> {
         Ok(_) | Err(Errno::EPERM) => {}
         Err(errno) => return Err(prepare("start a session")(errno.into())),
     }
+    // The kernel names a process after its file, which may be /proc/self/exe.
+    prctl::set_name(c"vibe-relay").map_err(|errno| prepare("name its process")(errno.into()))?;
     let run_dir = RunDir::open(path)?;
     // Held until this process ends.
     let _lock = take_lock(&run_dir)?;
     if run_dir.exit()?.is_some() {
         return Err(ShimError::Ended);
     }
-    let spec = run_dir.spec()?;
+    let spec = match run_dir.spec() {
+        Ok(spec) => spec,
+        Err(error) => {
+            run_dir.record_exit(&start_failure(&error))?;
+            return Err(error.into());
+        }
+    };
     // Bind the socket by a relative name, because an address holds only 107 bytes of path.
     std::env::set_current_dir(run_dir.path()).map_err(prepare("enter the run's folder"))?;
     prctl::set_child_subreaper(true).map_err(|errno| prepare("adopt orphaned processes")(errno.into()))?;
@@ -107,6 +115,12 @@ fn run(path: &Path) -> Result<(), ShimError> {
     // A socket that stays behind is harmless: the lock is free.
     let _ = fs::remove_file(socket::NAME);
     Ok(())
+}
+
+/// The end of a run whose agent was never started.
+fn start_failure(error: &RunDirError) -> ExitRecord {
+    let error = ExitError { kind: ExitErrorKind::StartFailed, detail: error.to_string() };
+    ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers: 0, error: Some(error) }
 }
 
 /// Returns the lock that the starter passed as stdin, or takes it when a person started the shim by hand.

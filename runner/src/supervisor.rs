@@ -6,7 +6,6 @@ mod jobs;
 mod start_check;
 mod wake;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use db::{Db, Snapshot};
@@ -19,6 +18,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::process::Programs;
 use crate::runs::run::{self, RunContext};
 use crate::runs::{branch, checkout};
 use crate::schedule::{Action, Schedule, schedule};
@@ -41,11 +41,11 @@ const TICK_INTERVAL: Duration = Duration::from_secs(30);
 pub async fn supervise(
     db: Db,
     config: watch::Receiver<LiveConfig>,
-    program: PathBuf,
+    programs: Programs,
     activity: broadcast::Sender<Frame>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
-    let context = RunContext { db, config, program, activity };
+    let context = RunContext { db, config, programs, activity };
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(shutdown).await;

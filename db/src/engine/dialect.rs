@@ -62,6 +62,24 @@ pub(crate) fn is_not_a_database(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(error) if error.code().as_deref() == Some(NOT_A_DATABASE))
 }
 
+/// Copies the database into an empty file, in one read transaction.
+pub(crate) async fn copy_into(connection: &mut SqliteConnection, target: &Path) -> Result<()> {
+    let name = target.to_str().ok_or_else(|| Error::Unreadable(format!("the path {} is not UTF-8", target.display())))?;
+    sqlx::query("VACUUM INTO $1").bind(name).execute(connection).await?;
+    Ok(())
+}
+
+/// The defects of a database; none if it is in order.
+pub(crate) async fn check_integrity(connection: &mut SqliteConnection) -> Result<Vec<String>> {
+    let found: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_all(connection).await?;
+    Ok(found.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// Brings the write-ahead log into the database.
+pub(crate) async fn empty_log(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    run(connection, "PRAGMA wal_checkpoint(TRUNCATE)").await
+}
+
 /// Starts the transaction of a batch and the savepoint of its first use-case. One call, because each costs a way to the connection's thread.
 pub(crate) async fn begin_batch(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     run(connection, "BEGIN IMMEDIATE; SAVEPOINT use_case").await

@@ -30,7 +30,8 @@ impl Lock {
         Self::attempt(database)
     }
 
-    fn attempt(database: &Path) -> Result<Self> {
+    /// Takes the lock file at once or not at all.
+    pub(crate) fn attempt(database: &Path) -> Result<Self> {
         let path = database.with_extension("lock");
         let failed = |attempted: &str, source| Error::File { attempted: format!("{attempted} {}", path.display()), source };
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|error| failed("open", error))?;

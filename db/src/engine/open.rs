@@ -7,26 +7,20 @@ use domain::config::Config;
 use domain::event::Seq;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 use tokio::sync::watch;
 
+use crate::engine::backup;
 use crate::engine::caller_cache::CallerCache;
 use crate::engine::dialect;
 use crate::engine::hooks::Hooks;
+use crate::engine::inspect::{make_private_folder, newest, reject_foreign_database, schema};
 use crate::engine::lock::Lock;
 use crate::engine::presence::Presence;
 use crate::engine::tx::Tx;
 use crate::engine::writer::{UseCase, Writer};
 use crate::error::{Error, Result};
 use crate::{new_uuid, now};
-
-/// Tables that every database of this program has.
-const OWN_TABLES: [&str; 2] = ["meta", "agent_runs"];
-
-/// Where sqlx records which migrations were run.
-const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
-
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// The store. Cheap to clone; when the last clone is dropped, the running write is committed and the file is unlocked.
 #[derive(Debug, Clone)]
@@ -42,7 +36,7 @@ pub struct Db {
 
 impl Db {
     /// Opens the database file with the functions that know the nouns.
-    pub(crate) async fn open_with(config: &Config, hooks: Hooks) -> Result<Self> {
+    pub(crate) async fn open_with(config: &Config, hooks: Hooks, migrations: &Migrator) -> Result<Self> {
         let path = config.db_path.as_path();
         reject_foreign_database(path).await?;
         if let Some(folder) = path.parent() {
@@ -54,7 +48,7 @@ impl Db {
         let options = dialect::options(path, config.durability);
         let mut connection = options.connect().await?;
         dialect::check_version(&mut connection).await?;
-        migrate(&mut connection, path).await?;
+        migrate(&mut connection, path, migrations).await?;
         let epoch = epoch(&mut connection).await?;
         let seq: Seq = sqlx::query_scalar("SELECT COALESCE(MAX(seq), 0) FROM events").fetch_one(&mut connection).await?;
         let readers = SqlitePoolOptions::new()
@@ -92,71 +86,24 @@ impl Db {
     }
 }
 
-/// Refuses a file that this version must not open: another program's, or one from before the first release. It is only read.
-async fn reject_foreign_database(path: &Path) -> Result<()> {
-    if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
-        return Ok(());
+/// Runs the migrations that a database lacks. One that was used before is copied first.
+async fn migrate(connection: &mut SqliteConnection, path: &Path, migrations: &Migrator) -> Result<()> {
+    let known = newest(migrations);
+    let found = schema(connection).await?;
+    if let Some(found) = found.filter(|found| *found > known) {
+        return Err(Error::NewerSchema { path: path.to_owned(), found, known });
     }
-    let options = dialect::inspection_options(path);
-    let contents = async {
-        let mut connection = options.connect().await?;
-        let tables = dialect::tables(&mut connection).await?;
-        let migrations: Vec<(i64, Vec<u8>)> = if tables.iter().any(|table| table == MIGRATIONS_TABLE) {
-            sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations").fetch_all(&mut connection).await?
-        } else {
-            Vec::new()
-        };
-        connection.close().await?;
-        Ok((tables, migrations))
-    };
-    let foreign = || Error::NotOurDatabase { path: path.to_owned() };
-    match contents.await {
-        // An interrupted first start made no table, or only the one about migrations.
-        Ok((tables, _)) if tables.iter().all(|table| table == MIGRATIONS_TABLE) => Ok(()),
-        Ok((tables, migrations)) if OWN_TABLES.iter().all(|own| tables.iter().any(|table| table == own)) => {
-            if migrations.iter().all(|(version, checksum)| is_known_or_newer(*version, checksum)) {
-                Ok(())
-            } else {
-                Err(Error::OldDatabase { path: path.to_owned() })
-            }
-        }
-        Ok(_) => Err(foreign()),
-        Err(error) if dialect::is_not_a_database(&error) => Err(foreign()),
-        Err(error) => Err(error.into()),
+    if let Some(found) = found.filter(|found| *found < known) {
+        let failed = |source| Error::NoBackup { path: path.to_owned(), source: Box::new(source) };
+        let copy = backup::backup_before_migration(connection, path, found).await.map_err(failed)?;
+        tracing::info!(backup = %copy.display(), from = found, to = known, "the database was copied and is migrated");
     }
-}
-
-/// Whether a recorded migration is one of this version, byte for byte, or one that a newer version added.
-fn is_known_or_newer(version: i64, checksum: &[u8]) -> bool {
-    MIGRATIONS.iter().find(|known| known.version == version).is_none_or(|known| known.checksum.as_ref() == checksum)
-}
-
-async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
-    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-    if dialect::tables(&mut *connection).await?.iter().any(|table| table == MIGRATIONS_TABLE) {
-        let found: Option<i64> = sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *connection).await?;
-        if let Some(found) = found.filter(|found| *found > known) {
-            return Err(Error::NewerSchema { path: path.to_owned(), found, known });
-        }
-    }
-    MIGRATIONS.run(connection).await.map_err(|error| Error::Storage(Box::new(error)))
+    migrations.run(connection).await.map_err(|error| Error::Storage(Box::new(error)))
 }
 
 async fn epoch(connection: &mut SqliteConnection) -> Result<String> {
     sqlx::query("INSERT INTO meta (key, value) VALUES ('epoch', $1) ON CONFLICT (key) DO NOTHING").bind(new_uuid()).execute(&mut *connection).await?;
     Ok(sqlx::query_scalar("SELECT value FROM meta WHERE key = 'epoch'").fetch_one(connection).await?)
-}
-
-fn make_private_folder(folder: &Path) -> Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    if folder.as_os_str().is_empty() || folder.is_dir() {
-        return Ok(());
-    }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|source| Error::File { attempted: format!("make the folder {}", folder.display()), source })
 }
 
 fn make_private(path: &Path) -> Result<()> {

@@ -18,6 +18,7 @@ use sse_stream::SseStream;
 use tokio::task::AbortHandle;
 
 use crate::connect::{BoardConnection, ConnectError, connect};
+use crate::meta::{BRIDGE_FORMAT, BRIDGE_FORMAT_HEADER};
 use crate::server::PATH;
 
 /// The protocol revision of the requests.
@@ -175,6 +176,7 @@ fn request(target: &Target<'_>, body: &Bytes) -> Result<Request<Full<Bytes>>, Po
         .header(CONTENT_TYPE, "application/json")
         .header(ACCEPT, "application/json, text/event-stream")
         .header("mcp-protocol-version", VERSION)
+        .header(BRIDGE_FORMAT_HEADER, BRIDGE_FORMAT)
         .header("mcp-method", target.method);
     if let Some(name) = target.name {
         request = request.header("mcp-name", name);

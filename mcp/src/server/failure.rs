@@ -12,6 +12,7 @@ use http::{HeaderValue, StatusCode};
 use rmcp::model::ErrorCode;
 
 use crate::message::InvalidMessage;
+use crate::meta::BRIDGE_FORMAT;
 use crate::session::{IDLE_AFTER, MAX_SESSIONS};
 
 pub(super) fn invalid_message(invalid: &InvalidMessage) -> Response {
@@ -28,6 +29,17 @@ pub(super) fn too_large(limit: usize) -> Response {
 pub(crate) fn invalid_nonce() -> Response {
     let hint = "Send 64 hexadecimal digits, chosen at random.".to_owned();
     problem(StatusCode::BAD_REQUEST, "invalid", "the challenge is not a nonce".to_owned(), hint)
+}
+
+pub(super) fn other_bridge(format: &HeaderValue) -> Response {
+    let format = format.to_str().unwrap_or("unknown");
+    let detail = format!(
+        "the bridge speaks format {format} and the board speaks format {BRIDGE_FORMAT}, because they belong to different versions of vibe-relay"
+    );
+    let hint = "End your turn and report it: your commits are safe. The human restarts `vibe-relay serve` after an upgrade, and then the \
+                clients of other agents, so that both are of the installed version."
+        .to_owned();
+    problem(StatusCode::BAD_REQUEST, "bridge-version", detail, hint)
 }
 
 pub(super) fn unreadable(error: &impl ToString) -> Response {

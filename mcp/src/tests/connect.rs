@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::middleware::map_request;
+use http::HeaderValue;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Board, PERSON, SECRET};
+use super::fixture::{Board, PERSON, SECRET, Server};
 use crate::server_file::{self, ServerFile};
 use crate::{ConnectError, Proof, call_tool, connect};
 
@@ -104,4 +106,19 @@ async fn challenge_must_be_a_nonce() {
         let answer = reqwest::get(format!("{}/mcp/proof/{nonce}", server.url)).await.unwrap();
         assert_eq!(answer.status(), http::StatusCode::BAD_REQUEST, "{nonce}");
     }
+}
+
+/// The bridge of another version, which an upgrade left running.
+#[tokio::test]
+async fn bridge_of_another_format_is_told_the_remedy() {
+    let board = Board::new().await;
+    // Changes the format on the way, because this version has no other bridge.
+    let server = Server::start(board.router(CancellationToken::new()).layer(map_request(async |mut request: axum::extract::Request| {
+        request.headers_mut().insert("vibe-relay-bridge", HeaderValue::from_static("2"));
+        request
+    })));
+    board.announce(&server.await);
+    let error = call_tool(board.db.path(), PERSON, "get_board", json!({}), "call", WAIT).await.unwrap_err().to_string();
+    assert!(error.starts_with("the bridge speaks format 2 and the board speaks format 1"), "{error}");
+    assert!(error.contains("restarts `vibe-relay serve` after an upgrade"), "{error}");
 }

@@ -8,13 +8,14 @@ use tokio::sync::{broadcast, watch};
 
 use super::*;
 use crate::fixture::TestBoard;
+use crate::process::Programs;
 
 const ALL: FolderLimits = FolderLimits { keep: Duration::ZERO, max_total_bytes: 0 };
 const NONE: FolderLimits = FolderLimits { keep: Duration::from_secs(3600), max_total_bytes: u64::MAX };
 
 fn context(board: &TestBoard) -> RunContext {
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    RunContext { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity: broadcast::channel(1).0 }
+    RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity: broadcast::channel(1).0 }
 }
 
 /// Lets `count` runs of a task end, each with 1000 bytes in its folder. Returns the folders in order.

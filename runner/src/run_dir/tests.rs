@@ -125,3 +125,20 @@ fn stderr_tail_may_start_inside_a_character() {
     assert_eq!(dir.stderr_tail(5).unwrap(), "\u{FFFD} end");
     assert_eq!(dir.stderr_tail(1000).unwrap(), "long ago ü end");
 }
+
+#[test]
+fn spec_of_another_format_is_refused_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(&folder.path().join("run"), &spec()).unwrap();
+    for (format, found) in [("\"format\": 2", 2), ("\"other\": 1", 0)] {
+        dir.record_exit(&exit()).unwrap();
+        let text = fs::read_to_string(dir.file("spec.json")).unwrap();
+        // Another format may lack fields of this one.
+        fs::write(dir.file("spec.json"), text.replace("\"format\": 1", format).replace("\"argv\"", "\"command\"")).unwrap();
+        let error = dir.spec().unwrap_err();
+        assert!(matches!(error, RunDirError::OtherFormat { found: format, .. } if format == found), "{error}");
+        assert!(error.to_string().contains("start that version until the run has ended, or retry the task"), "{error}");
+        fs::write(dir.file("spec.json"), text).unwrap();
+        assert_eq!(dir.spec().unwrap(), spec());
+    }
+}

@@ -20,6 +20,7 @@ use tokio::sync::{broadcast, watch};
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
 use crate::blocking::off_thread;
+use crate::process::Programs;
 use crate::supervisor::WakeHandle;
 use crate::watch::{record_start_failure, watch};
 
@@ -31,8 +32,8 @@ pub(crate) struct RunContext {
     pub(crate) db: Db,
     /// Changes while the server runs, when the configuration file does.
     pub(crate) config: watch::Receiver<LiveConfig>,
-    /// The path of this program, which also serves as the shim and as the agents' bridge to the board.
-    pub(crate) program: PathBuf,
+    /// This program, which also serves as the shim and as the agents' bridge to the board.
+    pub(crate) programs: Programs,
     pub(crate) activity: broadcast::Sender<Frame>,
 }
 

@@ -1,6 +1,8 @@
 //! The supervisor on a real board: what a tick starts, and that nothing slow runs inside it.
 
 use db::Caller;
+use std::path::PathBuf;
+
 use domain::board::attention::AttentionKind;
 use domain::board::wait_reason::WaitReason;
 use domain::runs::parking::ParkReason;
@@ -14,7 +16,7 @@ use crate::runs::branch::project_branch;
 async fn supervisor(board: &TestBoard) -> Supervisor {
     let activity = broadcast::channel(1).0;
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let mut supervisor = Supervisor::new(RunContext { db: board.db.clone(), config, program: PathBuf::from("/bin/false"), activity });
+    let mut supervisor = Supervisor::new(RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity });
     supervisor.tick().await.unwrap();
     supervisor.jobs.join_next().await;
     assert!(*supervisor.unlocked.borrow());
@@ -52,7 +54,7 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     let context = RunContext {
         db: board.db.clone(),
         config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),
-        program: PathBuf::from("/bin/false"),
+        programs: Programs::at(PathBuf::from("/bin/false")),
         activity,
     };
     let mut supervisor = Supervisor::new(context);

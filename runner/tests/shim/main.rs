@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use runner::process::{ProcessError, find_program, start_shim};
+use runner::process::{ProcessError, Programs, find_program, start_shim};
 use runner::run_dir::{ExitErrorKind, RunDir, RunState};
 use runner::shim::control::{Control, ControlError, SignalName};
 use runner::tail::{Tail, TailLine};
@@ -219,6 +219,42 @@ async fn agent_and_supervisor_outlive_the_starter() {
 async fn start_and_hang() {
     if let Some(path) = std::env::var_os("START_RUN") {
         start_shim(&this_program(), &RunDir::open(Path::new(&path)).unwrap()).unwrap();
+        std::future::pending::<()>().await;
+    }
+}
+
+/// An upgrade replaced the file of a running server, or deleted it: its shims are still of the version that runs.
+#[tokio::test]
+async fn shim_is_of_the_running_version_when_its_file_is_gone() {
+    for replaced in [false, true] {
+        let run = Run::new("echo ready > ready; read -r line");
+        let program = run.folder.path().join("upgraded");
+        fs::copy(this_program(), &program).unwrap();
+        let starter = runner::process::pipe_child(
+            &program,
+            &["--exact".to_owned(), "start_from_a_lost_file".to_owned()],
+            Path::new("/"),
+            &[("START_LOST".to_owned(), run.dir.path().to_str().unwrap().to_owned()), ("REPLACE".to_owned(), replaced.to_string())],
+        );
+        let _starter = starter.unwrap();
+        run.file("ready").await;
+        run.control().await.close_stdin().await.unwrap();
+        assert_eq!(run.ended().await.error, None);
+    }
+}
+
+/// Not a test of its own, but the starter of `shim_is_of_the_running_version_when_its_file_is_gone`.
+#[tokio::test]
+async fn start_from_a_lost_file() {
+    if let Some(path) = std::env::var_os("START_LOST") {
+        let file = this_program();
+        fs::remove_file(&file).unwrap();
+        if std::env::var("REPLACE").unwrap() == "true" {
+            fs::write(&file, "another version").unwrap();
+        }
+        let programs = Programs::of_this_process().unwrap();
+        assert_eq!(programs.installed, file);
+        start_shim(&programs.running, &RunDir::open(Path::new(&path)).unwrap()).unwrap();
         std::future::pending::<()>().await;
     }
 }

@@ -19,6 +19,7 @@ use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use domain::runs::run::Run;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
+use runner::process::Programs;
 use runner::run_dir::RunDir;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
@@ -100,7 +101,7 @@ impl Bench {
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
         let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
-        let work = runner::supervise(self.db.clone(), config, this_program(), activity, shutdown.clone());
+        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

@@ -27,3 +27,4 @@ mod support;
 mod tail;
 mod team;
 mod unapproved_commits;
+mod upgrade;

@@ -72,7 +72,7 @@ pub(super) async fn prepare(
     if !inbox.messages.is_empty() {
         db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
     }
-    let (program, started) = (context.program.clone(), run_dir.clone());
+    let (program, started) = (context.programs.running.clone(), run_dir.clone());
     off_thread(move || start_shim(&program, &started)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
     Ok(run_dir)
 }
@@ -146,7 +146,7 @@ impl RunFiles {
             role: agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)),
             checkout: &self.checkout,
             run_dir: folder,
-            relay: &self.context.program,
+            relay: &self.context.programs.installed,
             task: &run.task_id,
             token: &self.reserved.token,
             database: self.context.db.path(),
