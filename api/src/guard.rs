@@ -153,6 +153,16 @@ pub(crate) async fn require_person(State((state, access)): State<(AppState, Acce
     Ok(next.run(request).await)
 }
 
+/// Whether the request carries the token of a person. A cookie does not count, because pages of others send it too.
+pub(crate) async fn has_readers_token(state: &AppState, headers: &HeaderMap) -> bool {
+    match credential(headers, state.port) {
+        Some(bearer @ Credential::Bearer(_)) => {
+            bearer.caller(&state.db).await.is_ok_and(|caller| caller.person(Right::Read, "the state of the runner").is_ok())
+        }
+        Some(Credential::Session(_)) | None => false,
+    }
+}
+
 /// Whether the browser is already signed in.
 pub(crate) async fn is_signed_in(state: &AppState, headers: &HeaderMap) -> Result<bool> {
     match credential(headers, state.port) {

@@ -6,6 +6,7 @@ mod board;
 mod demo;
 mod event;
 mod health;
+mod metrics;
 mod repository;
 mod runs;
 mod server;
@@ -60,6 +61,7 @@ fn server_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(repository::probe_repository))
         .routes(routes!(server::get_server))
+        .routes(routes!(metrics::get_metrics))
         .routes(routes!(server::get_document))
         .routes(routes!(event::list_events))
         .routes(routes!(event::follow_events))

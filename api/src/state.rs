@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use db::Db;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
+use domain::runs::tick::Ticks;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,8 @@ pub struct AppState {
     pub save_token: Arc<SaveToken>,
     /// The source of [`Frame::Activity`] of running agents. The event log carries everything else.
     pub activity: broadcast::Sender<Frame>,
+    /// The passes of the runner.
+    pub ticks: watch::Receiver<Ticks>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

@@ -7,6 +7,7 @@ mod cookie_jar;
 mod idle;
 mod land;
 mod live;
+mod monitoring;
 mod page;
 mod person;
 mod repository;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::board::{project, task};
+use crate::service;
 use crate::team::{browser_session, person, token};
 
 /// A local-first kanban board where coding agents do the work.
@@ -24,6 +25,9 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Watch scripted agents work on a sample project. No model and no account; git, worktrees, reviews and merges are real.
     Demo(Demo),
+    /// Start the board at login and keep it running, as a systemd service of your user.
+    #[command(subcommand)]
+    Service(service::Command),
     /// Write a configuration file and the agents' prompts into a repository, for you to edit.
     Init {
         /// The repository.
@@ -81,7 +85,7 @@ pub(crate) enum Command {
 
 impl Default for Command {
     fn default() -> Self {
-        Self::Serve(Serve { port: None, no_open: false, demo: false })
+        Self::Serve(Serve { port: None, no_open: false, detach: false, detached: false, demo: false })
     }
 }
 
@@ -93,6 +97,12 @@ pub(crate) struct Serve {
     /// Do not open a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
+    /// Return when the board listens; it continues in the background.
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// This is the process that `--detach` started.
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
     /// Also serve the page and the button of the demo.
     #[arg(long, hide = true)]
     pub(crate) demo: bool,

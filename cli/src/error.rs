@@ -49,6 +49,16 @@ pub(crate) enum CliError {
     WhichProject { projects: Vec<String> },
     #[error(transparent)]
     ServerFile(#[from] ::mcp::server_file::ServerFileError),
+    #[error("\"{levels}\" is not a list of log levels; set \"log\" in the configuration to one like \"info\" or \"info,runner=debug\"")]
+    LogLevels { levels: String, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("the server ended before it listened: {text}")]
+    Detached { text: String },
+    #[error("there is no systemd for this user ({reason}), so no service can be installed; start the board with `vibe-relay serve --detach`")]
+    NoSystemd { reason: String },
+    #[error("`systemctl --user {command}` failed: {reason}")]
+    Systemd { command: String, reason: String },
+    #[error("a board that is not the service already runs for {}; stop it first, and then install the service", db_path.display())]
+    RunsByHand { db_path: PathBuf },
     #[error(transparent)]
     ServerSocket(#[from] ::mcp::server_socket::SocketError),
     #[error(transparent)]

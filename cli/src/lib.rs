@@ -6,6 +6,7 @@ mod board;
 mod client;
 mod dead_drop;
 mod demo;
+mod detach;
 mod doctor;
 mod error;
 mod hook;
@@ -17,6 +18,7 @@ mod reload;
 mod runs;
 pub mod scripted;
 mod serve;
+mod service;
 mod settings;
 mod signals;
 mod tail;
@@ -49,6 +51,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),
+        Command::Serve(options) if options.detach => single_threaded()?.block_on(detach::run(config, &options))?,
         Command::Serve(options) => {
             let runtime = many_threaded()?;
             let served = runtime.block_on(serve::run(config, &options));
@@ -57,6 +60,7 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
             served?;
         }
         Command::Demo(options) => return many_threaded()?.block_on(demo::run(&options)),
+        Command::Service(command) => return single_threaded()?.block_on(service::run(config, command)),
         Command::Init { path } => init::run(&path)?,
         Command::Doctor => return single_threaded()?.block_on(doctor::run(config)),
         Command::Project(command) => single_threaded()?.block_on(board::project::run(config, command))?,

@@ -1,3 +1,4 @@
-//! Commands for the results of runs.
+//! Commands for the results of runs, and the lines of a server about them.
 
 pub(crate) mod land;
+pub(crate) mod parking;

@@ -8,19 +8,21 @@ use std::sync::{Arc, OnceLock};
 use api::{AppState, DemoHooks, SignIn};
 use db::Db;
 use domain::config::Config;
+use domain::runs::tick::Ticks;
 use domain::team::person::OWNER;
 use mcp::Proof;
 use mcp::server_file::{self, ServerFile};
 use mcp::server_socket::{self, ServerSocket};
 use runner::process::Programs;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Serve;
 use crate::error::CliError;
 use crate::reload::Reload;
+use crate::runs::parking;
 use crate::signals::{self, StopSignals};
 use crate::{dead_drop, logging, output, settings};
 
@@ -34,12 +36,14 @@ const ACTIVITY_BACKLOG: usize = 256;
 /// # Errors
 /// When the configuration, the database or the port cannot be used.
 pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), CliError> {
-    // rmcp logs an error for every stream whose client disconnects; requests are logged elsewhere.
-    logging::start("info,rmcp=warn,rmcp::service=off");
     api::raise_file_limit();
+    if options.detached {
+        runner::process::leave_terminal();
+    }
     let reload = Reload::load(config)?;
     let live = reload.subscribe();
     let config = live.borrow().config.clone();
+    let log = logging::start_server(&config)?;
     let (port, hint) = dead_drop::for_server(options.port, &config.db_path, dead_drop::variable);
     hint.into_iter().for_each(output::hint);
     let shutdown = CancellationToken::new();
@@ -69,6 +73,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
     if let Some(hooks) = &demo {
         tokio::spawn(find_demo_project(db.clone(), Arc::clone(hooks)));
     }
+    let ticks = watch::Sender::new(Ticks::new(db::now()));
     let state = AppState {
         db: db.clone(),
         config: live.clone(),
@@ -79,21 +84,24 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
             move |token| settings::write_token(&path, token)
         }),
         activity: activity.clone(),
+        ticks: ticks.subscribe(),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
-    let runner = tokio::spawn(runner::supervise(db, live, programs, activity, shutdown.clone()));
+    let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
-    announce(&url, &sign_in.link(port, OWNER), options);
+    announce(&url, &log, &sign_in.link(port, OWNER), options);
+    let parking_lines = tokio::spawn(parking::announce(db));
 
     let board = async {
         api::serve(listener, local, router, shutdown.clone()).await;
         Ok(())
     };
     let ended = run_until_first_exit(board, runner, &shutdown).await;
+    parking_lines.abort();
     let closed = socket.map_or(Ok(()), |socket| socket.remove());
     let removed = server_file::remove(&config.db_path, &server);
     ended?;
@@ -146,9 +154,10 @@ fn already_running(error: db::Error, config: &Config) -> CliError {
 }
 
 /// Prints the address of the board and opens the sign-in link in a browser.
-fn announce(url: &str, link: &str, options: &Serve) {
+fn announce(url: &str, log: &Path, link: &str, options: &Serve) {
     // Scripts wait for this exact line.
     output::line(format!("listening on {url}"));
+    output::line(format!("log {}", log.display()));
     output::line(format!("open {link}"));
     if options.no_open {
         return;

@@ -83,7 +83,11 @@ fn current_folder() -> Result<PathBuf, CliError> {
     std::env::current_dir().map_err(CliError::io("find the current folder"))
 }
 
-fn home() -> Result<PathBuf, CliError> {
+/// The person's home folder.
+///
+/// # Errors
+/// When HOME is not set.
+pub(crate) fn home() -> Result<PathBuf, CliError> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()).ok_or(CliError::NoHome)
 }
 

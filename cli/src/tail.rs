@@ -2,7 +2,6 @@
 //!
 //! Must not interpret events: a line shows what an event holds, whatever its kind.
 
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -104,7 +103,7 @@ impl Reader {
                 Some(Frame::Event { event }) => Some(event_line(event)),
                 _ => None,
             };
-            if line.is_some_and(|line| print(&line).is_err()) {
+            if line.is_some_and(|line| output::try_line(line).is_err()) {
                 return ControlFlow::Break(());
             }
             match frame {
@@ -123,11 +122,6 @@ impl Reader {
         }
         ControlFlow::Continue(())
     }
-}
-
-fn print(line: &str) -> io::Result<()> {
-    let mut stdout = io::stdout();
-    writeln!(stdout, "{line}").and_then(|()| stdout.flush())
 }
 
 /// An event in one line: time, number, actor, kind, what it is about, and its fields.

@@ -5,6 +5,7 @@ mod board;
 mod coverage;
 mod engine;
 mod external_agents;
+mod figures;
 mod migrate;
 mod open;
 mod retention;

@@ -47,6 +47,8 @@ pub struct Config {
     pub durability: Durability,
     /// Days after which events, and the rows that only agents needed, are removed.
     pub keep_events_days: u32,
+    /// The levels of the log, as `info` or `info,runner=debug`.
+    pub log: String,
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
@@ -104,6 +106,7 @@ impl Default for Config {
             port_range: (4000, 4099),
             durability: Durability::Full,
             keep_events_days: 90,
+            log: "info".to_owned(),
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
         }

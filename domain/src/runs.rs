@@ -11,4 +11,5 @@ pub mod output;
 pub mod parking;
 pub mod run;
 pub mod run_event;
+pub mod tick;
 pub mod usage;

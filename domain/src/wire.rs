@@ -24,6 +24,7 @@ use crate::runs::evidence::Sha;
 use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
 use crate::team::person::Person;
+use crate::time::Timestamp;
 
 /// The host name of the board in a browser. Cookies ignore ports, so the name keeps the board's cookie from pages on other ports of
 /// `127.0.0.1` and `localhost`. Browsers resolve it to this machine.
@@ -164,6 +165,21 @@ pub struct LandingResult {
 pub struct HealthResponse {
     pub status: String,
     pub version: String,
+    /// For a request with a person's token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<RunnerHealth>,
+}
+
+/// The state of the runner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunnerHealth {
+    pub ticking_since: Timestamp,
+    /// At most 30 seconds ago while the runner works.
+    pub last_tick_at: Option<Timestamp>,
+    /// Runs whose agents are at work.
+    pub live_runs: Vec<RunId>,
+    /// Why no agents are started; empty while they are.
+    pub parked: Vec<Parking>,
 }
 
 /// `GET /api/server`: the state of the server and its machine.

@@ -123,6 +123,16 @@ pub async fn probe(program: &Path, arguments: &[&str], limit: Duration) -> Resul
     collect(program, command, limit).await
 }
 
+/// As [`probe`], for a program that needs the user's desktop session, as `systemctl --user` does.
+///
+/// # Errors
+/// As [`probe`].
+pub async fn probe_desktop(program: &Path, arguments: &[&str], limit: Duration) -> Result<ProbeOutput> {
+    let mut command = command(program, Path::new("/"), env::filter_env_for_desktop(std::env::vars_os()));
+    command.args(arguments);
+    collect(program, command, limit).await
+}
+
 /// Runs a line of shell for the scripted agent. It inherits the environment unfiltered, because the scripted agent is itself an agent: its
 /// environment was filtered, and it carries the run's marker.
 ///
@@ -171,6 +181,23 @@ pub fn start_server(program: &Path, arguments: &[&str], cwd: &Path) -> Result<to
     // Its own group, because the demonstration forwards the terminal's signals and they must not arrive twice.
     command.args(arguments).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))
+}
+
+/// Starts this program as a server that outlives this process. Its output is piped, and it inherits the environment unfiltered.
+///
+/// # Errors
+/// When it cannot start.
+pub fn start_detached(program: &Path, arguments: &[String], cwd: &Path) -> Result<tokio::process::Child> {
+    let mut command = command(program, cwd, std::env::vars_os());
+    // No process group here: the server starts a session first, which a group leader cannot do.
+    command.arg0("vibe-relay").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))
+}
+
+/// Moves this process out of the session of its terminal, whose signals then do not reach it.
+pub fn leave_terminal() {
+    // Started by hand, it leads a process group and stays; it survives the terminal all the same.
+    let _ = nix::unistd::setsid();
 }
 
 /// Sends TERM to a child of this process.

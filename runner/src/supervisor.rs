@@ -12,6 +12,7 @@ use db::{Db, Snapshot};
 use domain::config::live::LiveConfig;
 use domain::event::Seq;
 use domain::id::TaskId;
+use domain::runs::tick::Ticks;
 use domain::time::Timestamp;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
@@ -43,12 +44,13 @@ pub async fn supervise(
     config: watch::Receiver<LiveConfig>,
     programs: Programs,
     activity: broadcast::Sender<Frame>,
+    ticks: watch::Sender<Ticks>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
     let context = RunContext { db, config, programs, activity };
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
-    let outcome = supervisor.run(shutdown).await;
+    let outcome = supervisor.run(&ticks, shutdown).await;
     janitor.abort();
     supervisor.jobs.shutdown().await;
     outcome
@@ -70,7 +72,7 @@ impl Supervisor {
         Self { context, jobs, start_check, wake_registry, unlocked: watch::Sender::new(false) }
     }
 
-    async fn run(&mut self, shutdown: CancellationToken) -> db::Result<()> {
+    async fn run(&mut self, ticks: &watch::Sender<Ticks>, shutdown: CancellationToken) -> db::Result<()> {
         let mut commits = self.context.db.subscribe();
         let mut config = self.context.config.clone();
         loop {
@@ -78,7 +80,10 @@ impl Supervisor {
             commits.borrow_and_update();
             self.wake_registry.dispatch(&self.context.db).await;
             let next_tick_at = match self.tick().await {
-                Ok(next_tick_at) => next_tick_at,
+                Ok(next_tick_at) => {
+                    ticks.send_modify(|ticks| ticks.record(db::now()));
+                    next_tick_at
+                }
                 Err(db::Error::Closed) => return Err(db::Error::Closed),
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "the runner's tick failed; it is repeated");

@@ -48,6 +48,7 @@ use crate::watch::state::WatchState;
 /// # Errors
 /// When the store fails.
 pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake: WakeHandle) -> db::Result<()> {
+    tracing::info!(run = %run.id, task = %run.task_id, kind = %run.phase, attempt = run.attempt, "watching an agent");
     let project = context.db.card(&run.task_id).await?.project_id;
     let prices = context.db.prices().await?;
     let mut watcher = match Watcher::begin(context, &run, project, prices, run_dir.clone()).await {

@@ -241,6 +241,8 @@ async fn server(story: &mut Story, demo: &DemoHooks) {
     let plain = story.call("get", "/api/ws", "", "", Value::Null).await;
     assert_eq!((plain.status, plain.header("upgrade")), (StatusCode::UPGRADE_REQUIRED, "websocket"));
     assert_eq!(story.get("/api/openapi.json", "").await, document());
+    let metrics = story.call("get", "/metrics", "", "", Value::Null).await;
+    assert!(metrics.text.contains("\nvibe_relay_tasks{status=\"done\"} "), "{}", metrics.text);
 
     assert_eq!(story.call("get", "/demo/site/", "", "", Value::Null).await.status, StatusCode::NOT_FOUND, "no project yet");
     demo.project.set(ProjectId::new(1)).unwrap();

@@ -14,6 +14,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
+use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::wire::NewProject;
@@ -104,6 +105,7 @@ impl TestServer {
             sign_in: SignIn::default(),
             save_token: Arc::new(|_| Ok(())),
             activity: broadcast::Sender::new(16),
+            ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             shutdown: CancellationToken::new(),
             demo: None,
         };

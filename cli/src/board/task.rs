@@ -118,11 +118,13 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
     let card = &view.task.card;
     output::line(format!("{} ({})", project::line(card).trim(), card.status));
     if let Some(description) = &view.task.description {
-        output::line(format!("\n{description}"));
+        output::line("");
+        output::quoted(description);
     }
     let comments: List<CommentView> = client.get(&format!("/api/tasks/{id}/comments")).await?;
     for comment in comments.items {
-        output::line(format!("\n[{}] {}\n{}", comment.comment.author(), comment.comment.created_at, comment.comment.content));
+        output::line(format!("\n[{}] {}", comment.comment.author(), comment.comment.created_at));
+        output::quoted(&comment.comment.content);
     }
     let runs: List<Run> = client.get(&format!("/api/tasks/{id}/runs")).await?;
     for run in runs.items {

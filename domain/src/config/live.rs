@@ -20,6 +20,7 @@ impl LiveConfig {
             ("db_path", self.config.db_path != changed.db_path),
             ("worktrees_path", self.config.worktrees_path != changed.worktrees_path),
             ("durability", self.config.durability != changed.durability),
+            ("log", self.config.log != changed.log),
             // The store reads it once.
             ("max_orchestrator_rounds", self.config.max_orchestrator_rounds != changed.max_orchestrator_rounds),
         ]
@@ -31,6 +32,7 @@ impl LiveConfig {
             db_path: self.config.db_path.clone(),
             worktrees_path: self.config.worktrees_path.clone(),
             durability: self.config.durability,
+            log: self.config.log.clone(),
             max_orchestrator_rounds: self.config.max_orchestrator_rounds,
             ..changed
         };

@@ -189,7 +189,7 @@ fn server_answers_have_a_stable_json_form() {
         parked: vec![parking],
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
-    let health = HealthResponse { status: "ok".to_owned(), version: "0.1.0".to_owned() };
+    let health = HealthResponse { status: "ok".to_owned(), version: "0.1.0".to_owned(), runner: None };
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"

@@ -27,6 +27,7 @@ fn spec_round_trips_in_its_recorded_format() {
     assert_eq!(dir.spec().unwrap(), spec());
     insta::assert_snapshot!(fs::read_to_string(dir.file("spec.json")).unwrap(), @r#"
     {
+      "format": 1,
       "run_id": "RUN-007",
       "marker": "RUN-007.ab",
       "argv": [

@@ -9,6 +9,7 @@ use std::time::Duration;
 use domain::id::TaskId;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::sleep;
+use tracing::{Instrument, Span};
 
 /// How long the key of a failed job stays taken.
 pub(super) const ERROR_PAUSE: Duration = Duration::from_secs(60);
@@ -26,6 +27,16 @@ pub(super) enum JobKey {
     Unlock,
 }
 
+impl JobKey {
+    /// Names the task in every line of the log about it.
+    fn span(&self) -> Span {
+        match self {
+            Self::Task(task) | Self::BranchCheck(task) => tracing::info_span!("job", %task),
+            Self::StartCheck | Self::Unlock => Span::none(),
+        }
+    }
+}
+
 /// The jobs in progress.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
@@ -39,13 +50,14 @@ pub(super) struct Jobs {
 impl Jobs {
     /// Starts a job, unless one with the same key is running. After an error the key stays taken for [`ERROR_PAUSE`].
     pub(super) fn start(&mut self, key: JobKey, work: impl Future<Output = Result<(), String>> + Send + 'static) {
-        let name = key.clone();
-        self.track(key, async move {
+        let (name, span) = (key.clone(), key.span());
+        let job = async move {
             if let Err(error) = work.await {
                 tracing::error!(job = ?name, %error, "a job of the runner failed");
                 sleep(ERROR_PAUSE).await;
             }
-        });
+        };
+        self.track(key, job.instrument(span));
     }
 
     #[cfg(test)]

@@ -93,6 +93,8 @@ fn minimal_end(context: &RunContext, class: EndClass) -> RunEnd {
 
 async fn store_end(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {
     remove_run_files(context, run).await?;
+    let (failure, error) = (end.failure.map(FailureClass::as_str), end.error.as_deref());
+    tracing::info!(run = %run.id, task = %run.task_id, end = %end.class, failure, error, "an agent's run ended");
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
 

@@ -17,6 +17,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::output::{OutputKind, OutputLine};
 use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use domain::runs::run::Run;
+use domain::runs::tick::Ticks;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::process::Programs;
@@ -99,9 +100,9 @@ impl Bench {
     }
 
     pub(crate) fn serve(&self) -> Server {
-        let (shutdown, activity) = (CancellationToken::new(), broadcast::channel(16).0);
+        let (shutdown, activity, ticks) = (CancellationToken::new(), broadcast::channel(16).0, watch::Sender::new(Ticks::new(db::now())));
         let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
-        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, shutdown.clone());
+        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, ticks, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

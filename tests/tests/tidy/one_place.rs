@@ -25,6 +25,26 @@ fn programs_are_started_in_one_place() {
     none("runner/src/process.rs starts programs", found);
 }
 
+/// Text of agents must not reach a terminal as it is.
+#[test]
+fn commands_print_in_one_place() {
+    let places = [
+        "cli/src/output.rs",
+        // Imitates an agent program, whose output is a protocol.
+        "cli/src/scripted/",
+        // Asks a question before anything runs.
+        "cli/src/demo/workspace.rs",
+        // The log, which replaces the same characters.
+        "cli/src/logging.rs",
+        "cli/src/logging/",
+        // The shim's own errors, in the run's file.
+        "runner/src/shim.rs",
+    ];
+    let found = ["stdout()", "stderr()", "io::stdout", "io::stderr", "println!", "print!("].iter().flat_map(|word| outside(word, &places));
+    let is_product = |line: &String| ["cli/", "runner/", "api/", "mcp/", "db/", "repo/"].iter().any(|folder| line.starts_with(folder));
+    none("cli/src/output.rs prints", found.filter(is_product).collect());
+}
+
 #[test]
 fn the_time_is_read_in_one_place() {
     let places = [

@@ -6,6 +6,7 @@ use api::{AppState, SignIn};
 use db::{Caller, Db, InviteCaller};
 use domain::config::live::LiveConfig;
 use domain::config::{Config, Durability};
+use domain::runs::tick::Ticks;
 use domain::team::person::{NewPerson, OWNER, Person, PersonPatch, PersonRole};
 use domain::team::role::Role;
 use domain::wire::NewProject;
@@ -48,6 +49,7 @@ impl Board {
                 move |token| settings::write_token(&path, token)
             }),
             activity: broadcast::Sender::new(1),
+            ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
             shutdown: shutdown.clone(),
             demo: None,
         };

@@ -1,0 +1,224 @@
+//! `vibe-relay service`: a systemd unit of the user that starts the board at login and keeps it running. Agents survive its restarts.
+//!
+//! Must not know what a server does, or whether systemd follows the unit.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Subcommand;
+use runner::process::{self, ProbeOutput, Programs};
+
+use crate::error::CliError;
+use crate::{output, settings};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the board at login and after a crash. Repeat it after you move the program or the configuration.
+    Install {
+        /// Port; default: 9400, or the next free one.
+        #[arg(long)]
+        port: Option<u16>,
+    },
+    /// Stop the board and no longer start it. Agents continue.
+    Remove,
+    /// Show whether the board is installed as a service and runs.
+    Status,
+}
+
+const NAME: &str = "vibe-relay.service";
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no systemd for this user, it refuses, or the unit cannot be written.
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<ExitCode, CliError> {
+    let file = unit_file()?;
+    match command {
+        Command::Install { port } => install(config, port, &file).await,
+        Command::Remove => remove(&file).await,
+        Command::Status => status(&file).await,
+    }
+}
+
+async fn install(config: Option<&Path>, port: Option<u16>, file: &Path) -> Result<ExitCode, CliError> {
+    let systemd = Systemd::find().await?;
+    let settings = settings::config(config)?;
+    let is_active = systemd.query(&["is-active", NAME]).await?.code == Some(0);
+    if !is_active && let Ok(_another) = mcp::connect(&settings.db_path).await {
+        return Err(CliError::RunsByHand { db_path: settings.db_path });
+    }
+    let unit = Unit {
+        program: Programs::of_this_process().map_err(CliError::io("find the program file"))?.installed,
+        config: settings::file(config)?,
+        home: settings::home()?,
+        path: std::env::var("PATH").unwrap_or_default(),
+        port,
+    };
+    write(file, &unit.text())?;
+    systemd.execute(&["daemon-reload"]).await?;
+    systemd.execute(&["enable", NAME]).await?;
+    systemd.execute(&["restart", NAME]).await?;
+    output::line(format!("installed {}", file.display()));
+    output::line("The board runs now, starts at login, and is restarted after a crash.");
+    output::line("`journalctl --user -u vibe-relay` shows its address. `loginctl enable-linger` also runs it while you are logged out.");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn remove(file: &Path) -> Result<ExitCode, CliError> {
+    if !file.exists() {
+        output::line("the service is not installed");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let systemd = Systemd::find().await?;
+    systemd.execute(&["disable", "--now", NAME]).await?;
+    std::fs::remove_file(file).map_err(CliError::io(format!("remove {}", file.display())))?;
+    systemd.execute(&["daemon-reload"]).await?;
+    output::line(format!("removed {}; running agents continue, and `vibe-relay serve` takes them over", file.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The exit code is a failure unless the service runs.
+async fn status(file: &Path) -> Result<ExitCode, CliError> {
+    if !file.exists() {
+        output::line("the service is not installed; install it with `vibe-relay service install`");
+        return Ok(ExitCode::FAILURE);
+    }
+    let systemd = Systemd::find().await?;
+    let (enabled, active) = (systemd.query(&["is-enabled", NAME]).await?, systemd.query(&["is-active", NAME]).await?);
+    output::line(format!("installed {}", file.display()));
+    output::line(format!("at login  {}", enabled.stdout.trim()));
+    output::line(format!("now       {}", active.stdout.trim()));
+    Ok(if active.code == Some(0) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The user's systemd.
+struct Systemd {
+    systemctl: PathBuf,
+}
+
+impl Systemd {
+    async fn find() -> Result<Self, CliError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let missing = |reason: &str| CliError::NoSystemd { reason: reason.to_owned() };
+        let systemctl = process::find_program("systemctl", &path).ok_or_else(|| missing("systemctl is not installed"))?;
+        let systemd = Self { systemctl };
+        // Without a session of the user it has nothing to connect to, as in containers.
+        match systemd.query(&["show", "--property=Version"]).await? {
+            answer if answer.code == Some(0) => Ok(systemd),
+            answer => Err(missing(answer.stderr.trim())),
+        }
+    }
+
+    async fn query(&self, arguments: &[&str]) -> Result<ProbeOutput, CliError> {
+        let arguments = [&["--user"], arguments].concat();
+        Ok(process::probe_desktop(&self.systemctl, &arguments, TIMEOUT).await?)
+    }
+
+    async fn execute(&self, arguments: &[&str]) -> Result<(), CliError> {
+        let answer = self.query(arguments).await?;
+        if answer.code == Some(0) {
+            return Ok(());
+        }
+        Err(CliError::Systemd { command: arguments.join(" "), reason: answer.stderr.trim().to_owned() })
+    }
+}
+
+/// The program that systemd starts, and its surroundings.
+struct Unit {
+    program: PathBuf,
+    config: Option<PathBuf>,
+    home: PathBuf,
+    /// Where agents find `claude` and git: systemd's own PATH lacks the folders of the user.
+    path: String,
+    port: Option<u16>,
+}
+
+impl Unit {
+    fn text(&self) -> String {
+        let mut command = vec![self.program.display().to_string()];
+        command.extend(self.config.iter().flat_map(|file| ["--config".to_owned(), file.display().to_string()]));
+        command.extend(["serve", "--no-open"].map(str::to_owned));
+        command.extend(self.port.iter().flat_map(|port| ["--port".to_owned(), port.to_string()]));
+        // A dollar begins a variable in a command, and only there.
+        let command: Vec<String> = command.iter().map(|word| quoted(&word.replace('$', "$$"))).collect();
+        format!(
+            "# Written by `vibe-relay service install`, which replaces it.\n\
+             [Unit]\n\
+             Description=vibe-relay, a board on which coding agents work\n\
+             StartLimitIntervalSec=0\n\
+             \n\
+             [Service]\n\
+             ExecStart={}\n\
+             WorkingDirectory={}\n\
+             Environment={}\n\
+             # Agents outlive the server, and the next one takes them over.\n\
+             KillMode=process\n\
+             Restart=always\n\
+             RestartSec=2\n\
+             \n\
+             [Install]\n\
+             WantedBy=default.target\n",
+            command.join(" "),
+            self.home.display().to_string().replace('%', "%%"),
+            quoted(&format!("PATH={}", self.path)),
+        )
+    }
+}
+
+/// A word of a unit.
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"))
+}
+
+fn unit_file() -> Result<PathBuf, CliError> {
+    let configured = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = configured.map_or_else(|| settings::home().map(|home| home.join(".config")), Ok)?;
+    Ok(folder.join("systemd/user").join(NAME))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), CliError> {
+    let attempted = || format!("write {}", file.display());
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(CliError::io(attempted()))?;
+    }
+    std::fs::write(file, text).map_err(CliError::io(attempted()))?;
+    // The PATH of a person is theirs.
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).map_err(CliError::io(attempted()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_names_absolute_paths_and_survives_odd_names() {
+        let unit = Unit {
+            program: "/opt/100% $odd/vibe-relay".into(),
+            config: Some("/home/mara/my \"board\".json".into()),
+            home: "/home/mara".into(),
+            path: "/home/mara/.local/bin:/usr/bin".to_owned(),
+            port: Some(9500),
+        };
+        insta::assert_snapshot!(unit.text(), @r#"
+        # Written by `vibe-relay service install`, which replaces it.
+        [Unit]
+        Description=vibe-relay, a board on which coding agents work
+        StartLimitIntervalSec=0
+
+        [Service]
+        ExecStart="/opt/100%% $$odd/vibe-relay" "--config" "/home/mara/my \"board\".json" "serve" "--no-open" "--port" "9500"
+        WorkingDirectory=/home/mara
+        Environment="PATH=/home/mara/.local/bin:/usr/bin"
+        # Agents outlive the server, and the next one takes them over.
+        KillMode=process
+        Restart=always
+        RestartSec=2
+
+        [Install]
+        WantedBy=default.target
+        "#);
+    }
+}
