@@ -147,6 +147,14 @@ CREATE TABLE agent_runs (
   run_dir           TEXT,
   -- When the folder was removed because of its age or size.
   dir_removed_at    TEXT,
+  -- What proves that its processes are gone. The marker is stored before the shim is started, its process id right afterwards.
+  marker            TEXT,
+  boot_id           TEXT,
+  shim_pid          INTEGER,
+  -- In clock ticks since the machine started, as in /proc/PID/stat.
+  shim_started      INTEGER,
+  -- Why the runner cannot reach a live run.
+  unreachable       TEXT,
   sha               TEXT,
   port              INTEGER,
   started_at        TEXT NOT NULL,

@@ -40,6 +40,7 @@ pub use figures::Figures;
 pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
 pub use runs::folder::RunFolder;
+pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;

@@ -4,6 +4,7 @@ pub(crate) mod branch;
 pub(crate) mod folder;
 pub(crate) mod merge;
 pub(crate) mod parking;
+pub(crate) mod process;
 pub(crate) mod reference;
 pub(crate) mod run;
 pub(crate) mod snapshot;

@@ -103,8 +103,12 @@ fn remove_folder(root: &Path, path: &PathBuf) -> io::Result<u64> {
         return Ok(0);
     }
     let run_dir = RunDir::open(path).map_err(io::Error::other)?;
-    if run_dir.is_alive().map_err(io::Error::other)? {
-        return Err(io::Error::other("a process of the run still uses it"));
+    match run_dir.is_alive() {
+        Ok(false) => {}
+        Ok(true) => return Err(io::Error::other("a process of the run still uses it")),
+        // The end of the run is on record, and an incomplete folder has no lock.
+        Err(error) if error.is_missing() => {}
+        Err(error) => return Err(io::Error::other(error)),
     }
     let bytes = size(path);
     fs::remove_dir_all(path)?;

@@ -7,12 +7,14 @@
 mod activity;
 pub mod backend;
 mod blocking;
-mod disk;
 pub mod env;
 mod janitor;
+pub mod liveness;
 pub mod preflight;
 pub mod process;
+mod procfs;
 pub mod prompt;
+mod resource;
 mod retry;
 pub mod run_dir;
 mod runs;

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use db::ShimProcess;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::env;
 use crate::run_dir::{RunDir, RunDirError, RunSpec};
+use crate::{env, procfs};
 
 /// A program that could not start or did not end in time.
 #[derive(Debug, thiserror::Error)]
@@ -86,18 +87,23 @@ fn installed_path(path: PathBuf) -> PathBuf {
 /// Starts `program shim RUN_DIR`, which then outlives this process. This process takes the run's lock and passes it as the shim's stdin,
 /// so a started run never looks dead and never starts twice.
 ///
-/// Blocks. Call it inside a tokio runtime: a task reaps the shim.
+/// Returns the process, or `None` where the system does not identify it. Blocks. Call it inside a tokio runtime: a task reaps the shim.
 ///
 /// # Errors
 /// When the run has a shim already, or the program cannot be started.
-pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<()> {
+pub fn start_shim(program: &Path, run_dir: &RunDir) -> Result<Option<ShimProcess>> {
+    let marker = run_dir.spec()?.marker;
     let lock = run_dir.lock()?.ok_or_else(|| ProcessError::AlreadyRunning { run_dir: run_dir.path().to_owned() })?;
     let mut command = command(program, run_dir.path(), env::filter_env(std::env::vars_os()));
     // No process group here: the shim starts a session first, which a group leader cannot do.
+    command.env(env::MARKER, marker);
     command.arg0("vibe-relay").arg("shim").arg(run_dir.path()).stdin(lock).stdout(Stdio::null()).stderr(run_dir.append("stderr")?);
     let child = tokio::process::Command::from(command).spawn().map_err(|source| not_started(program, source))?;
+    // The child is not reaped yet, so its id is its own.
+    let pid = child.id().and_then(|id| i32::try_from(id).ok());
+    let process = pid.and_then(|pid| procfs::process(pid).ok().flatten());
     reap(child);
-    Ok(())
+    Ok(process.map(|process| ShimProcess { pid: process.pid, started: process.started }))
 }
 
 /// Starts the agent of a run as the leader of its own process group. Its output goes to the run's files, and its stdin is a pipe.

@@ -11,7 +11,7 @@ use domain::runs::failure::FailureClass;
 use repo::RepoError;
 use tokio::time::sleep;
 
-use crate::disk;
+use crate::resource;
 use crate::runs::checkout::{self, CheckoutError};
 use crate::runs::{merge, parking};
 
@@ -69,7 +69,7 @@ fn is_transient(error: &CheckoutError) -> bool {
         CheckoutError::Interrupted(_) => true,
         _ => false,
     };
-    is_transient && !disk::is_full(error)
+    is_transient && !resource::is_full(error)
 }
 
 async fn report_failure(db: &Db, id: &TaskId, outcome: Result<(), CheckoutError>, text: impl FnOnce(&CheckoutError) -> String) -> Result<(), String> {
@@ -78,7 +78,7 @@ async fn report_failure(db: &Db, id: &TaskId, outcome: Result<(), CheckoutError>
         Err(CheckoutError::Store(error)) => return Err(error.to_string()),
         Err(error) => error,
     };
-    let reported = if disk::is_full(&error) {
+    let reported = if resource::is_full(&error) {
         // The disk is everyone's, so park instead of flagging this task. Its work stays due.
         parking::park(db, FailureClass::DiskFull, None, Some(&error.to_string())).await.map(|_| Err(error.to_string()))
     } else {

@@ -1,6 +1,6 @@
 //! A run's folder: the files through which a server and a run's shim communicate, even when either of them is killed.
 //!
-//! It must not start anything or know an agent. Only the lock tells whether a run is alive, because process ids are reused.
+//! It must not start anything or know an agent. A free lock alone does not prove that a run is gone: see [`crate::liveness`].
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -95,8 +95,12 @@ pub enum ExitErrorKind {
     OutputLimit,
     /// The shim itself received TERM or INT, as when the machine or the session shuts down, so it ended the agent. No server asked for it.
     Interrupted,
-    /// The shim was killed, or never started the agent. The server that finds out writes this.
+    /// The shim was killed. The server that finds out writes this.
     Lost,
+    /// The server ended before the shim started the agent.
+    NeverStarted,
+    /// The machine restarted while the agent worked.
+    Rebooted,
 }
 
 /// A run's state, as its folder shows it.
@@ -105,7 +109,7 @@ pub enum RunState {
     /// The shim holds the lock.
     Alive,
     Ended(ExitRecord),
-    /// The lock is free and no end is recorded: see [`crate::shim::reap_lost_run`].
+    /// The lock is free and no end is recorded.
     Lost,
 }
 
@@ -124,6 +128,13 @@ pub enum RunDirError {
 }
 
 type Result<T> = std::result::Result<T, RunDirError>;
+
+impl RunDirError {
+    /// Whether the folder or the file does not exist.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
 
 impl RunDir {
     /// Creates the folder, and missing parents, with everything that a shim needs.
@@ -222,11 +233,10 @@ impl RunDir {
     /// Whether a shim holds the lock.
     ///
     /// # Errors
-    /// When the lock file cannot be opened.
+    /// When the lock file does not exist or cannot be opened. The shim may be alive then.
     pub fn is_alive(&self) -> Result<bool> {
         // A shared lock, because two concurrent checks must not mistake each other for a shim.
-        let file = self.append("lock")?;
-        match file.try_lock_shared() {
+        match self.open_lock()?.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
             Err(TryLockError::Error(source)) => Err(failed("lock", &self.file("lock"), source)),
@@ -236,9 +246,9 @@ impl RunDir {
     /// Takes the run's lock until the file and every copy of its descriptor are closed. `None` when another process holds it.
     ///
     /// # Errors
-    /// When the lock file cannot be opened.
+    /// When the lock file does not exist or cannot be opened.
     pub fn lock(&self) -> Result<Option<File>> {
-        let file = self.append("lock")?;
+        let file = self.open_lock()?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -254,6 +264,12 @@ impl RunDir {
         let path = self.file(name);
         let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         opened.map_err(|source| failed("open", &path, source))
+    }
+
+    /// Does not create the file: a new one would be free whatever happens to the run.
+    fn open_lock(&self) -> Result<File> {
+        let path = self.file("lock");
+        OpenOptions::new().append(true).open(&path).map_err(|source| failed("open", &path, source))
     }
 
     fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {

@@ -18,14 +18,20 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
 
 use domain::time::Timestamp;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd;
 
-use crate::run_dir::{ExitError, ExitErrorKind, ExitRecord, RunDir, RunDirError, RunState};
+use crate::run_dir::{ExitRecord, RunDir, RunDirError};
+
+pub(crate) use sweep::kill_marked;
+
+/// The pause between two attempts to kill leftovers that do not end.
+const SWEEP_PAUSE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 enum ShimError {
@@ -53,31 +59,10 @@ pub fn main(run_dir: &Path) -> ExitCode {
     }
 }
 
-/// Reaps a run whose shim died: takes the lock to block a new shim, kills all marked processes and records the run as lost. A run that
-/// recorded its end meanwhile keeps that record. `None` when its shim is alive after all.
-///
-/// Blocks for up to 5 s.
-///
-/// # Errors
-/// When the run's folder cannot be read or written.
-pub fn reap_lost_run(run_dir: &RunDir) -> Result<Option<ExitRecord>, RunDirError> {
-    let Some(_lock) = run_dir.lock()? else { return Ok(None) };
-    if let Some(exit) = run_dir.exit()? {
-        return Ok(Some(exit));
-    }
-    // A folder without a spec is incomplete, so nothing was started in it.
-    let killed_leftovers = if run_dir.file("spec.json").exists() { sweep::kill_marked(&run_dir.spec()?.marker) } else { 0 };
-    let detail = "the process that supervises the agent was killed or never started".to_owned();
-    let exit =
-        ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers, error: Some(ExitError { kind: ExitErrorKind::Lost, detail }) };
-    run_dir.record_exit(&exit)?;
-    Ok(Some(exit))
-}
-
-/// Whether nothing was ever started in a run's folder. Its lock is free, although a starter takes it before the shim runs; no end is on
-/// record; and no shim has bound its socket, which precedes the agent's start.
-pub fn was_never_started(run_dir: &RunDir) -> bool {
-    matches!(run_dir.state(), Ok(RunState::Lost)) && !run_dir.file(socket::NAME).exists()
+/// Whether the agent of a dead shim was never started: no end is on record, and the socket, which is bound before the agent starts, does not
+/// exist.
+pub(crate) fn was_never_started(run_dir: &RunDir) -> bool {
+    matches!(run_dir.exit(), Ok(None)) && matches!(run_dir.file(socket::NAME).try_exists(), Ok(false))
 }
 
 fn run(path: &Path) -> Result<(), ShimError> {
@@ -109,7 +94,7 @@ fn run(path: &Path) -> Result<(), ShimError> {
     let agent_exit = runtime.block_on(supervise::supervise(&run_dir, &spec));
     drop(runtime);
 
-    let killed_leftovers = sweep::kill_descendants(&spec.marker);
+    let killed_leftovers = kill_leftovers(&spec.marker);
     let exit = ExitRecord { code: agent_exit.code, signal: agent_exit.signal, ended_at: now(), killed_leftovers, error: agent_exit.error };
     run_dir.record_exit(&exit)?;
     // A socket that stays behind is harmless: the lock is free.
@@ -121,6 +106,24 @@ fn run(path: &Path) -> Result<(), ShimError> {
 fn start_failure(error: &RunDirError) -> ExitRecord {
     let error = ExitError { kind: ExitErrorKind::StartFailed, detail: error.to_string() };
     ExitRecord { code: None, signal: None, ended_at: now(), killed_leftovers: 0, error: Some(error) }
+}
+
+/// Kills what the agent left behind and returns the number of processes. Does not return before all of them are gone: until then this process
+/// holds the lock, so that no second agent starts in the same checkout.
+fn kill_leftovers(marker: &str) -> u32 {
+    let mut killed = 0;
+    loop {
+        let report = match sweep::kill_descendants(marker) {
+            Ok(swept) if swept.survivors.is_empty() => return killed.max(swept.found),
+            Ok(swept) => {
+                killed = killed.max(swept.found);
+                format!("the processes {:?} do not end", swept.survivors)
+            }
+            Err(error) => format!("the process table cannot be read: {error}"),
+        };
+        let _ = writeln!(io::stderr(), "vibe-relay shim: {report}; trying again");
+        sleep(SWEEP_PAUSE);
+    }
 }
 
 /// Returns the lock that the starter passed as stdin, or takes it when a person started the shim by hand.

@@ -9,14 +9,17 @@ mod input;
 pub(crate) mod output_state;
 mod state;
 mod throttle;
+mod unreachable;
 
 pub(crate) use end::record_start_failure;
 pub(crate) use state::EndCause;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use db::{Caller, RunCaller};
+use db::{Caller, RunCaller, RunProcess};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
@@ -34,31 +37,39 @@ use crate::backend::decode;
 use crate::run_dir::RunDir;
 use crate::runs::parking;
 use crate::runs::run::RunContext;
-use crate::shim;
 use crate::shim::control::Control;
 use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
-use crate::watch::end::UnreadableRun;
+use crate::watch::end::{Observed, UnreadableRun};
 use crate::watch::event::{Effect, Event, ReadReason, StoreView};
 use crate::watch::state::WatchState;
+use crate::watch::unreachable::Unreachable;
 
-/// Watches a started run until its end is recorded.
+/// Watches a launched run until its end is recorded. A run that cannot be reached stays live until it is reached again or proven gone.
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake: WakeHandle) -> db::Result<()> {
+pub(crate) async fn watch(context: &RunContext, run: Run, process: &RunProcess, wake: WakeHandle) -> db::Result<()> {
     tracing::info!(run = %run.id, task = %run.task_id, kind = %run.phase, attempt = run.attempt, "watching an agent");
     let project = context.db.card(&run.task_id).await?.project_id;
-    let prices = context.db.prices().await?;
-    let mut watcher = match Watcher::begin(context, &run, project, prices, run_dir.clone()).await {
-        Ok(watcher) => watcher,
-        Err(error) => return end::record_unreadable(context, &run, &run_dir, error).await,
-    };
-    match watcher.follow(wake).await {
-        Ok(()) => end::record(context, &run, &run_dir, watcher.state.output(), watcher.state.cause()).await,
-        Err(WatchError::Store(error)) => Err(error),
-        Err(WatchError::Unreadable(error)) => end::record_unreadable(context, &run, &run_dir, error).await,
+    let path = context.db.run_dir(&run.id).await?;
+    let mut unreachable = Unreachable::new(context, &run, &path, process);
+    let mut observed = Observed::default();
+    loop {
+        let prices = context.db.prices().await?;
+        observed = match Watcher::begin(context, &run, project.clone(), prices, &path).await {
+            Ok(mut watcher) => match watcher.follow(&wake).await {
+                Ok(()) => watcher.observed(None),
+                Err(WatchError::Store(error)) => return Err(error),
+                Err(WatchError::Unreadable(unreadable)) => watcher.observed(Some(unreadable)),
+            },
+            // What an earlier watch read still counts.
+            Err(unreadable) => Observed { unreadable: Some(unreadable), ..observed },
+        };
+        if let Some(exit) = unreachable.resolve(&mut observed, &wake).await? {
+            return end::record(context, &run, &exit, &observed).await;
+        }
     }
 }
 
@@ -68,18 +79,13 @@ pub(crate) async fn watch(context: &RunContext, run: Run, run_dir: RunDir, wake:
 /// When the store fails.
 pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -> db::Result<()> {
     let run = context.db.run(run).await?;
-    let path = context.db.run_dir(&run.id).await?;
-    let opened = spawn_blocking(move || {
-        let run_dir = RunDir::open(&path).ok()?;
-        (run_dir.file("spec.json").exists() && !shim::was_never_started(&run_dir)).then_some(run_dir)
-    });
-    match opened.await {
-        Ok(Some(run_dir)) => {
+    match context.db.run_process(&run.id).await? {
+        Some(process) => {
             tracing::info!(run = %run.id, "run adopted");
-            watch(context, run, run_dir, wake).await
+            watch(context, run, &process, wake).await
         }
         // The server ended between the reservation and the start.
-        _ => end::record_never_started(context, &run).await,
+        None => end::record_never_started(context, &run).await,
     }
 }
 
@@ -90,6 +96,9 @@ pub(crate) fn card_has_moved(card: &Card, phase: AgentKind) -> bool {
         AgentKind::Planner | AgentKind::Coder | AgentKind::Orchestrator => card.status != Status::InProgress,
     }
 }
+
+/// How long a run must be watched without an error before it counts as reachable again.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 enum WatchError {
     Store(db::Error),
@@ -121,8 +130,11 @@ impl<'a> Watcher<'a> {
         run: &'a Run,
         project: ProjectId,
         prices: BTreeMap<String, Price>,
-        run_dir: RunDir,
+        path: &Path,
     ) -> Result<Self, UnreadableRun> {
+        let path = path.to_owned();
+        let opened = spawn_blocking(move || RunDir::open(&path)).await.map_err(|error| UnreadableRun::new("", &error))?;
+        let run_dir = opened.map_err(|error| UnreadableRun::new("", &error))?;
         let tail = Tail::open(&run_dir, 0).await.map_err(|error| UnreadableRun::new("", &error))?;
         let opened = run_dir.clone();
         let opened = spawn_blocking(move || {
@@ -138,9 +150,10 @@ impl<'a> Watcher<'a> {
     }
 
     /// Returns at the end of the output.
-    async fn follow(&mut self, wake: WakeHandle) -> Result<(), WatchError> {
+    async fn follow(&mut self, wake: &WakeHandle) -> Result<(), WatchError> {
         // Something may have happened before the watch began.
         self.handle(Event::Woken).await?;
+        let mut settled_at = Some(Instant::now() + SETTLE_TIME);
         loop {
             let event = tokio::select! {
                 line = self.tail.next() => match line.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))? {
@@ -149,9 +162,19 @@ impl<'a> Watcher<'a> {
                 },
                 () = wake.notified() => Event::Woken,
                 () = sleep_until(self.state.next_deadline()) => Event::DeadlinePassed,
+                () = sleep_until(settled_at.unwrap_or_else(Instant::now)), if settled_at.is_some() => {
+                    settled_at = None;
+                    self.context.db.set_run_unreachable(&self.run.id, None).await?;
+                    continue;
+                }
             };
             self.handle(event).await?;
         }
+    }
+
+    fn observed(self, unreadable: Option<UnreadableRun>) -> Observed {
+        let (output, cause) = self.state.into_result();
+        Observed { output, cause, unreadable }
     }
 
     /// Decodes a line and writes its transcript entries.

@@ -27,6 +27,8 @@ pub(crate) enum NoEventReason {
     UsageSamples,
     /// Heartbeats of agents and browsers: shown on request, too frequent for the log.
     Heartbeat,
+    /// The identity of a run's process: only the runner reads it.
+    ProcessIdentity,
     /// A reference is recorded before it is created in the repository.
     References,
     /// Rows past their retention are removed.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::board::status::HeldBy;
-use crate::id::TaskId;
+use crate::id::{RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
@@ -43,6 +43,11 @@ pub enum WaitReason {
     MergeQueued,
     /// A run was asked to stop and its process is still alive.
     Stopping,
+    /// Its run may be alive, but the runner cannot reach it.
+    Unreachable {
+        run: RunId,
+        detail: String,
+    },
     /// Assigned to an external agent.
     Assigned {
         name: String,
@@ -80,6 +85,7 @@ impl WaitReason {
             Self::NeedsAttention => "needs you".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
             Self::Stopping => "stopping".to_owned(),
+            Self::Unreachable { run, detail } => format!("{run} cannot be reached: {detail}"),
             Self::Assigned { name } => format!("assigned to {name}"),
             Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),

@@ -54,6 +54,7 @@ fn every() -> Vec<Event> {
         RunChange::SessionSet { session_id: "s".to_owned() }.into(),
         RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
         RunChange::StopRequested {}.into(),
+        RunChange::Unreachable { detail: Some("its folder is gone".to_owned()) }.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
         RunChange::MessageQueued {}.into(),

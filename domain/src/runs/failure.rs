@@ -43,6 +43,8 @@ vocabulary! {
         /// The model service is unreachable or returned a server error.
         ServiceUnreachable = "service_unreachable",
         DiskFull = "disk_full",
+        /// A limit on open files, processes or memory.
+        SystemLimit = "system_limit",
     }
 }
 
@@ -66,6 +68,7 @@ impl FailureClass {
             Self::McpNotConnected => ParkReason::McpNotConnected.sentence(),
             Self::ServiceUnreachable => ParkReason::ServiceUnreachable.sentence(),
             Self::DiskFull => ParkReason::DiskFull.sentence(),
+            Self::SystemLimit => ParkReason::SystemLimit.sentence(),
         }
     }
 
@@ -79,6 +82,7 @@ impl FailureClass {
             Self::McpNotConnected => Some(ParkReason::McpNotConnected),
             Self::ServiceUnreachable => Some(ParkReason::ServiceUnreachable),
             Self::DiskFull => Some(ParkReason::DiskFull),
+            Self::SystemLimit => Some(ParkReason::SystemLimit),
             _ => None,
         }
     }
@@ -91,7 +95,16 @@ mod tests {
     #[test]
     fn only_environment_failures_park() {
         let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.park_reason().is_some()).map(|class| class.as_str()).collect();
-        let expected = ["rate_limited", "signed_out", "program_missing", "root_refused", "mcp_not_connected", "service_unreachable", "disk_full"];
+        let expected = [
+            "rate_limited",
+            "signed_out",
+            "program_missing",
+            "root_refused",
+            "mcp_not_connected",
+            "service_unreachable",
+            "disk_full",
+            "system_limit",
+        ];
         assert_eq!(parking, expected);
     }
 }

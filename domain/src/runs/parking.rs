@@ -23,6 +23,8 @@ vocabulary! {
         ServiceUnreachable = "service_unreachable",
         /// The disk has no space for checkouts or transcripts.
         DiskFull = "disk_full",
+        /// No more files can be opened, or processes started.
+        SystemLimit = "system_limit",
     }
 }
 
@@ -37,12 +39,13 @@ impl ParkReason {
             Self::McpNotConnected => "the agent could not reach the board",
             Self::ServiceUnreachable => "the model service is unreachable",
             Self::DiskFull => "the disk is full",
+            Self::SystemLimit => "this machine is out of files, processes or memory",
         }
     }
 
     /// Whether only a run can show that the outage is over: the runner starts one as a probe, and the others wait for it.
     pub const fn needs_probe(self) -> bool {
-        matches!(self, Self::ServiceUnreachable | Self::DiskFull)
+        matches!(self, Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit)
     }
 
     /// The maximum time that agents are parked before the next check.
@@ -51,7 +54,7 @@ impl ParkReason {
             // Known limits last at most one week.
             Self::RateLimited => Duration::from_secs(8 * 24 * 3600),
             Self::SignedOut | Self::ProgramMissing | Self::RootRefused | Self::McpNotConnected => Duration::from_secs(30),
-            Self::ServiceUnreachable | Self::DiskFull => MAX_BACKOFF,
+            Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit => MAX_BACKOFF,
         }
     }
 
@@ -69,6 +72,9 @@ impl ParkReason {
             }
             Self::DiskFull => {
                 "Free disk space where the worktrees and the board's database are. One agent retries from time to time, and no attempt is used."
+            }
+            Self::SystemLimit => {
+                "Raise the limits of this user (`ulimit -n`, `ulimit -u`) or free memory. One agent retries from time to time, and no attempt is used."
             }
         }
     }

@@ -31,6 +31,8 @@ pub struct Run {
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
     pub stop_requested_at: Option<Timestamp>,
+    /// Why the runner cannot reach its process, which may be alive.
+    pub unreachable: Option<String>,
     pub exit_code: Option<i64>,
     pub end_class: Option<EndClass>,
     pub failure: Option<FailureClass>,
@@ -71,6 +73,8 @@ events! {
         SessionSet "run_session" { session_id: String }
         UsageReported "run_usage" { cost_micro_usd: i64, tokens: i64 }
         StopRequested "run_stop_requested" {}
+        /// The runner cannot reach its process for the given reason, or reaches it again.
+        Unreachable "run_unreachable" { detail: Option<String> }
         /// The agent ended a turn without moving its card and was reminded.
         Reminded "run_nudged" {}
         Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }

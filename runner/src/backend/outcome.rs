@@ -4,7 +4,7 @@ use domain::runs::failure::FailureClass;
 use domain::runs::run_event::{AgentError, ErrorClass, StopReason, ToolServer};
 
 use super::{BOARD_SERVER, classify_stderr};
-use crate::disk;
+use crate::resource;
 use crate::run_dir::{ExitErrorKind, ExitRecord};
 
 /// The facts about a run whose processes are gone.
@@ -51,8 +51,10 @@ pub enum RunOutcome {
     },
     /// The shim was killed, so the end is unknown.
     Lost,
-    /// The machine or the session shut down. The next run continues the work.
-    Interrupted,
+    /// The machine or the server ended before the agent did.
+    Interrupted {
+        detail: String,
+    },
     Crashed {
         code: Option<i32>,
         signal: Option<i32>,
@@ -65,7 +67,7 @@ impl RunOutcome {
     /// The failure to record. A lost session is not one: the next run starts a new session.
     pub fn failure(&self) -> Option<FailureClass> {
         match self {
-            Self::Success | Self::Stopped | Self::Interrupted => None,
+            Self::Success | Self::Stopped | Self::Interrupted { .. } => None,
             Self::MissingProgram => Some(FailureClass::ProgramMissing),
             Self::BoardUnreachable { .. } => Some(FailureClass::McpNotConnected),
             Self::MaxTurns => Some(FailureClass::MaxTurns),
@@ -93,6 +95,11 @@ impl RunOutcome {
         matches!(self, Self::Failed { error } if error.class == ErrorClass::SessionUnavailable)
     }
 
+    /// Whether the run ended for a reason outside of it, so that the next run continues and no attempt is used.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted { .. })
+    }
+
     /// Whether the model's service responded, even with a refusal.
     pub fn service_responded(&self) -> bool {
         match self {
@@ -110,7 +117,7 @@ impl RunOutcome {
                 (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), None) => error.message.clone(),
                 _ => return None,
             },
-            Self::Spawn { detail } | Self::DiskFull { text: detail } => detail.clone(),
+            Self::Spawn { detail } | Self::DiskFull { text: detail } | Self::Interrupted { detail } => detail.clone(),
             Self::BoardUnreachable { status } => format!("the MCP server {BOARD_SERVER} is {status}"),
             Self::Crashed { code, signal, text } => {
                 let how = match (code, signal) {
@@ -120,7 +127,6 @@ impl RunOutcome {
                 };
                 if text.is_empty() { how } else { format!("{how}: {text}") }
             }
-            Self::Interrupted => "the agent was interrupted when the machine or the session shut down; the next run continues its work".to_owned(),
             Self::Success | Self::Stopped | Self::MissingProgram | Self::MaxTurns | Self::Budget | Self::Lost => return None,
         };
         Some(domain::text::excerpt(&text, 500))
@@ -143,9 +149,9 @@ pub fn classify_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
             ExitErrorKind::MissingProgram => return RunOutcome::MissingProgram,
             ExitErrorKind::StartFailed => return RunOutcome::Spawn { detail: error.detail.clone() },
             ExitErrorKind::OutputLimit => return crashed(evidence, &error.detail),
-            ExitErrorKind::Interrupted => return RunOutcome::Interrupted,
+            ExitErrorKind::NeverStarted | ExitErrorKind::Interrupted => return RunOutcome::Interrupted { detail: error.detail.clone() },
             // The turn may have ended before that.
-            ExitErrorKind::Lost => {}
+            ExitErrorKind::Lost | ExitErrorKind::Rebooted => {}
         }
     }
     if let Some(servers) = evidence.tool_servers.filter(|servers| !is_connected_to_board(servers)) {
@@ -174,9 +180,12 @@ fn failed_turn(evidence: &ExitEvidence<'_>) -> RunOutcome {
 
 fn without_turn_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
     let stderr = evidence.stderr.trim();
+    if let Some(error) = evidence.exit.error.as_ref().filter(|error| error.kind == ExitErrorKind::Rebooted) {
+        return RunOutcome::Interrupted { detail: error.detail.clone() };
+    }
     if let Some(class) = classify_stderr(stderr) {
         RunOutcome::Failed { error: AgentError::new(class, None, stderr) }
-    } else if disk::mentions_full_disk(stderr) {
+    } else if resource::mentions_full_disk(stderr) {
         RunOutcome::DiskFull { text: stderr.to_owned() }
     } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
         RunOutcome::Lost

@@ -105,6 +105,7 @@ fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Optio
         started_at: nine(),
         completed_at: Some(nine()),
         stop_requested_at: None,
+        unreachable: None,
         exit_code: None,
         end_class: Some(end_class),
         failure,

@@ -36,6 +36,7 @@ mod tests {
             started_at: Timestamp::from_milliseconds(0),
             completed_at: None,
             stop_requested_at: None,
+            unreachable: None,
             exit_code: None,
             end_class: None,
             failure: None,

@@ -76,7 +76,7 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
         Err(error) => Err(checkout_failed(error)),
     };
     match prepared {
-        Ok(run_dir) => watch(context, reserved.run, run_dir, wake).await,
+        Ok(process) => watch(context, reserved.run, &process, wake).await,
         Err((failure, error)) => record_start_failure(context, &reserved.run, failure, error).await,
     }
 }

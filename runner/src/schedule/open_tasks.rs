@@ -28,7 +28,8 @@ impl<'a> Scheduler<'a> {
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
                 let merging = card.run.is_none() && card.is_approved();
-                self.set_wait_reason(card, if stopping { Some(WaitReason::Stopping) } else { merging.then_some(WaitReason::MergeQueued) });
+                let reason = self.unreachable_run(card).or(stopping.then_some(WaitReason::Stopping)).or(merging.then_some(WaitReason::MergeQueued));
+                self.set_wait_reason(card, reason);
                 continue;
             }
             let wait_reason = self.wait_reason(card);
@@ -75,6 +76,11 @@ impl<'a> Scheduler<'a> {
             candidates.push(candidate(card));
         }
         candidates
+    }
+
+    fn unreachable_run(&self, card: &Card) -> Option<WaitReason> {
+        let run = self.state.live.iter().find(|run| run.task_id == card.id)?;
+        run.unreachable.clone().map(|detail| WaitReason::Unreachable { run: run.id.clone(), detail })
     }
 
     /// Repositories with a merge in progress.

@@ -1,53 +1,55 @@
 //! Records how a run ended: finished, waiting for an answer, stopped, failed, or parked because no agent can work.
 
-use std::time::Duration;
-
 use db::RunEnd;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::parking::ParkReason;
-use domain::runs::run::Run;
-use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use domain::runs::run::{Run, Usage};
 
-use crate::backend::outcome::{ExitEvidence, RunOutcome, classify_end};
+use crate::backend::outcome::{ExitEvidence, classify_end};
 use crate::backend::parking_hint;
-use crate::disk;
-use crate::run_dir::{ExitRecord, RunDir, RunDirError, RunState};
+use crate::blocking::off_thread;
+use crate::resource;
+use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::run::RunContext;
 use crate::runs::{checkout, parking};
-use crate::shim;
-use crate::shim::control::{Control, SignalName};
 use crate::watch::output_state::OutputState;
 use crate::watch::{EndCause, card_has_moved};
 
 const STDERR_BYTES: u64 = 4096;
-/// Between two checks whether a killed run is gone.
-const KILL_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What the watch of a run found out before the run ended.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
+    pub(super) output: OutputState,
+    pub(super) cause: EndCause,
+    /// Why the rest of its output could not be read.
+    pub(super) unreadable: Option<UnreadableRun>,
+}
 
 /// Records the end of a run whose processes are gone.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, output: &OutputState, cause: EndCause) -> db::Result<()> {
-    let (exit, stderr) = match exit(run_dir).await {
-        Ok(Some(exit)) => exit,
-        Ok(None) => return Ok(()),
-        Err(error) => return record_unreadable(context, run, run_dir, error).await,
-    };
+pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, observed: &Observed) -> db::Result<()> {
+    let Observed { output, cause, unreadable } = observed;
+    let stderr = stderr(context, run).await?;
     let current = context.db.run(&run.id).await?;
     let card = context.db.card(&run.task_id).await?;
     let outcome = classify_end(&ExitEvidence {
-        exit: &exit,
+        exit,
         turn: output.turn_end(),
         error: output.error(),
         tool_servers: output.tool_servers(),
         stderr: &stderr,
         stopped: current.stop_requested_at.is_some(),
     });
-    let failure = match cause {
-        EndCause::Unresponsive => Some(FailureClass::Unresponsive),
-        EndCause::BoardUnreachable => Some(FailureClass::McpNotConnected),
-        EndCause::AgentExited => outcome.failure(),
+    let failure = match (cause, unreadable) {
+        (EndCause::Unresponsive, _) => Some(FailureClass::Unresponsive),
+        (EndCause::BoardUnreachable, _) => Some(FailureClass::McpNotConnected),
+        // The agent was ended because of a full disk. Another cause counts only when the agent ended by itself.
+        (EndCause::AgentExited, Some(UnreadableRun { failure: FailureClass::DiskFull, .. })) => Some(FailureClass::DiskFull),
+        (EndCause::AgentExited, Some(unreadable)) if !outcome.is_interrupted() => Some(unreadable.failure),
+        (EndCause::AgentExited, _) => outcome.failure(),
     };
     if outcome.service_responded() {
         parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable, run).await?;
@@ -58,7 +60,8 @@ pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, ou
     }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),
-        usage: Some(output.usage()),
+        // Nothing was read of a run whose folder is gone; then the last samples stay.
+        usage: Some(output.usage()).filter(|usage| *usage != Usage::default()),
         turn_ended: output.has_completed_turn(),
         ..minimal_end(context, EndClass::Finished)
     };
@@ -68,18 +71,18 @@ pub(super) async fn record(context: &RunContext, run: &Run, run_dir: &RunDir, ou
         // The work is done, so a failure after it does not matter.
     } else if context.db.has_asked(&run.id).await? {
         end.class = EndClass::AwaitingAnswer;
+    } else if failure.is_none() && outcome.is_interrupted() {
+        // The next run continues its session.
+        end.error = outcome.detail();
+        end.class = EndClass::Parked;
     } else if failure.is_none() && outcome.lost_session() {
         context.db.clear_sessions(&run.task_id, run.phase).await?;
         end.error = Some("its session is not available; the next run starts a new one".to_owned());
         end.class = EndClass::Parked;
-    } else if outcome == RunOutcome::Interrupted {
-        // Nobody's fault and nobody's decision: the task is started again, with its session.
-        end.error = outcome.detail();
-        end.class = EndClass::Parked;
     } else {
         let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
-        end.error = outcome.detail();
+        end.error = unreadable.as_ref().map(|unreadable| unreadable.error.clone()).or_else(|| outcome.detail());
         let hint = failure.park_reason().and_then(parking_hint);
         end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
     }
@@ -98,27 +101,17 @@ async fn store_end(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<(
     context.db.end_run(&run.id, end).await.map(|_| ())
 }
 
-/// Kills an unreadable run and records its end.
-///
-/// # Errors
-/// When the store fails.
-pub(super) async fn record_unreadable(context: &RunContext, run: &Run, run_dir: &RunDir, unreadable: UnreadableRun) -> db::Result<()> {
-    let UnreadableRun { failure, error } = unreadable;
-    kill_and_wait(run_dir).await;
-    let class = parking::park(&context.db, failure, None, Some(&error)).await?;
-    store_end(context, run, RunEnd { failure: Some(failure), error: Some(error), ..minimal_end(context, class) }).await
-}
-
 /// Why a run cannot be watched.
+#[derive(Debug)]
 pub(super) struct UnreadableRun {
-    failure: FailureClass,
-    error: String,
+    pub(super) failure: FailureClass,
+    pub(super) error: String,
 }
 
 impl UnreadableRun {
     /// `attempted` is prefixed to the error: "could not …: ", or nothing.
     pub(super) fn new(attempted: &str, error: &(dyn std::error::Error + 'static)) -> Self {
-        Self { failure: disk::failure(error, FailureClass::Lost), error: format!("{attempted}{error}") }
+        Self { failure: resource::failure(error, FailureClass::Lost), error: format!("{attempted}{error}") }
     }
 }
 
@@ -141,38 +134,11 @@ pub(super) async fn record_never_started(context: &RunContext, run: &Run) -> db:
     store_end(context, run, RunEnd { error, ..minimal_end(context, EndClass::Parked) }).await
 }
 
-/// Kills everything the run left behind and waits for it to exit, because the next run uses the same checkout.
-async fn kill_and_wait(run_dir: &RunDir) {
-    while is_alive(run_dir).await {
-        if let Ok(control) = Control::connect(run_dir).await {
-            // A failure means that it is exiting, which the next check finds.
-            drop(control.signal(SignalName::Kill).await);
-        }
-        sleep(KILL_POLL_INTERVAL).await;
-    }
-    if let Err(UnreadableRun { error, .. }) = exit(run_dir).await {
-        tracing::warn!(run_dir = %run_dir.path().display(), error, "processes that the run left behind may still be alive");
-    }
-}
-
-async fn is_alive(run_dir: &RunDir) -> bool {
-    let run_dir = run_dir.clone();
-    spawn_blocking(move || run_dir.is_alive().unwrap_or(false)).await.unwrap_or(false)
-}
-
-/// The exit record and the end of stderr; `None` while the run lives. A run whose shim died is reaped first.
-async fn exit(run_dir: &RunDir) -> Result<Option<(ExitRecord, String)>, UnreadableRun> {
-    let run_dir = run_dir.clone();
-    let read = spawn_blocking(move || {
-        let exit = match run_dir.state()? {
-            RunState::Ended(exit) => Some(exit),
-            RunState::Alive => None,
-            RunState::Lost => shim::reap_lost_run(&run_dir)?,
-        };
-        Ok(exit.map(|exit| (exit, run_dir.stderr_tail(STDERR_BYTES).unwrap_or_default())))
-    });
-    let read = read.await.map_err(|error| UnreadableRun::new("", &error))?;
-    read.map_err(|error: RunDirError| UnreadableRun::new("", &error))
+/// The end of what the agent and its shim wrote to stderr; empty when that cannot be read.
+async fn stderr(context: &RunContext, run: &Run) -> db::Result<String> {
+    let path = context.db.run_dir(&run.id).await?;
+    let read = off_thread(move || RunDir::open(&path).and_then(|run_dir| run_dir.stderr_tail(STDERR_BYTES)));
+    Ok(read.await.ok().and_then(Result::ok).unwrap_or_default())
 }
 
 /// Removes the checkout that only this run used.

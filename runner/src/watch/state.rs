@@ -36,8 +36,9 @@ const USAGE_INTERVAL: Duration = Duration::from_secs(10);
 const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Why a run ended, as far as the watch caused it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum EndCause {
+    #[default]
     AgentExited,
     BoardUnreachable,
     Unresponsive,
@@ -101,12 +102,9 @@ impl WatchState {
         }
     }
 
-    pub(super) fn output(&self) -> &OutputState {
-        &self.output
-    }
-
-    pub(super) fn cause(&self) -> EndCause {
-        self.cause
+    /// What is known about the run at its end.
+    pub(super) fn into_result(self) -> (OutputState, EndCause) {
+        (self.output, self.cause)
     }
 
     /// When the next [`Event::DeadlinePassed`] is due.

@@ -14,8 +14,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use db::RunProcess;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
+use runner::liveness::{Liveness, look};
 use runner::process::{ProcessError, Programs, find_program, start_shim};
 use runner::run_dir::{ExitErrorKind, RunDir, RunState};
 use runner::shim::control::{Control, ControlError, SignalName};
@@ -277,10 +279,11 @@ async fn run_is_never_started_twice() {
 async fn lost_run_is_reaped_with_all_its_processes() {
     let run = Run::started("setsid sleep 1000 & echo $! >> pids; echo $$ >> pids; echo ready > ready; wait");
     run.file("ready").await;
-    assert_eq!(runner::shim::reap_lost_run(&run.dir).unwrap(), None, "it lives");
+    let process = run.process();
+    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
     kill(run.shim_pid());
     wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
-    let exit = runner::shim::reap_lost_run(&run.dir).unwrap().unwrap();
+    let Liveness::Gone(exit) = look(run.dir.path(), &process) else { panic!("its shim is gone") };
     assert_eq!(exit.error.as_ref().map(|error| error.kind), Some(ExitErrorKind::Lost));
     assert_eq!(exit.killed_leftovers, 2);
     for pid in run.file("pids").await.lines() {
@@ -289,20 +292,22 @@ async fn lost_run_is_reaped_with_all_its_processes() {
     assert_eq!(run.dir.state().unwrap(), RunState::Ended(exit));
 }
 
+/// The server was killed after it started the shim and before it recorded the process.
 #[tokio::test]
-async fn never_started_run_differs_from_a_lost_one() {
-    let waiting = Run::new("exit 0");
-    assert!(runner::shim::was_never_started(&waiting.dir), "its shim was not started");
-    let lost = Run::started("echo ready > ready; sleep 1000");
-    lost.file("ready").await;
-    assert!(!runner::shim::was_never_started(&lost.dir), "it lives");
-    kill(lost.shim_pid());
-    wait_for("the lock", || lost.dir.state().unwrap() == RunState::Lost).await;
-    assert!(!runner::shim::was_never_started(&lost.dir), "it was lost at work");
-    runner::shim::reap_lost_run(&lost.dir).unwrap();
-    let ended = Run::started("exit 0");
-    ended.ended().await;
-    assert!(!runner::shim::was_never_started(&ended.dir), "it ended");
+async fn unrecorded_shim_is_found_by_its_lock_and_by_its_marker() {
+    let run = Run::started("echo $$ >> pids; echo ready > ready; sleep 1000");
+    run.file("ready").await;
+    let process = RunProcess { shim: None, ..run.process() };
+    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
+    let moved = run.dir.path().with_extension("moved");
+    fs::rename(run.dir.path(), &moved).unwrap();
+    assert!(matches!(look(run.dir.path(), &process), Liveness::Unreachable { .. }));
+    fs::rename(&moved, run.dir.path()).unwrap();
+    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
+    kill(run.shim_pid());
+    wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
+    assert!(matches!(look(run.dir.path(), &process), Liveness::Gone(_)));
+    assert!(is_gone(run.file("pids").await.trim()));
 }
 
 #[tokio::test]
@@ -351,10 +356,11 @@ async fn inherited_environment_is_not_written_to_disk() {
 
 /// The server was killed while it created the folder.
 #[tokio::test]
-async fn incomplete_run_is_reaped() {
+async fn incomplete_run_is_gone() {
     let run = Run::new("true");
     fs::remove_file(run.dir.file("spec.json")).unwrap();
     fs::remove_file(run.dir.file("lock")).unwrap();
-    let exit = runner::shim::reap_lost_run(&run.dir).unwrap().unwrap();
-    assert_eq!((exit.killed_leftovers, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::Lost)));
+    let process = RunProcess { marker: run.spec.marker.clone(), boot_id: None, shim: None };
+    let Liveness::Gone(exit) = look(run.dir.path(), &process) else { panic!("nothing was started") };
+    assert_eq!((exit.killed_leftovers, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::NeverStarted)));
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use db::{RunProcess, ShimProcess};
 use domain::id::RunId;
 use runner::env::{RunEnv, marker};
 use runner::process::start_shim;
@@ -16,6 +18,7 @@ pub(crate) struct Run {
     pub(crate) dir: RunDir,
     pub(crate) spec: RunSpec,
     pub(crate) folder: tempfile::TempDir,
+    shim: Mutex<Option<ShimProcess>>,
 }
 
 impl Run {
@@ -40,7 +43,7 @@ impl Run {
         change(&mut spec);
         // Longer than the path in a socket's address.
         let dir = RunDir::create(&folder.path().join("long".repeat(30)).join("run"), &spec).unwrap();
-        Self { dir, spec, folder }
+        Self { dir, spec, folder, shim: Mutex::default() }
     }
 
     pub(crate) fn started(script: &str) -> Self {
@@ -50,7 +53,13 @@ impl Run {
     }
 
     pub(crate) fn start(&self) {
-        start_shim(&this_program(), &self.dir).unwrap();
+        let shim = start_shim(&this_program(), &self.dir).unwrap();
+        *self.shim.lock().unwrap() = shim;
+    }
+
+    /// The record that the store would have.
+    pub(crate) fn process(&self) -> RunProcess {
+        RunProcess { marker: self.spec.marker.clone(), boot_id: None, shim: *self.shim.lock().unwrap() }
     }
 
     pub(crate) async fn control(&self) -> Control {

@@ -151,6 +151,21 @@ impl Bench {
         tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
     }
 
+    async fn card_says(&self, task: &TaskId, start: &str) {
+        let mut news = self.db.subscribe();
+        let waiting = async {
+            loop {
+                news.borrow_and_update();
+                let reason = self.card(task).await.wait_reason;
+                if reason.is_some_and(|reason| reason.sentence().starts_with(start)) {
+                    return;
+                }
+                news.changed().await.unwrap();
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("the card does not say {start}"));
+    }
+
     pub(crate) async fn end_of_the_run(&self) -> Run {
         self.run_when("the end of the run", |run| run.completed_at.is_some()).await
     }
@@ -341,20 +356,47 @@ fn parent(pid: &str) -> String {
     status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned()
 }
 
-/// The processes of an unreadable run are gone before its end is recorded.
+/// An agent whose output cannot be followed works on, its card says so, and a person can stop it.
 #[tokio::test]
-async fn unreadable_run_is_ended() {
+async fn run_that_cannot_be_reached_stays_live() {
     let bench = Bench::new().await;
-    let (server, _, _) = bench.at_work().await;
+    let (server, task, _) = bench.at_work().await;
     server.stop().await;
     let transcript = bench.run_folder().join("transcript.jsonl");
     fs::remove_file(&transcript).unwrap();
     fs::create_dir(&transcript).unwrap();
     let server = bench.serve();
-    let run = bench.end_of_the_run().await;
+    bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
+    bench.card_says(&task, "RUN-001 cannot be reached: could not open the transcript").await;
+    assert!(!is_gone(&bench.lines("pids")[0]), "the agent works on");
+    bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
+    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
     assert!(is_gone(&bench.lines("pids")[0]));
-    assert_eq!((run.end_class, run.failure), (Some(EndClass::Failed), Some(FailureClass::Lost)));
     server.stop().await;
+}
+
+/// The folder of a run is removed while its agent works: with a server, and before the next one.
+#[tokio::test]
+async fn removed_folder_starts_no_second_agent() {
+    for restarted in [false, true] {
+        let bench = Bench::new().await;
+        let (server, task, _) = bench.at_work().await;
+        let server = if restarted {
+            server.stop().await;
+            fs::remove_dir_all(bench.run_folder()).unwrap();
+            bench.serve()
+        } else {
+            fs::remove_dir_all(bench.run_folder()).unwrap();
+            server
+        };
+        let run = bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
+        assert!(run.is_live());
+        assert_eq!(bench.lines("pids").len(), 1, "no second agent was started");
+        bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
+        assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
+        assert!(is_gone(&bench.lines("pids")[0]));
+        server.stop().await;
+    }
 }
 
 /// The server was killed after it reserved the run, or right before it started the shim.
@@ -373,7 +415,9 @@ async fn reserved_run_that_never_started_uses_no_attempt() {
         };
         let reserved = bench.db.reserve_run(wish).await.unwrap();
         if ready {
-            RunDir::create(&reserved.run_dir, &super::run::Run::new("exit 1").spec).unwrap();
+            let spec = super::run::Run::new("exit 1").spec;
+            bench.db.record_launch(&reserved.run.id, &spec.marker, None).await.unwrap();
+            RunDir::create(&reserved.run_dir, &spec).unwrap();
         }
         let server = bench.serve();
         let run = bench.end_of_the_run().await;

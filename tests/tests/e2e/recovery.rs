@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use domain::board::card::Card;
+use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
@@ -60,6 +62,43 @@ async fn sigterm_stops_the_server_but_not_its_agents() {
     work.go_on_alone(&server).await;
     server.serve().await.unwrap();
     work.ends_as_it_would_have(&server).await;
+}
+
+/// The folders of the runs vanish and the server runs out of file descriptors while two agents work. No second agent is started in a checkout,
+/// the cards say what is wrong, and the work ends when the agents do.
+#[tokio::test]
+async fn unreachable_agents_are_never_replaced() {
+    let server = support::scripted(SCENARIO).await;
+    let work = BothAtWork::begin(&server).await;
+    let limit = |soft: &str| {
+        let pid = server.server_id().unwrap().to_string();
+        #[expect(clippy::disallowed_methods, reason = "a test changes the limits of the program under test")]
+        let mut command = std::process::Command::new("prlimit");
+        let status = command.args(["--pid", &pid, &format!("--nofile={soft}:")]).status().unwrap();
+        assert!(status.success(), "prlimit failed");
+    };
+    limit("8");
+    for folder in std::fs::read_dir(server.root().join("data/runs")).unwrap() {
+        std::fs::remove_dir_all(folder.unwrap().path()).unwrap();
+    }
+    limit("1024");
+    let is_unreachable = |card: &Card| matches!(&card.wait_reason, Some(WaitReason::Unreachable { .. }));
+    let board = server
+        .until(&work.project, "both agents cannot be reached", |board| board.cards.iter().filter(|card| is_unreachable(card)).count() == 2)
+        .await;
+    for (task, run) in &work.runs {
+        assert_eq!(board.card(task).unwrap().run.as_ref().map(|live| &live.id), Some(run), "the run stays live");
+    }
+    let agents = |server: &TestServer| agents_of(server).into_iter().filter(|command| command.contains("scripted-agent")).count();
+    assert_eq!(agents(&server), 2);
+    work.go_on_alone(&server).await;
+    let board = server.until(&work.project, "the project is complete", complete).await;
+    assert_eq!(board.cards.len(), 4);
+    for task in work.runs.keys() {
+        let runs = server.runs(task).await.unwrap();
+        let told: Vec<(AgentKind, Option<EndClass>)> = runs.iter().map(|run| (run.phase, run.end_class)).collect();
+        assert_eq!(told, [(AgentKind::Coder, Some(EndClass::Finished)), (AgentKind::Reviewer, Some(EndClass::Finished))]);
+    }
 }
 
 /// A project with two working coders.

@@ -51,7 +51,7 @@ impl Db {
                     write_usage(tx, &run, usage).await?;
                 }
                 sqlx::query(
-                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL WHERE id = $1",
+                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL, unreachable = NULL WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(tx.now.to_string())

@@ -51,6 +51,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         started_at: parsed(row, "started_at")?,
         completed_at: optional(row, "completed_at")?,
         stop_requested_at: optional(row, "stop_requested_at")?,
+        unreachable: row.try_get("unreachable")?,
         exit_code: row.try_get("exit_code")?,
         end_class: optional(row, "end_class")?,
         failure: optional(row, "failure")?,

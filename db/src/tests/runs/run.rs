@@ -11,7 +11,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::usage::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
-use crate::{Caller, NewRun, RunEnd};
+use crate::{Caller, NewRun, RunEnd, RunProcess, ShimProcess};
 
 fn new_run(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
     NewRun {
@@ -279,4 +279,36 @@ async fn runs_of_the_same_id_in_two_databases_have_different_folders() {
         folders.insert(reserved.run_dir);
     }
     assert_eq!(folders.len(), 8, "{folders:?}");
+}
+
+#[tokio::test]
+async fn process_of_a_run_is_recorded_in_two_steps() {
+    let store = Store::board().await;
+    let run = store.db.reserve_run(new_run(&store.task("One").await, None)).await.unwrap().run.id;
+    assert_eq!(store.db.run_process(&run).await.unwrap(), None, "nothing was started");
+    store.db.record_launch(&run, "RUN-001.x", Some("boot")).await.unwrap();
+    let launched = RunProcess { marker: "RUN-001.x".to_owned(), boot_id: Some("boot".to_owned()), shim: None };
+    assert_eq!(store.db.run_process(&run).await.unwrap(), Some(launched.clone()));
+    let shim = ShimProcess { pid: 42, started: 99 };
+    store.db.record_shim(&run, shim).await.unwrap();
+    assert_eq!(store.db.run_process(&run).await.unwrap(), Some(RunProcess { shim: Some(shim), ..launched }));
+    assert_eq!(code(store.db.run_process(&"RUN-404".parse().unwrap()).await), "not-found");
+}
+
+#[tokio::test]
+async fn run_is_unreachable_until_it_is_reached_or_ends() {
+    let store = Store::board().await;
+    let run = store.db.reserve_run(new_run(&store.task("One").await, None)).await.unwrap().run.id;
+    let unreachable = async || store.db.run(&run).await.unwrap().unreachable;
+    let seq = store.db.latest();
+    for detail in [Some("its folder was removed"), Some("its folder was removed"), None, Some("its lock cannot be read")] {
+        store.db.set_run_unreachable(&run, detail.map(str::to_owned)).await.unwrap();
+        assert_eq!(unreachable().await.as_deref(), detail);
+    }
+    assert_eq!(store.kinds_since(seq).await, ["run_unreachable"; 3], "a repetition is no event");
+    store.end(&run, EndClass::Finished, None).await;
+    assert_eq!(unreachable().await, None);
+    store.db.set_run_unreachable(&run, Some("late".to_owned())).await.unwrap();
+    assert_eq!(unreachable().await, None);
+    store.check_fold().await;
 }

@@ -51,7 +51,9 @@ pub fn parking_hint(reason: ParkReason) -> Option<&'static str> {
         ParkReason::RootRefused => {
             Some("Run vibe-relay as an ordinary user; inside a container or another sandbox set IS_SANDBOX=1 before `vibe-relay serve`.")
         }
-        ParkReason::RateLimited | ParkReason::McpNotConnected | ParkReason::ServiceUnreachable | ParkReason::DiskFull => None,
+        ParkReason::RateLimited | ParkReason::McpNotConnected | ParkReason::ServiceUnreachable | ParkReason::DiskFull | ParkReason::SystemLimit => {
+            None
+        }
     }
 }
 

@@ -135,7 +135,7 @@ fn own_failures_are_read_from_the_exit_record() {
     assert_eq!(recorded_error(ExitErrorKind::StartFailed, "").outcome(), RunOutcome::Spawn { detail: "detail".to_owned() });
     assert_eq!(recorded_error(ExitErrorKind::Lost, INIT).outcome(), RunOutcome::Lost);
     let interrupted = recorded_error(ExitErrorKind::Interrupted, line(RESULTS, r#""is_error":true"#)).outcome();
-    assert_eq!((&interrupted, interrupted.failure()), (&RunOutcome::Interrupted, None), "whatever the agent said when it was ended");
+    assert_eq!((interrupted.is_interrupted(), interrupted.failure()), (true, None), "whatever the agent said when it was ended");
     let flooded = recorded_error(ExitErrorKind::OutputLimit, line(RESULTS, r#""is_error":false"#)).outcome();
     assert_eq!(flooded, RunOutcome::Crashed { code: None, signal: None, text: "detail".to_owned() });
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use db::{Db, ReservedRun};
+use db::{Db, ReservedRun, RunProcess};
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::config::Config;
@@ -27,17 +27,17 @@ use crate::process::start_shim;
 use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
-use crate::{disk, env};
+use crate::{env, procfs, resource};
 
 /// Why a run could not start: the class to record, and the text for the human.
 type StartFailure = (FailureClass, String);
 
 fn spawn_failed(error: impl Error + 'static) -> StartFailure {
-    (disk::failure(&error, FailureClass::Spawn), error.to_string())
+    (resource::failure(&error, FailureClass::Spawn), error.to_string())
 }
 
 pub(super) fn checkout_failed(error: CheckoutError) -> StartFailure {
-    (disk::failure(&error, FailureClass::Checkout), error.to_string())
+    (resource::failure(&error, FailureClass::Checkout), error.to_string())
 }
 
 /// Does everything between the reservation and the living process.
@@ -47,7 +47,7 @@ pub(super) async fn prepare(
     task: &Task,
     plan: &CheckoutPlan,
     reserved: &ReservedRun,
-) -> Result<RunDir, StartFailure> {
+) -> Result<RunProcess, StartFailure> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::create(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
@@ -66,15 +66,25 @@ pub(super) async fn prepare(
         session,
         identity: git_identity_env(plan, run.phase).await,
         first_line: backend::encode(&prompt, prompt_id),
+        marker: env::marker(&run.id, Uuid::new_v4()),
     };
+    // Stored before anything starts: without it, nothing was started.
+    let (marker, boot_id) = (files.marker.clone(), procfs::boot_id().ok());
+    db.record_launch(&run.id, &marker, boot_id.as_deref()).await.map_err(spawn_failed)?;
     let run_dir = off_thread(move || files.write()).await.map_err(spawn_failed)??;
     // Recorded before the agent can echo its prompt. If it never does, the next attempt receives the same messages.
     if !inbox.messages.is_empty() {
         db.run_inbox_delivered(&run.id, &prompt_id.to_string(), inbox.messages).await.map_err(spawn_failed)?;
     }
-    let (program, started) = (context.programs.running.clone(), run_dir.clone());
-    off_thread(move || start_shim(&program, &started)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
-    Ok(run_dir)
+    let program = context.programs.running.clone();
+    let shim = off_thread(move || start_shim(&program, &run_dir)).await.map_err(spawn_failed)?.map_err(spawn_failed)?;
+    if let Some(shim) = shim
+        && let Err(error) = db.record_shim(&run.id, shim).await
+    {
+        // The agent works. Without the record, its lock and its marker show whether it is alive.
+        tracing::warn!(run = %run.id, %error, "the process of a run was not recorded");
+    }
+    Ok(RunProcess { marker, boot_id, shim })
 }
 
 /// Coders and planners resume their session; reviewers and orchestrators start a new one.
@@ -129,6 +139,7 @@ struct RunFiles {
     session: Session,
     identity: Vec<(&'static str, String)>,
     first_line: String,
+    marker: String,
 }
 
 impl RunFiles {
@@ -160,13 +171,12 @@ impl RunFiles {
 
     fn spec(&self, argv: Vec<String>, environment: &[(&'static str, &'static str)], configured: &BTreeMap<String, String>) -> RunSpec {
         let run = &self.reserved.run;
-        let marker = env::marker(&run.id, Uuid::new_v4());
         let mut backend: Vec<(&str, &str)> = environment.to_vec();
         backend.extend(self.identity.iter().map(|(name, value)| (*name, value.as_str())));
         RunSpec {
             run_id: run.id.clone(),
-            env: env::RunEnv { marker: &marker, port: run.port, backend: &backend, configured }.variables(),
-            marker,
+            env: env::RunEnv { marker: &self.marker, port: run.port, backend: &backend, configured }.variables(),
+            marker: self.marker.clone(),
             argv,
             cwd: self.checkout.clone(),
             first_line: Some(self.first_line.clone()),

@@ -258,6 +258,7 @@ fn live_run(number: u64, phase: AgentKind) -> Run {
         started_at: at(11, 0),
         completed_at: None,
         stop_requested_at: None,
+        unreachable: None,
         exit_code: None,
         end_class: None,
         failure: None,

@@ -1,0 +1,114 @@
+//! Reads the process table.
+//!
+//! An error means that nothing is known: a caller must never take it for "does not exist". This file must not signal anything.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+
+use nix::errno::Errno;
+
+use crate::env;
+
+/// A process that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    pub(crate) parent: i32,
+    /// In clock ticks since the machine started.
+    pub(crate) started: u64,
+}
+
+/// Lists every process except those that have ended and wait to be reaped.
+///
+/// # Errors
+/// When the table or an entry of it cannot be read.
+pub(crate) fn processes() -> io::Result<Vec<Process>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        found.extend(process(pid)?);
+    }
+    Ok(found)
+}
+
+/// Reads one process; `None` when it does not exist or has ended.
+///
+/// # Errors
+/// When its entry cannot be read.
+pub(crate) fn process(pid: i32) -> io::Result<Option<Process>> {
+    Ok(read(pid, "stat")?.and_then(|stat| parse_stat(pid, &stat)))
+}
+
+/// Selects the processes that inherited `marker`, except this one.
+///
+/// # Errors
+/// When a process of this user cannot be read.
+pub(crate) fn marked(marker: &str, processes: &[Process]) -> io::Result<HashSet<i32>> {
+    let own = i32::try_from(std::process::id()).ok();
+    let wanted = format!("{}={marker}", env::MARKER);
+    let mut found = HashSet::new();
+    for process in processes.iter().filter(|process| Some(process.pid) != own) {
+        let environment = match read(process.pid, "environ") {
+            // It belongs to another user, so it is not ours.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+            read => read?.unwrap_or_default(),
+        };
+        if environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()) {
+            found.insert(process.pid);
+        }
+    }
+    Ok(found)
+}
+
+/// Identifies the current start of the machine.
+///
+/// # Errors
+/// When the system does not tell.
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// `None` when the process does not exist.
+fn read(pid: i32, name: &str) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(format!("/proc/{pid}/{name}")) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::ESRCH as i32) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Parses `pid (name) state parent … started …`. The name may contain any byte, including parentheses.
+fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // Field 22 of proc_pid_stat(5).
+    let started = fields.nth(17)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(Process { pid, parent, started })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: &str = "7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 1000";
+
+    #[test]
+    fn process_name_with_parentheses_is_parsed() {
+        let parse = |head: &[u8]| parse_stat(7, &[head, b" ", REST.as_bytes()].concat());
+        assert_eq!(parse(b"7 (a) R 1 (b) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
+        assert_eq!(parse(b"7 (\xFF\xFE) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
+        assert_eq!(parse(b"7 (sh) Z 42"), None);
+        assert_eq!(parse_stat(7, b"7 (sh"), None);
+    }
+
+    #[test]
+    fn this_process_is_listed_and_missing_ones_are_not() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(processes().unwrap().contains(&process(own).unwrap().unwrap()));
+        assert_eq!(process(i32::MAX).unwrap(), None);
+        assert!(process(own).unwrap().unwrap().started > 0);
+    }
+}
