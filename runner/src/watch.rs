@@ -24,7 +24,6 @@ use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
 use domain::runs::usage::Price;
@@ -219,7 +218,7 @@ impl<'a> Watcher<'a> {
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
             Effect::RecordPrices(prices) => db.record_prices(prices).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
-            Effect::ConfirmService => parking::confirm_recovered(db, ParkReason::ServiceUnreachable, self.run).await?,
+            Effect::ConfirmService => parking::confirm_service(db, self.run).await?,
             Effect::PublishActivity(line) => {
                 // Sending fails when no browser is connected.
                 drop(self.context.activity.send(Frame::Activity { run_id: self.run.id.clone(), line }));

@@ -1,75 +1,47 @@
 //! Parking: stored suspensions of agent starts, which survive a restart.
 
-use domain::runs::backoff::backoff;
 use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
+use domain::time::Timestamp;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use crate::caller::Caller;
 use crate::engine::column::{count, parsed};
 use crate::engine::open::Db;
-use crate::engine::tx::NoEventReason;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 
 impl Db {
-    /// Parks every agent until `until`, or changes the time of an existing parking with this reason.
+    /// Parks every agent until `until` because a check found that no agent can start, or changes the time of an existing parking.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn park(&self, parking: Parking) -> Result<()> {
+    pub async fn park_after_check(&self, reason: ParkReason, detail: String, until: Timestamp) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                let changed = sqlx::query(
-                    "INSERT INTO parkings (reason, until, detail) VALUES ($1, $2, $3)
-                     ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail
-                     WHERE until <> excluded.until OR detail <> excluded.detail",
-                )
-                .bind(parking.reason.as_str())
-                .bind(parking.until.to_string())
-                .bind(&parking.detail)
-                .execute(&mut tx.connection)
-                .await?;
-                if changed.rows_affected() == 0 {
-                    tx.skip_event(NoEventReason::NothingChanged);
-                } else {
-                    tx.record(&Caller::Runner, ParkingEvent::Parked { parking });
-                }
-                Ok(())
+                let failed_probes = parking(tx, reason).await?.map_or(0, |known| known.failed_probes);
+                store(tx, Parking { reason, until, detail, failed_probes }).await
             })
         })
         .await
     }
 
-    /// Parks every agent for a reason that only a probe can show to be over: for 10 seconds at first, longer after every failed probe, at
-    /// most 5 minutes. While it lasts, further failures change nothing, because their runs began before it.
+    /// Parks every agent because a run ended for `reason`: until `limited_until`, or else for a time that grows with every run in a row. While
+    /// the parking lasts, further failures only prolong a limit, because their runs began before it.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn park_with_backoff(&self, reason: ParkReason, detail: String) -> Result<()> {
+    pub async fn park_after_run(&self, reason: ParkReason, detail: String, limited_until: Option<Timestamp>) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                let known = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
-                let mut failed_probes = 1;
-                if let Some(row) = known {
-                    if !parking_of(&row)?.has_expired(tx.now) {
-                        tx.skip_event(NoEventReason::NothingChanged);
-                        return Ok(());
-                    }
-                    failed_probes = count(&row, "failed_probes")?.saturating_add(1);
+                let known = parking(tx, reason).await?;
+                if let Some(known) = known.as_ref().filter(|known| known.needs_probe() && !known.has_expired(tx.now)) {
+                    let until = limited_until.map_or(known.until, |limited_until| limited_until.max(known.until));
+                    return store(tx, Parking { until, ..known.clone() }).await;
                 }
-                let parking = Parking { reason, until: tx.now.after(backoff(failed_probes, 0)), detail };
-                sqlx::query(
-                    "INSERT INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)
-                     ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail, failed_probes = excluded.failed_probes",
-                )
-                .bind(reason.as_str())
-                .bind(parking.until.to_string())
-                .bind(&parking.detail)
-                .bind(i64::from(failed_probes))
-                .execute(&mut tx.connection)
-                .await?;
-                tx.record(&Caller::Runner, ParkingEvent::Parked { parking });
-                Ok(())
+                let failed_probes = known.map_or(0, |known| known.failed_probes).saturating_add(1);
+                let until = limited_until.unwrap_or_else(|| tx.now.after(reason.pause(failed_probes)));
+                store(tx, Parking { reason, until, detail, failed_probes }).await
             })
         })
         .await
@@ -104,6 +76,36 @@ impl Db {
     }
 }
 
+async fn parking(tx: &mut Tx, reason: ParkReason) -> Result<Option<Parking>> {
+    let row = sqlx::query("SELECT * FROM parkings WHERE reason = $1").bind(reason.as_str()).fetch_optional(&mut tx.connection).await?;
+    row.as_ref().map(parking_of).transpose()
+}
+
+async fn store(tx: &mut Tx, parking: Parking) -> Result<()> {
+    let changed = sqlx::query(
+        "INSERT INTO parkings (reason, until, detail, failed_probes) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (reason) DO UPDATE SET until = excluded.until, detail = excluded.detail, failed_probes = excluded.failed_probes
+         WHERE until <> excluded.until OR detail <> excluded.detail OR failed_probes <> excluded.failed_probes",
+    )
+    .bind(parking.reason.as_str())
+    .bind(parking.until.to_string())
+    .bind(&parking.detail)
+    .bind(i64::from(parking.failed_probes))
+    .execute(&mut tx.connection)
+    .await?;
+    if changed.rows_affected() == 0 {
+        tx.skip_event(NoEventReason::NothingChanged);
+    } else {
+        tx.record(&Caller::Runner, ParkingEvent::Parked { parking });
+    }
+    Ok(())
+}
+
 fn parking_of(row: &SqliteRow) -> Result<Parking> {
-    Ok(Parking { reason: parsed(row, "reason")?, until: parsed(row, "until")?, detail: row.try_get("detail")? })
+    Ok(Parking {
+        reason: parsed(row, "reason")?,
+        until: parsed(row, "until")?,
+        detail: row.try_get("detail")?,
+        failed_probes: count(row, "failed_probes")?,
+    })
 }

@@ -62,7 +62,12 @@ fn every() -> Vec<Event> {
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
         ParkingEvent::Parked {
-            parking: Parking { reason: ParkReason::RateLimited, until: Timestamp::from_milliseconds(0), detail: "limit".to_owned() },
+            parking: Parking {
+                reason: ParkReason::RateLimited,
+                until: Timestamp::from_milliseconds(0),
+                detail: "limit".to_owned(),
+                failed_probes: 1,
+            },
         }
         .into(),
         ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),

@@ -37,6 +37,7 @@ vocabulary! {
         Spawn = "spawn",
         RateLimited = "rate_limited",
         SignedOut = "signed_out",
+        NoCredit = "no_credit",
         ProgramMissing = "program_missing",
         RootRefused = "root_refused",
         McpNotConnected = "mcp_not_connected",
@@ -63,6 +64,7 @@ impl FailureClass {
             Self::Spawn => "its process could not be started",
             Self::RateLimited => ParkReason::RateLimited.sentence(),
             Self::SignedOut => ParkReason::SignedOut.sentence(),
+            Self::NoCredit => ParkReason::NoCredit.sentence(),
             Self::ProgramMissing => ParkReason::ProgramMissing.sentence(),
             Self::RootRefused => ParkReason::RootRefused.sentence(),
             Self::McpNotConnected => ParkReason::McpNotConnected.sentence(),
@@ -77,6 +79,7 @@ impl FailureClass {
         match self {
             Self::RateLimited => Some(ParkReason::RateLimited),
             Self::SignedOut => Some(ParkReason::SignedOut),
+            Self::NoCredit => Some(ParkReason::NoCredit),
             Self::ProgramMissing => Some(ParkReason::ProgramMissing),
             Self::RootRefused => Some(ParkReason::RootRefused),
             Self::McpNotConnected => Some(ParkReason::McpNotConnected),
@@ -95,16 +98,7 @@ mod tests {
     #[test]
     fn only_environment_failures_park() {
         let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.park_reason().is_some()).map(|class| class.as_str()).collect();
-        let expected = [
-            "rate_limited",
-            "signed_out",
-            "program_missing",
-            "root_refused",
-            "mcp_not_connected",
-            "service_unreachable",
-            "disk_full",
-            "system_limit",
-        ];
+        let expected: Vec<&str> = ParkReason::ALL.iter().map(|reason| reason.as_str()).collect();
         assert_eq!(parking, expected);
     }
 }

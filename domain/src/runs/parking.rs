@@ -6,15 +6,19 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::event::kinds::events;
-use crate::runs::backoff::MAX_BACKOFF;
+use crate::runs::backoff::{MAX_BACKOFF, backoff};
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
+
+/// The longest pause between two probes.
+const MAX_PAUSE: Duration = Duration::from_secs(30 * 60);
 
 vocabulary! {
     /// The outage that parks all agents.
     ParkReason, "park reason" {
         RateLimited = "rate_limited",
         SignedOut = "signed_out",
+        NoCredit = "no_credit",
         ProgramMissing = "program_missing",
         RootRefused = "root_refused",
         /// The agent program did not connect to the MCP server of the board.
@@ -34,6 +38,7 @@ impl ParkReason {
         match self {
             Self::RateLimited => "rate limited",
             Self::SignedOut => "the agent program is not signed in",
+            Self::NoCredit => "the account of the agent program has no credit",
             Self::ProgramMissing => "the agent program was not found",
             Self::RootRefused => "the agent program refuses to run as root",
             Self::McpNotConnected => "the agent could not reach the board",
@@ -43,9 +48,14 @@ impl ParkReason {
         }
     }
 
-    /// Whether only a run can show that the outage is over: the runner starts one as a probe, and the others wait for it.
-    pub const fn needs_probe(self) -> bool {
-        matches!(self, Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit)
+    /// How long agents are parked after `failed_probes` runs in a row ended for this reason, unless the service named an end. The pauses grow,
+    /// so that an outage that nobody resolves costs a bounded number of runs.
+    pub fn pause(self, failed_probes: u32) -> Duration {
+        if self.passes_quickly() {
+            return backoff(failed_probes, 0);
+        }
+        let minutes = 4u64.saturating_pow(failed_probes.saturating_sub(1).min(10));
+        Duration::from_secs(minutes * 60).min(MAX_PAUSE)
     }
 
     /// The maximum time that agents are parked before the next check.
@@ -53,9 +63,14 @@ impl ParkReason {
         match self {
             // Known limits last at most one week.
             Self::RateLimited => Duration::from_secs(8 * 24 * 3600),
-            Self::SignedOut | Self::ProgramMissing | Self::RootRefused | Self::McpNotConnected => Duration::from_secs(30),
-            Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit => MAX_BACKOFF,
+            _ if self.passes_quickly() => MAX_BACKOFF,
+            _ => MAX_PAUSE,
         }
+    }
+
+    /// Whether a failed run costs nothing and the cause often passes by itself.
+    const fn passes_quickly(self) -> bool {
+        matches!(self, Self::ServiceUnreachable | Self::DiskFull | Self::SystemLimit)
     }
 
     /// Says what the human can do. The steps for a specific agent program are in [`Parking::detail`].
@@ -63,6 +78,7 @@ impl ParkReason {
         match self {
             Self::RateLimited => "Nothing to do: work continues automatically when the limit is lifted.",
             Self::SignedOut => "Sign in to the agent program. Work then continues automatically.",
+            Self::NoCredit => "Add credit to the account, or sign in with another one. Work then continues automatically.",
             Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work then continues automatically.",
             Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
             Self::McpNotConnected => "Read the bridge's message in the attempt's output, and run `vibe-relay doctor`. Work is retried automatically.",
@@ -87,9 +103,24 @@ pub struct Parking {
     /// The time of the next check.
     pub until: Timestamp,
     pub detail: String,
+    /// How many runs in a row ended for this reason. If it is 0, a check found it before any run.
+    pub failed_probes: u32,
 }
 
 impl Parking {
+    /// After so many failed runs in a row, the human has to look at it.
+    const PROBES_BEFORE_ATTENTION: u32 = 3;
+
+    /// Whether only a run can show that the outage is over: the runner starts one as a probe, and the others wait for it.
+    pub fn needs_probe(&self) -> bool {
+        self.failed_probes > 0
+    }
+
+    /// Whether the outage is unlikely to pass by itself.
+    pub fn needs_attention(&self) -> bool {
+        self.failed_probes >= Self::PROBES_BEFORE_ATTENTION
+    }
+
     /// Whether the end time has passed. An end time beyond the maximum duration means that the clock was set back, and also counts.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.until.is_due(now, self.reason.max_duration())
@@ -112,10 +143,29 @@ mod tests {
     fn parking_expires_on_time_or_when_implausible() {
         let now = Timestamp::from_milliseconds(1_000_000);
         for reason in ParkReason::ALL.iter().copied() {
-            let has_expired = |until| Parking { reason, until, detail: String::new() }.has_expired(now);
+            let has_expired = |until| Parking { reason, until, detail: String::new(), failed_probes: 0 }.has_expired(now);
             assert!(has_expired(now) && has_expired(now.before(Duration::from_secs(1))), "{reason}");
             assert!(!has_expired(now.after(Duration::from_millis(1))) && !has_expired(now.after(reason.max_duration())), "{reason}");
             assert!(has_expired(now.after(reason.max_duration() + Duration::from_millis(1))), "{reason}");
         }
+    }
+
+    /// Eight hours of an outage that nobody resolves, with runs that fail after a second.
+    #[test]
+    fn probes_of_a_lasting_outage_are_bounded() {
+        let mut table = String::new();
+        for reason in ParkReason::ALL.iter().copied() {
+            let (mut second, mut pauses, mut runs_in_ten_minutes) = (1, Vec::new(), 1);
+            while second < 8 * 3600 {
+                let pause = reason.pause(u32::try_from(pauses.len()).unwrap() + 1).as_secs();
+                assert!(pauses.last().is_none_or(|last| pause >= *last) && Duration::from_secs(pause) <= reason.max_duration(), "{reason}");
+                pauses.push(pause);
+                second += pause + 1;
+                runs_in_ten_minutes += u32::from(second <= 600);
+            }
+            let first: Vec<String> = pauses.iter().take(6).map(u64::to_string).collect();
+            table.push_str(&format!("{reason}: {} runs, {runs_in_ten_minutes} in 10 minutes; pauses {} …\n", pauses.len() + 1, first.join(", ")));
+        }
+        insta::assert_snapshot!(table);
     }
 }

@@ -179,7 +179,7 @@ fn requests_reject_missing_and_unknown_fields() {
 
 #[test]
 fn server_answers_have_a_stable_json_form() {
-    let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned() };
+    let parking = Parking { reason: ParkReason::SignedOut, until: at(), detail: "no key".to_owned(), failed_probes: 0 };
     let server = ServerInfo {
         version: "0.1.0".to_owned(),
         epoch: "e".to_owned(),

@@ -75,7 +75,8 @@ impl RunOutcome {
             Self::Failed { error } => match error.class {
                 ErrorClass::SessionUnavailable | ErrorClass::CancelledByUs => None,
                 ErrorClass::Auth => Some(FailureClass::SignedOut),
-                ErrorClass::Quota | ErrorClass::RateLimit => Some(FailureClass::RateLimited),
+                ErrorClass::Quota => Some(FailureClass::NoCredit),
+                ErrorClass::RateLimit => Some(FailureClass::RateLimited),
                 ErrorClass::Overloaded | ErrorClass::Unreachable => Some(FailureClass::ServiceUnreachable),
                 // The service refused this request. Another task makes another one.
                 ErrorClass::BadRequest | ErrorClass::ContextFull => Some(FailureClass::ApiError),

@@ -21,7 +21,7 @@ pub(super) fn breaker_state(parking: &Parking, now: Timestamp) -> BreakerState {
     match parking {
         _ if !parking.has_expired(now) => BreakerState::Open,
         // A clock that ran ahead may have put `until` into the future; then no run could count as started since.
-        Parking { reason, until, .. } if reason.needs_probe() && *until <= now => BreakerState::HalfOpen,
+        Parking { until, .. } if parking.needs_probe() && *until <= now => BreakerState::HalfOpen,
         _ => BreakerState::Expired,
     }
 }

@@ -235,7 +235,7 @@ fn over_limit(size: u64, limit: u64) -> ExitError {
 }
 
 fn interrupted(signal: Signal) -> ExitError {
-    let detail = format!("the process that supervises the agent received {signal}, as when the machine or the session shuts down");
+    let detail = format!("the agent was interrupted when the machine or the session shut down ({signal}); the next run continues its work");
     ExitError { kind: ExitErrorKind::Interrupted, detail }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::ParkReason;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -13,6 +13,8 @@ use crate::runs::run::RunContext;
 
 /// How long a passed check stays valid.
 const PREFLIGHT_TTL: Duration = Duration::from_secs(600);
+/// The time between two checks that fail. A check starts no agent.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// When the check last passed. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -59,8 +61,8 @@ impl StartCheck {
                 Ok(())
             }
             Err(failure) => {
-                let until = db::now().after(failure.reason.max_duration());
-                context.db.park(Parking { reason: failure.reason, until, detail: failure.detail }).await
+                let until = db::now().after(CHECK_INTERVAL);
+                context.db.park_after_check(failure.reason, failure.detail, until).await
             }
         }
     }

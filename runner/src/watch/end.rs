@@ -2,8 +2,8 @@
 
 use db::RunEnd;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::parking::ParkReason;
-use domain::runs::run::{Run, Usage};
+use domain::runs::run::Run;
+use domain::runs::usage::Usage;
 
 use crate::backend::outcome::{ExitEvidence, classify_end};
 use crate::backend::parking_hint;
@@ -52,11 +52,10 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         (EndCause::AgentExited, _) => outcome.failure(),
     };
     if outcome.service_responded() {
-        parking::confirm_recovered(&context.db, ParkReason::ServiceUnreachable, run).await?;
+        parking::confirm_service(&context.db, run).await?;
     }
-    // A start alone does not prove that the disk has room, because its files are small.
     if failure.is_none() {
-        parking::confirm_recovered(&context.db, ParkReason::DiskFull, run).await?;
+        parking::confirm_disk(&context.db, run).await?;
     }
     let mut end = RunEnd {
         exit_code: exit.code.map(i64::from),

@@ -1,5 +1,6 @@
 //! The bar at the top of every page: home link, connection state, settings and theme, with the banners for the demonstration and for parked agents.
 
+use domain::runs::parking::Parking;
 use domain::wire::DemoInfo;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -88,15 +89,24 @@ fn Parked() -> impl IntoView {
     let (status, clock) = (ServerStatus::from_context(), Clock::from_context());
     let parked = move || status.server.get().map(|server| server.parked).unwrap_or_default();
     view! {
-        <For each=parked key=|parking| (parking.reason, parking.until) let:parking>
+        <For each=parked key=|parking| (parking.reason, parking.until, parking.failed_probes) let:parking>
             <div class="banner" data-tone="warn" role="status">
                 <Icon drawing=ALERT />
-                <strong>{format!("Agents are parked: {}", parking.reason.sentence())}</strong>
+                <strong>{parked_title(&parking)}</strong>
                 <span><InlineCode text=parking.reason.remedy() /></span>
                 <span class="soft"><InlineCode text=parking.detail.clone() /></span>
                 <span class="faint tabular">{move || clock.until(parking.until)}</span>
             </div>
         </For>
+    }
+}
+
+fn parked_title(parking: &Parking) -> String {
+    let reason = parking.reason.sentence();
+    if parking.needs_attention() {
+        format!("Needs you: {} agents in a row could not work ({reason})", parking.failed_probes)
+    } else {
+        format!("Agents are parked: {reason}")
     }
 }
 

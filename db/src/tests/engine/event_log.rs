@@ -15,7 +15,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::ParkReason;
 use domain::runs::usage::Usage;
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
@@ -84,9 +84,7 @@ pub(crate) async fn story() -> Store {
     db.stop_run(human, &coder.run).await.unwrap();
     store.end(&coder.run, EndClass::Stopped, None).await;
     db.start_task(human, page).await.unwrap();
-    let parking =
-        Parking { reason: ParkReason::RateLimited, until: crate::now().after(std::time::Duration::from_secs(1)), detail: "limit".to_owned() };
-    db.park(parking).await.unwrap();
+    db.park_after_run(ParkReason::RateLimited, "limit".to_owned(), None).await.unwrap();
     db.resume(ParkReason::RateLimited).await.unwrap();
     store.work(page).await;
     store.move_with(human, page, Status::InReview, None, head("old")).await.unwrap();

@@ -5,6 +5,7 @@ use domain::runs::run_event::{AgentError, ErrorClass};
 const ROOT_REFUSED: &str = "cannot be used with root";
 const NO_CONVERSATION: &str = "No conversation found";
 const NOT_LOGGED_IN: &str = "Not logged in";
+const NO_CREDIT: &str = "Credit balance is too low";
 const CONNECTION_ERROR: &str = "Connection error";
 
 /// The class of an error that ended the program before it reported the end of a turn.
@@ -25,8 +26,10 @@ pub fn classify_stderr(stderr: &str) -> Option<ErrorClass> {
 pub(super) fn turn_error(status: Option<u16>, reason: Option<&str>, message: &str) -> AgentError {
     let class = match status {
         _ if message.contains(NO_CONVERSATION) => ErrorClass::SessionUnavailable,
+        // The service reports it as a bad request.
+        _ if message.contains(NO_CREDIT) => ErrorClass::Quota,
         Some(429) => ErrorClass::RateLimit,
-        Some(401) => ErrorClass::Auth,
+        Some(401 | 403) => ErrorClass::Auth,
         _ if message.contains(NOT_LOGGED_IN) => ErrorClass::Auth,
         Some(500..) => ErrorClass::Overloaded,
         Some(_) => ErrorClass::BadRequest,

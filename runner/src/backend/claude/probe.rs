@@ -51,6 +51,7 @@ pub fn parking_hint(reason: ParkReason) -> Option<&'static str> {
         ParkReason::RootRefused => {
             Some("Run vibe-relay as an ordinary user; inside a container or another sandbox set IS_SANDBOX=1 before `vibe-relay serve`.")
         }
+        ParkReason::NoCredit => Some("See https://console.anthropic.com/settings/billing, or sign in with another account."),
         ParkReason::RateLimited | ParkReason::McpNotConnected | ParkReason::ServiceUnreachable | ParkReason::DiskFull | ParkReason::SystemLimit => {
             None
         }

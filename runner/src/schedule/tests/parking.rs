@@ -7,7 +7,7 @@ use domain::board::status::HeldBy;
 use domain::board::status::Status::{InProgress, InReview};
 use domain::runs::agent_kind::AgentKind::{Coder, Reviewer};
 use domain::runs::parking::ParkReason;
-use domain::runs::parking::ParkReason::{DiskFull, McpNotConnected, ProgramMissing, RateLimited, RootRefused, ServiceUnreachable, SignedOut};
+use domain::runs::parking::ParkReason::{DiskFull, RateLimited, ServiceUnreachable, SignedOut};
 use domain::time::Timestamp;
 
 use super::scene::{Scene, at, noon, scene, task};
@@ -21,7 +21,7 @@ fn in_seconds(seconds: u64) -> Timestamp {
 fn only_rate_limits_show_an_end_time() {
     let reason_of = |reason: ParkReason, until| scene([task(1)]).parked(reason, until).wait_reasons().remove(0);
     assert_eq!(reason_of(RateLimited, at(14, 5)), "TASK-001: rate limited until 14:05 UTC");
-    for reason in [SignedOut, ProgramMissing, RootRefused, McpNotConnected, ServiceUnreachable, DiskFull] {
+    for reason in ParkReason::ALL.iter().copied().filter(|reason| *reason != RateLimited) {
         assert_eq!(reason_of(reason, in_seconds(20)), format!("TASK-001: {}", reason.sentence()));
         assert_eq!(reason_of(reason, in_seconds(20)), reason_of(reason, in_seconds(25)), "a later check changes nothing");
     }
@@ -51,17 +51,21 @@ fn outage(reason: ParkReason) -> Scene {
 
 #[test]
 fn single_probe_detects_recovery() {
-    for reason in [ServiceUnreachable, DiskFull] {
-        assert!(outage(reason).busy(&[1]).slots(9, 9).parked(RateLimited, at(13, 0)).actions().is_empty(), "another parking blocks the probe");
+    for reason in ParkReason::ALL.iter().copied() {
+        let another = if reason == RateLimited { SignedOut } else { RateLimited };
+        assert!(outage(reason).busy(&[1]).slots(9, 9).parked(another, at(13, 0)).actions().is_empty(), "another parking blocks the probe");
         let board = outage(reason).slots(9, 9);
         assert_eq!(board.actions(), ["start reviewer TASK-002 in in_review"]);
-        let waiting = [format!("TASK-001: {}", reason.sentence()), format!("TASK-003: {}", reason.sentence())];
-        assert_eq!(board.wait_reasons(), waiting);
+        let says = |task: &str, until: Timestamp| match reason {
+            RateLimited => format!("{task}: {} until {}", reason.sentence(), until.clock()),
+            _ => format!("{task}: {}", reason.sentence()),
+        };
+        assert_eq!(board.wait_reasons(), [says("TASK-001", noon()), says("TASK-003", noon())]);
         // The others wait while the probe starts, and while it works.
         assert!(board.busy(&[2]).actions().is_empty());
         let probing = scene([task(1), task(2).status(InReview).running(Reviewer)]).parked(reason, at(11, 0)).busy(&[2]).slots(9, 9);
         assert!(probing.actions().is_empty());
-        assert_eq!(probing.wait_reasons(), [format!("TASK-001: {}", reason.sentence())]);
+        assert_eq!(probing.wait_reasons(), [says("TASK-001", at(11, 0))]);
     }
 }
 
@@ -90,4 +94,12 @@ fn parking_without_candidates_is_lifted() {
     let board = scene([task(1).held(HeldBy::Human)]).parked(ServiceUnreachable, noon()).parked(DiskFull, noon());
     assert_eq!(board.actions(), ["resume service_unreachable", "resume disk_full"]);
     assert!(scene([]).parked(ServiceUnreachable, in_seconds(5)).actions().is_empty(), "not before it expires");
+}
+
+/// It is lifted as soon as the check passes, because no run has failed.
+#[test]
+fn parking_of_a_check_is_checked_again() {
+    for reason in ParkReason::ALL.iter().copied() {
+        assert_eq!(scene([task(1)]).parked_by_check(reason, noon()).actions(), [format!("resume {reason}")]);
+    }
 }

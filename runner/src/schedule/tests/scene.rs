@@ -283,8 +283,15 @@ impl Scene {
         self
     }
 
+    /// A run found the outage.
     pub(super) fn parked(mut self, reason: ParkReason, until: Timestamp) -> Self {
-        self.state.parkings.push(Parking { reason, until, detail: String::new() });
+        self.state.parkings.push(Parking { reason, until, detail: String::new(), failed_probes: 1 });
+        self
+    }
+
+    /// A check found the outage before any run.
+    pub(super) fn parked_by_check(mut self, reason: ParkReason, until: Timestamp) -> Self {
+        self.state.parkings.push(Parking { reason, until, detail: String::new(), failed_probes: 0 });
         self
     }
 

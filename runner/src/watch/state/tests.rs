@@ -290,14 +290,14 @@ fn fresh_turn_records_usage_and_confirms_the_service() {
     assert_eq!(bench.prints([RunEvent::Context { used: Some(1), size: None }]), [Effect::ConfirmService]);
     assert_eq!(bench.prints([RunEvent::Context { used: None, size: Some(9) }]), []);
     let effects = bench.prints([RunEvent::TurnEnded { reason: StopReason::EndTurn }]);
-    assert_eq!(effects, [Effect::RecordUsage(bench.state.output().usage())]);
+    assert_eq!(effects, [Effect::RecordUsage(bench.state.output.usage())]);
 }
 
 #[test]
 fn agent_without_board_tools_is_terminated() {
     let mut bench = Bench::new();
     assert_eq!(bench.prints([session("failed"), RunEvent::TurnStarted {}]), [Effect::Terminate]);
-    assert_eq!(bench.state.cause(), EndCause::BoardUnreachable);
+    assert_eq!(bench.state.cause, EndCause::BoardUnreachable);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn silent_agent_is_terminated_once() {
     let mut bench = Bench::at_work();
     let (effects, at) = bench.next_effect();
     assert_eq!((effects, at), (vec![Effect::Terminate], 65 * 60));
-    assert_eq!(bench.state.cause(), EndCause::Unresponsive);
+    assert_eq!(bench.state.cause, EndCause::Unresponsive);
     bench.step(Event::Terminated { delivered: true });
     assert!(bench.state.armed_output_timeout().is_none());
     let mut bench = Bench::at_work();
