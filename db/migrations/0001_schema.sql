@@ -165,6 +165,8 @@ CREATE TABLE agent_runs (
   end_class         TEXT,
   failure           TEXT,
   error             TEXT,
+  -- The facts of the failure: a run that failed with the same facts as the one before is not repeated.
+  cause             TEXT,
   cost_micro_usd    INTEGER NOT NULL DEFAULT 0,
   input_tokens      INTEGER NOT NULL DEFAULT 0,
   output_tokens     INTEGER NOT NULL DEFAULT 0,

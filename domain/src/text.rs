@@ -70,9 +70,22 @@ pub fn excerpt(given: &str, limit: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Returns the end of `given` on one line, cut to `limit` characters. An ellipsis marks omitted text.
+pub fn excerpt_end(given: &str, limit: usize) -> String {
+    let line = given.split_whitespace().collect::<Vec<_>>().join(" ");
+    let count = line.chars().count();
+    if count <= limit { line } else { format!("…{}", line.chars().skip(count - limit).collect::<String>().trim_start()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn end_of_a_text_is_one_line() {
+        assert_eq!(excerpt_end(" one\n  two ", 10), "one two");
+        assert_eq!(excerpt_end("a long\ntext that ends here", 9), "…ends here");
+    }
 
     #[test]
     fn titles_are_trimmed_and_limited() {

@@ -133,8 +133,16 @@ impl TestBoard {
     }
 
     pub(crate) async fn end(&self, reserved: &ReservedRun) {
-        let end =
-            RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
+        let end = RunEnd {
+            class: EndClass::Finished,
+            failure: None,
+            error: None,
+            cause: None,
+            exit_code: Some(0),
+            usage: None,
+            turn_ended: true,
+            max_attempts: 3,
+        };
         self.db.end_run(&reserved.run.id, end).await.unwrap();
     }
 

@@ -3,6 +3,7 @@
 //! `state` decides and this file executes: it waits for output, wakes and deadlines, and carries out the effects. An adopted run is
 //! read from its first byte again, because everything known about it is a fold over its output and its rows in the store.
 
+mod cause;
 mod end;
 mod event;
 mod input;

@@ -178,8 +178,16 @@ impl TestServer {
     }
 
     pub(super) async fn end(&self, run: &RunId) {
-        let end =
-            RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
+        let end = RunEnd {
+            class: EndClass::Finished,
+            failure: None,
+            error: None,
+            cause: None,
+            exit_code: Some(0),
+            usage: None,
+            turn_ended: true,
+            max_attempts: 3,
+        };
         self.state.db.end_run(run, end).await.unwrap();
     }
 

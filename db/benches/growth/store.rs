@@ -152,6 +152,7 @@ impl Store {
             class: EndClass::Finished,
             failure: None,
             error: None,
+            cause: None,
             exit_code: Some(0),
             usage: Some(usage),
             turn_ended: true,

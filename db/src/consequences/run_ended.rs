@@ -5,6 +5,7 @@ use domain::board::card::Card;
 use domain::runs::backoff::backoff;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
+use sqlx::Row;
 
 use crate::board::attention::write as attention;
 use crate::caller::Caller;
@@ -21,6 +22,8 @@ pub(crate) struct Outcome<'a> {
     /// The failure that counts as an attempt, if the run failed.
     pub(crate) failure: Option<FailureClass>,
     pub(crate) error: Option<&'a str>,
+    /// The facts of the failure.
+    pub(crate) cause: Option<&'a str>,
     /// Failed attempts in a row after which the task needs attention.
     pub(crate) max_attempts: u32,
 }
@@ -48,7 +51,8 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureCla
         .fetch_one(&mut tx.connection)
         .await?;
     let failures = u32::try_from(failures).unwrap_or(u32::MAX);
-    if failures < outcome.max_attempts {
+    let is_repetition = failures > 1 && outcome.cause.is_some() && outcome.cause == earlier_cause(tx, run, failure).await?.as_deref();
+    if failures < outcome.max_attempts && !is_repetition {
         let retry_at = tx.now.after(backoff(failures, run.id.number()));
         sqlx::query("UPDATE tasks SET retry_at = $2 WHERE id = $1")
             .bind(card.id.as_str())
@@ -63,9 +67,27 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureCla
         FailureClass::Budget => AttentionKind::Budget,
         _ => AttentionKind::Failed,
     };
+    let attempts =
+        if is_repetition { format!("{failures} attempts failed in the same way") } else { format!("{failures} attempts failed; the last") };
     let detail = match outcome.error {
-        Some(error) => format!("{failures} attempts failed; the last: {} ({error}). Press Retry when it is fixed.", failure.sentence()),
-        None => format!("{failures} attempts failed; the last: {}. Press Retry when it is fixed.", failure.sentence()),
+        Some(error) => format!("{attempts}: {} ({error}). Press Retry when it is fixed.", failure.sentence()),
+        None => format!("{attempts}: {}. Press Retry when it is fixed.", failure.sentence()),
     };
     attention::request(tx, &Caller::Runner, &card.project_id, &card.id, Attention::new(kind, detail)).await
+}
+
+/// The facts of the failure before `run`, if it was of the same class.
+async fn earlier_cause(tx: &mut Tx, run: &Run, failure: FailureClass) -> Result<Option<String>> {
+    let earlier = sqlx::query(
+        "SELECT failure, cause FROM agent_runs WHERE task_id = $1 AND phase = $2 AND id <> $3 AND end_class = 'failed'
+         ORDER BY length(id) DESC, id DESC LIMIT 1",
+    )
+    .bind(run.task_id.as_str())
+    .bind(run.phase.as_str())
+    .bind(run.id.as_str())
+    .fetch_optional(&mut tx.connection)
+    .await?;
+    let Some(earlier) = earlier else { return Ok(None) };
+    let is_same_class = earlier.try_get::<Option<&str>, _>("failure")? == Some(failure.as_str());
+    Ok(if is_same_class { earlier.try_get("cause")? } else { None })
 }

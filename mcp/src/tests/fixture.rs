@@ -128,8 +128,16 @@ impl Board {
     }
 
     pub(super) async fn end(&self, run: &ReservedRun) {
-        let end =
-            RunEnd { class: EndClass::Finished, failure: None, error: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: 3 };
+        let end = RunEnd {
+            class: EndClass::Finished,
+            failure: None,
+            error: None,
+            cause: None,
+            exit_code: Some(0),
+            usage: None,
+            turn_ended: true,
+            max_attempts: 3,
+        };
         self.db.end_run(&run.run.id, end).await.unwrap();
     }
 

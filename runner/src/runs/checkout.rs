@@ -150,6 +150,11 @@ fn checkout_name(path: &Path) -> String {
     format!("vibe-relay-{}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
+/// The commit at HEAD of the checkout at `path`.
+pub(crate) fn checkout_head(repository: &Repository, path: &Path) -> Result<Option<Sha>, RepoError> {
+    repository.worktree_head(&checkout_name(path))
+}
+
 /// Creates the checkout of a plan.
 ///
 /// # Errors

@@ -1,9 +1,11 @@
 //! Records how a run ended: finished, waiting for an answer, stopped, failed, or parked because no agent can work.
 
-use db::RunEnd;
+use db::{Caller, RunCaller, RunEnd};
+use domain::board::card::Card;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::run::Run;
 use domain::runs::usage::Usage;
+use domain::text;
 
 use crate::backend::outcome::{ExitEvidence, classify_end};
 use crate::backend::parking_hint;
@@ -12,10 +14,13 @@ use crate::resource;
 use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::run::RunContext;
 use crate::runs::{checkout, parking};
+use crate::watch::cause::{Cause, find_cause};
 use crate::watch::output_state::OutputState;
 use crate::watch::{EndCause, card_has_moved};
 
 const STDERR_BYTES: u64 = 4096;
+/// The longest question that is taken from an agent's last words.
+const QUESTION_CHARS: usize = 2000;
 
 /// What the watch of a run found out before the run ended.
 #[derive(Debug, Default)]
@@ -68,7 +73,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         end.class = EndClass::Stopped;
     } else if card_has_moved(&card, run.phase) {
         // The work is done, so a failure after it does not matter.
-    } else if context.db.has_asked(&run.id).await? {
+    } else if context.db.has_asked(&run.id).await? || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
         end.class = EndClass::AwaitingAnswer;
     } else if failure.is_none() && outcome.is_interrupted() {
         // The next run continues its session.
@@ -82,15 +87,43 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
         end.error = unreadable.as_ref().map(|unreadable| unreadable.error.clone()).or_else(|| outcome.detail());
+        end.cause = end.error.clone();
+        if failure == FailureClass::NoOutcome {
+            let (task, project) = (context.db.task(&run.task_id).await?, context.db.project(&card.project_id).await?);
+            let Cause { facts, text } = find_cause(&project, &task, run, output).await;
+            (end.cause, end.error) = (Some(facts), Some(text).filter(|text| !text.is_empty()));
+        }
         let hint = failure.park_reason().and_then(parking_hint);
         end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
     }
     store_end(context, run, end).await
 }
 
+/// Asks the human what the agent asked in its last words instead of with its tool. Returns whether there was such a question.
+async fn asks_in_words(context: &RunContext, run: &Run, card: &Card, output: &OutputState) -> db::Result<bool> {
+    let Some(question) = output.question().map(|question| text::excerpt_end(question, QUESTION_CHARS)) else { return Ok(false) };
+    let (run_id, task_id, project_id) = (run.id.clone(), run.task_id.clone(), card.project_id.clone());
+    let caller = Caller::Run(RunCaller { run_id, task_id, project_id, phase: run.phase, call_id: None });
+    match context.db.ask_question(&caller, &question, Vec::new(), None).await {
+        Ok(_) => Ok(true),
+        // An agent of this kind may not ask.
+        Err(db::Error::Refused(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// An end without further facts.
 fn minimal_end(context: &RunContext, class: EndClass) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage: None, turn_ended: false, max_attempts: context.config().max_attempts }
+    RunEnd {
+        class,
+        failure: None,
+        error: None,
+        cause: None,
+        exit_code: None,
+        usage: None,
+        turn_ended: false,
+        max_attempts: context.config().max_attempts,
+    }
 }
 
 async fn store_end(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {
@@ -121,7 +154,7 @@ impl UnreadableRun {
 pub(crate) async fn record_start_failure(context: &RunContext, run: &Run, failure: FailureClass, error: String) -> db::Result<()> {
     tracing::warn!(run = %run.id, %failure, %error, "a run was not started");
     let class = parking::park(&context.db, failure, None, Some(&error)).await?;
-    store_end(context, run, RunEnd { failure: Some(failure), error: Some(error), ..minimal_end(context, class) }).await
+    store_end(context, run, RunEnd { failure: Some(failure), cause: Some(error.clone()), error: Some(error), ..minimal_end(context, class) }).await
 }
 
 /// Records the end of a reserved run that was never started. It does not count as an attempt.

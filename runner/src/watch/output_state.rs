@@ -1,6 +1,7 @@
 //! The state of a run as its output tells it: a fold over its run events, with the same result for every reader. Pure.
 
 mod usage;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,9 @@ use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, 
 use domain::runs::usage::{Price, Usage};
 
 use usage::UsageFold;
+use words::Words;
+
+pub(crate) use words::FailedCall;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputState {
@@ -21,6 +25,7 @@ pub(crate) struct OutputState {
     /// When the last rejecting rate limit resets, in seconds since the Unix epoch.
     limited_until: Option<i64>,
     usage: UsageFold,
+    words: Words,
 }
 
 impl OutputState {
@@ -30,6 +35,7 @@ impl OutputState {
     }
 
     pub(crate) fn apply(&mut self, event: &RunEvent) {
+        self.words.apply(event);
         match event {
             RunEvent::SessionStarted(session) => self.tool_servers = Some(session.tool_servers.clone()),
             RunEvent::TurnStarted {} => {
@@ -75,6 +81,21 @@ impl OutputState {
 
     pub(crate) fn usage(&self) -> Usage {
         self.usage.usage()
+    }
+
+    /// The last call that failed or was refused.
+    pub(crate) fn failed_call(&self) -> Option<&FailedCall> {
+        self.words.failed_call()
+    }
+
+    /// The end of what the agent said last.
+    pub(crate) fn last_words(&self) -> Option<String> {
+        self.words.last()
+    }
+
+    /// The words with which a turn ended, if they ask for a decision.
+    pub(crate) fn question(&self) -> Option<&str> {
+        self.words.question()
     }
 
     /// Whether `error` only follows from a sign-in error that the program reported earlier in the turn.

@@ -281,10 +281,14 @@ async fn agent_without_outcome_is_reminded_once_then_flagged() {
     assert!(bench.lines("told")[1].contains("<reminder>"));
     bench.end_turn();
     let run = bench.end_of_the_run().await;
-    assert_eq!((run.end_class, run.failure, run.error), (Some(EndClass::Failed), Some(FailureClass::NoOutcome), None));
+    assert_eq!((run.end_class, run.failure), (Some(EndClass::Failed), Some(FailureClass::NoOutcome)));
+    assert_eq!(run.error.as_deref(), Some("Nothing is committed on vr/TASK-001/work"));
     assert_eq!(run.cost_micro_usd, 1_000_000);
     let attention = bench.card(&task).await.attention.unwrap();
-    assert_eq!(attention.detail, "1 attempts failed; the last: the agent ended without moving its card. Press Retry when it is fixed.");
+    assert_eq!(
+        attention.detail,
+        "1 attempts failed; the last: the agent ended without moving its card (Nothing is committed on vr/TASK-001/work). Press Retry when it is fixed."
+    );
     server.stop().await;
 }
 

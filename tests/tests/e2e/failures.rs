@@ -76,6 +76,38 @@ async fn agent_without_outcome_is_reminded_once() {
     }
 }
 
+/// The second attempt fails exactly as the first, so there is no third, and the card says what failed.
+#[tokio::test]
+async fn card_says_why_an_agent_ended_without_an_outcome() {
+    let (server, project) = standing_board(3).await;
+    let task = add(&server, &project, "Fail at the hook").await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(server.runs(&task).await.unwrap().len(), 2);
+    let detail = &attention.detail;
+    assert!(
+        detail.starts_with("2 attempts failed in the same way: the agent ended without moving its card (Nothing is committed on vr/"),
+        "{detail}"
+    );
+    for fact in ["uncommitted: x.txt", "Bash `", "no tests, no commit", "It said last: \u{201c}The commit was refused.\u{201d}"] {
+        assert!(detail.contains(fact), "{fact} is not in: {detail}");
+    }
+}
+
+#[tokio::test]
+async fn agent_that_ends_with_a_question_has_asked_it() {
+    let (server, project) = standing_board(1).await;
+    let task = add(&server, &project, "Ask in words").await;
+    let attention = needs_the_person(&server, &project, &task).await;
+    assert_eq!(
+        (attention.kind, attention.detail.as_str()),
+        (AttentionKind::NeedsInput, "SQLite and PostgreSQL both fit. Tell me which one you want.")
+    );
+    let _: TaskView = server.post(&format!("/api/tasks/{task}/answer"), &json!({"content": "PostgreSQL, please."})).await.unwrap();
+    done(&server, &project, &task).await;
+    let asked = (AgentKind::Coder, Some(EndClass::AwaitingAnswer), None);
+    assert_eq!(ends(&server.runs(&task).await.unwrap()), [asked, CODED, REVIEWED], "no attempt was used");
+}
+
 #[tokio::test]
 async fn submission_is_checked_and_review_rounds_are_limited() {
     let (server, project) = standing_board(1).await;

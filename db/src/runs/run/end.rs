@@ -21,6 +21,8 @@ pub struct RunEnd {
     pub failure: Option<FailureClass>,
     /// The error, as shown to the human.
     pub error: Option<String>,
+    /// The facts of the failure. Two failures in a row with the same facts are not followed by a third attempt.
+    pub cause: Option<String>,
     pub exit_code: Option<i64>,
     pub usage: Option<Usage>,
     /// Whether the agent's last turn ended. It has then read its whole conversation.
@@ -45,13 +47,14 @@ impl Db {
                     return Ok(run);
                 }
                 if run.stop_requested_at.is_some() {
-                    (end.class, end.failure, end.error) = (EndClass::Stopped, None, None);
+                    (end.class, end.failure, end.error, end.cause) = (EndClass::Stopped, None, None, None);
                 }
                 if let Some(usage) = end.usage {
                     write_usage(tx, &run, usage).await?;
                 }
                 sqlx::query(
-                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL, unreachable = NULL WHERE id = $1",
+                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL, unreachable = NULL,
+                            cause = $7 WHERE id = $1",
                 )
                 .bind(id.as_str())
                 .bind(tx.now.to_string())
@@ -59,6 +62,7 @@ impl Db {
                 .bind(end.class.as_str())
                 .bind(end.failure.map(FailureClass::as_str))
                 .bind(&end.error)
+                .bind(&end.cause)
                 .execute(&mut tx.connection)
                 .await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
@@ -68,6 +72,7 @@ impl Db {
                     read_inbox: end.turn_ended && matches!(end.class, EndClass::Finished | EndClass::AwaitingAnswer),
                     failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
                     error: end.error.as_deref(),
+                    cause: end.cause.as_deref(),
                     max_attempts: end.max_attempts,
                 };
                 run_ended(tx, &card, &run, &outcome).await?;

@@ -123,6 +123,7 @@ async fn cost_is_an_event_and_samples_are_not() {
         class: EndClass::Finished,
         failure: None,
         error: None,
+        cause: None,
         exit_code: Some(0),
         usage: Some(Usage { cost_micro_usd: 90, ..usage }),
         turn_ended: true,
@@ -194,6 +195,32 @@ async fn failures_back_off_and_then_need_attention() {
         let card = store.card(&task).await;
         assert_eq!((card.attention.unwrap().kind, card.status), (kind, Status::InProgress));
         store.check_fold().await;
+    }
+}
+
+/// Each attempt costs money, and the third would fail like the second.
+#[tokio::test]
+async fn attempt_that_failed_exactly_as_the_one_before_is_not_repeated() {
+    for (causes, attempts) in [(["no key", "no key", "no key"], 2), (["no key", "a hook", "a hook"], 3)] {
+        let store = Store::board().await;
+        let task = store.task("One").await;
+        for cause in causes.iter().take(attempts) {
+            assert_eq!(store.card(&task).await.attention, None);
+            let agent = store.agent(&task, AgentKind::Coder).await;
+            let end = RunEnd {
+                class: EndClass::Failed,
+                failure: Some(FailureClass::NoOutcome),
+                error: Some(format!("{cause}, it said {}", agent.run)),
+                cause: Some((*cause).to_owned()),
+                exit_code: None,
+                usage: None,
+                turn_ended: true,
+                max_attempts: 4,
+            };
+            store.db.end_run(&agent.run, end).await.unwrap();
+        }
+        let detail = store.card(&task).await.attention.unwrap().detail;
+        assert!(detail.starts_with(&format!("{attempts} attempts failed in the same way: the agent ended without moving its card")), "{detail}");
     }
 }
 

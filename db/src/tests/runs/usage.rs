@@ -16,7 +16,7 @@ fn sums(cost_micro_usd: i64, turns: i64) -> UsageSums {
 }
 
 fn end(class: EndClass, usage: Option<Usage>) -> RunEnd {
-    RunEnd { class, failure: None, error: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
+    RunEnd { class, failure: None, error: None, cause: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
 }
 
 #[tokio::test]
