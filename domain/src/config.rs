@@ -77,6 +77,19 @@ pub struct AgentConfig {
     pub system_prompt: Option<String>,
     /// Environment variables for agents of this kind only.
     pub env: BTreeMap<String, String>,
+    /// Whose settings, hooks and memory of the agent program apply.
+    pub settings: AgentSettings,
+}
+
+/// The settings of the agent program that apply to agents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentSettings {
+    /// Those of the user who runs the server, with their hooks and CLAUDE.md.
+    #[default]
+    User,
+    /// None but the program's defaults.
+    None,
 }
 
 impl AgentConfigs {

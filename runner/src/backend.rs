@@ -9,6 +9,7 @@ pub mod outcome;
 
 use std::path::Path;
 
+use domain::config::AgentSettings;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use uuid::Uuid;
@@ -19,6 +20,7 @@ pub use claude::error::classify_stderr;
 pub use claude::hook;
 pub use claude::launch::{encode, launch};
 pub use claude::probe::{check_sign_in, parking_hint, version_warning};
+pub use claude::session::{RULE_FILES, remove_sessions};
 
 /// The name of the board's MCP server in an agent's configuration.
 pub const BOARD_SERVER: &str = "vibe-relay";
@@ -34,8 +36,9 @@ pub struct LaunchRequest<'a> {
     pub model: Option<&'a str>,
     /// The system prompt.
     pub role: &'a str,
-    /// The agent's folder.
-    pub checkout: &'a Path,
+    pub settings: AgentSettings,
+    /// The folder whose instructions (CLAUDE.md) the agent follows.
+    pub rules: &'a Path,
     /// The run's folder, where the files of [`Launch`] will be.
     pub run_dir: &'a Path,
     /// This program, which is also the agent's bridge to the board and its hook.

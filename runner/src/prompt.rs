@@ -32,6 +32,8 @@ pub struct PromptInput<'a> {
     /// The branch of the work, or the branch that the checkout shows.
     pub branch: &'a str,
     pub worktree: &'a str,
+    /// The folder of the instructions to follow, if they are not those of the worktree.
+    pub rules: Option<&'a str>,
     /// The branch or commit that the work is compared with.
     pub base: &'a str,
     /// The whole thread, oldest first.
@@ -66,12 +68,13 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         ("Phase", input.phase.as_str()),
         ("Branch", input.branch),
         ("Worktree", input.worktree),
+        ("Rules", input.rules.unwrap_or("")),
         ("Task", card.id.as_str()),
         ("Base", input.base),
         ("Project", &format!("{} {}", input.project.id, input.project.title)),
         ("Parent", parent.map_or("", |parent| parent.as_str())),
     ];
-    for (name, value) in fields.iter().filter(|(name, value)| !(value.is_empty() && *name == "Parent")) {
+    for (name, value) in fields.iter().filter(|(name, value)| !(value.is_empty() && matches!(*name, "Parent" | "Rules"))) {
         text += format!("{name}: {}", indented(value)).trim_end();
         text.push('\n');
     }

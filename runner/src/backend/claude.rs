@@ -8,6 +8,7 @@
 //! | command line, files, and messages for its stdin | [`launch`] |
 //! | environment that it inherits and reserves | [`environment`] |
 //! | output to run events | [`decode`], [`tool`], [`error`] |
+//! | what it leaves outside of the checkout | [`session`] |
 //! | helpers that an agent starts itself | [`hook`] |
 //!
 //! A session is resumed under its id from any folder. The system prompt and tool descriptions of a session are frozen at its first
@@ -22,4 +23,5 @@ pub(super) mod error;
 pub mod hook;
 pub(super) mod launch;
 pub(super) mod probe;
+pub(super) mod session;
 mod tool;

@@ -126,6 +126,7 @@ fn input<'a>(project: &'a Project, task: &'a Task) -> PromptInput<'a> {
         phase: AgentKind::Coder,
         branch: "vr/TASK-002/work",
         worktree: "/worktrees/PROJ-001/TASK-002",
+        rules: None,
         base: "0123456789012345678901234567890123456789",
         comments: &[],
         attempts: &[],

@@ -20,6 +20,7 @@ use domain::runs::run::Run;
 use repo::{RepoError, Repository};
 
 use super::branch::{UnapprovedCommits, project_branch};
+use crate::backend;
 use crate::blocking::{Interrupted, off_thread};
 
 /// Why a checkout, a branch or a merge failed.
@@ -58,6 +59,9 @@ pub(crate) struct CheckoutPlan {
     pub(crate) sha: Sha,
     /// The commit that the work is compared with: the tip of the project branch, or of the base branch for an orchestrator.
     pub(crate) base: Sha,
+    /// The commit whose CLAUDE.md and AGENTS.md instruct an agent that judges the work of others; `None` for an agent that follows those of
+    /// its checkout.
+    pub(crate) rules: Option<Sha>,
 }
 
 /// Works on a repository beside the async threads.
@@ -95,9 +99,13 @@ pub(crate) async fn plan_checkout(
             None => free_path(&git_dir, folder, id.to_string()).await?,
         };
         db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
-        return Ok(CheckoutPlan { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip });
+        return Ok(CheckoutPlan { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip, rules: None });
     }
     let path = free_path(&git_dir, folder, format!("{id}-{phase}")).await?;
+    let base_tip = branch_tip(&git_dir, &project.base_branch).await?;
+    // Only the person changes the base branch. The work under review may change its own copy of the rules.
+    let judges = matches!(phase, AgentKind::Reviewer | AgentKind::Orchestrator);
+    let rules = judges.then(|| base_tip.clone().unwrap_or_else(|| tip.clone()));
     let (shown_branch, sha, base) = match (phase, &task.branch) {
         (AgentKind::Reviewer, Some(branch)) => {
             let found = branch_tip(&git_dir, branch).await?;
@@ -105,13 +113,10 @@ pub(crate) async fn plan_checkout(
         }
         (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         // An orchestrator compares the whole with what the project started from.
-        (AgentKind::Orchestrator, _) => {
-            let base = branch_tip(&git_dir, &project.base_branch).await?;
-            (project_branch, tip.clone(), base.unwrap_or(tip))
-        }
+        (AgentKind::Orchestrator, _) => (project_branch, tip.clone(), base_tip.unwrap_or(tip)),
         (AgentKind::Planner | AgentKind::Coder, _) => (project_branch, tip.clone(), tip),
     };
-    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base })
+    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base, rules })
 }
 
 async fn branch_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {
@@ -181,7 +186,18 @@ pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
 /// When it cannot be removed.
 pub(crate) async fn remove_temporary(project: &Project, run: &Run) -> Result<(), CheckoutError> {
     let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
-    with_repository(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await
+    let checkout = path.clone();
+    with_repository(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await?;
+    forget_sessions(checkout).await;
+    Ok(())
+}
+
+/// Removes the conversations that agents had in a removed checkout.
+async fn forget_sessions(checkout: PathBuf) {
+    let shown = checkout.display().to_string();
+    if let Ok(Err(error)) = off_thread(move || backend::remove_sessions(&checkout)).await {
+        tracing::warn!(checkout = shown, %error, "the agents' conversations in a removed checkout were not removed");
+    }
 }
 
 #[cfg(test)]

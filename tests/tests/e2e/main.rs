@@ -22,6 +22,7 @@ mod pipeline;
 mod questions;
 mod recovery;
 mod repository;
+mod rules;
 mod scripted_agent;
 mod scripted_model;
 mod service;

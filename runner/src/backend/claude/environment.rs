@@ -6,6 +6,8 @@ pub(super) const ADDED_VARIABLES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
     // Reads the repository's CLAUDE.md, which `--setting-sources user` skips along with the repository's hooks.
     ("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD", "1"),
+    // The program would share one memory among all who work in the repository: a coder could instruct its reviewer, and the human's agents.
+    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
     // A build or a test suite takes longer than the program's limits of two and ten minutes.
     ("BASH_DEFAULT_TIMEOUT_MS", "600000"),
     ("BASH_MAX_TIMEOUT_MS", "3600000"),

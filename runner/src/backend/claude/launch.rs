@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use domain::config::AgentSettings;
 use domain::runs::agent_kind::AgentKind;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -45,12 +46,19 @@ fn argv(request: &LaunchRequest<'_>) -> Vec<String> {
     }
     add(&["--append-system-prompt-file", &path(ROLE_FILE)]);
     // The repository may define MCP servers and hooks. None of them runs.
-    add(&["--mcp-config", &path(MCP_FILE), "--strict-mcp-config", "--setting-sources", "user"]);
+    add(&["--mcp-config", &path(MCP_FILE), "--strict-mcp-config", "--setting-sources", setting_sources(request.settings)]);
     add(&["--settings", &path(SETTINGS_FILE)]);
-    // Only the CLAUDE.md of this folder is read.
-    add(&["--add-dir", &request.checkout.to_string_lossy()]);
+    // Only the CLAUDE.md of this folder is read, not that of the folder in which the agent works.
+    add(&["--add-dir", &request.rules.to_string_lossy()]);
     add(&["--tools", built_in_tools(request.phase), "--dangerously-skip-permissions"]);
     argv
+}
+
+fn setting_sources(settings: AgentSettings) -> &'static str {
+    match settings {
+        AgentSettings::User => "user",
+        AgentSettings::None => "",
+    }
 }
 
 /// The built-in tools of an agent kind. Missing tools either bypass the board (scheduled work, other worktrees, messages between
@@ -92,7 +100,8 @@ mod tests {
             session,
             model: None,
             role: "You test.",
-            checkout: Path::new("/worktrees/TASK-001"),
+            settings: AgentSettings::User,
+            rules: Path::new("/worktrees/TASK-001"),
             run_dir: Path::new("/runs/1"),
             relay: Path::new("/usr/bin/vibe-relay"),
             task,
@@ -109,6 +118,14 @@ mod tests {
         let scripted = ["/usr/bin/vibe-relay".to_owned(), "scripted-agent".to_owned()];
         let resumed = LaunchRequest { model: Some("opus"), ..request(AgentKind::Planner, Session::Resume(Uuid::nil()), &scripted, &task) };
         insta::assert_snapshot!(argv(&resumed).join(" "), @"/usr/bin/vibe-relay scripted-agent -p --output-format stream-json --input-format stream-json --verbose --replay-user-messages --resume 00000000-0000-0000-0000-000000000000 --model opus --append-system-prompt-file /runs/1/role.md --mcp-config /runs/1/mcp.json --strict-mcp-config --setting-sources user --settings /runs/1/settings.json --add-dir /worktrees/TASK-001 --tools Bash,Read,Grep,Glob --dangerously-skip-permissions");
+    }
+
+    #[test]
+    fn settings_of_the_user_can_be_left_out() {
+        let task = TaskId::new(1);
+        let argv = argv(&LaunchRequest { settings: AgentSettings::None, ..request(AgentKind::Coder, Session::New(Uuid::nil()), &[], &task) });
+        let sources = argv.iter().position(|argument| argument == "--setting-sources").unwrap();
+        assert_eq!(argv[sources + 1], "");
     }
 
     #[test]

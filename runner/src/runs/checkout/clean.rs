@@ -11,7 +11,7 @@ use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::evidence::Sha;
 use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
 
-use super::{CheckoutError, checkout_name, with_repository};
+use super::{CheckoutError, checkout_name, forget_sessions, with_repository};
 use crate::runs::branch::branch_state;
 
 /// Work that a removal would lose.
@@ -48,7 +48,8 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
     for name in commits.iter().map(|(name, _)| name).chain(nested.iter().map(|(name, _)| name)).chain([&uncommitted]) {
         db.claim_reference(&project.git_dir, name, Some(id)).await?;
     }
-    with_repository(git_dir, move |repository| {
+    let checkout = path.clone();
+    let kept = with_repository(git_dir, move |repository| {
         let mut kept = KeptWork::default();
         let mut not_kept = Vec::new();
         for (name, nested) in nested {
@@ -82,7 +83,9 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
             deleted => deleted.map(|_| Ok(kept)),
         }
     })
-    .await?
+    .await??;
+    forget_sessions(checkout).await;
+    Ok(kept)
 }
 
 fn find_leftovers(repository: &Repository, branch: &str, path: &Path, base: &Sha) -> Result<Leftovers, RepoError> {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,9 @@ use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
 use crate::{env, procfs, resource};
+
+/// The folder of instructions in a run's folder.
+const RULES_FOLDER: &str = "rules";
 
 /// Why a run could not start: the class to record, and the text for the human.
 type StartFailure = (FailureClass, String);
@@ -63,6 +66,7 @@ pub(super) async fn prepare(
         reserved: reserved.clone(),
         model: task.model.clone(),
         checkout: plan.path.clone(),
+        rules: rules(plan).await.map_err(checkout_failed)?,
         session,
         identity: git_identity_env(plan, run.phase).await,
         first_line: backend::encode(&prompt, prompt_id),
@@ -103,12 +107,17 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
     let comments = db.comments(&task.card.id).await?;
     let mut attempts = db.runs(&task.card.id).await?;
     attempts.retain(|earlier| earlier.phase == run.phase && earlier.id != run.id);
+    let rules_folder = match plan.rules {
+        Some(_) => Some(db.run_dir(&run.id).await?.join(RULES_FOLDER).to_string_lossy().into_owned()),
+        None => None,
+    };
     Ok(prompt::prompt(&PromptInput {
         project,
         task,
         phase: run.phase,
         branch: &plan.shown_branch,
         worktree: &plan.path.to_string_lossy(),
+        rules: rules_folder.as_deref(),
         base: &plan.base,
         comments: &comments,
         attempts: &attempts,
@@ -136,6 +145,8 @@ struct RunFiles {
     reserved: ReservedRun,
     model: Option<String>,
     checkout: PathBuf,
+    /// The instructions for an agent that must not follow those of its checkout, by path.
+    rules: Option<Vec<(&'static str, Vec<u8>)>>,
     session: Session,
     identity: Vec<(&'static str, String)>,
     first_line: String,
@@ -155,7 +166,8 @@ impl RunFiles {
             session: self.session,
             model: self.model.as_deref().or(agent.model.as_deref()),
             role: agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)),
-            checkout: &self.checkout,
+            settings: agent.settings,
+            rules: &if self.rules.is_some() { folder.join(RULES_FOLDER) } else { self.checkout.clone() },
             run_dir: folder,
             relay: &self.context.programs.installed,
             task: &run.task_id,
@@ -165,6 +177,9 @@ impl RunFiles {
         let run_dir = RunDir::create(folder, &self.spec(argv, environment, &agent.env)).map_err(spawn_failed)?;
         for (name, content) in files {
             write_private(&run_dir.file(name), content.as_bytes()).map_err(spawn_failed)?;
+        }
+        if let Some(rules) = &self.rules {
+            write_rules(&run_dir.file(RULES_FOLDER), rules).map_err(spawn_failed)?;
         }
         Ok(run_dir)
     }
@@ -190,6 +205,31 @@ fn command(config: &Config) -> Result<Vec<String>, StartFailure> {
     let program = preflight::program(config).map_err(|failure| (FailureClass::ProgramMissing, failure.detail))?;
     let arguments = config.agent_command.iter().skip(1).cloned();
     Ok(std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect())
+}
+
+/// Reads the instructions of the commit that a plan names.
+async fn rules(plan: &CheckoutPlan) -> Result<Option<Vec<(&'static str, Vec<u8>)>>, CheckoutError> {
+    let Some(commit) = plan.rules.clone() else { return Ok(None) };
+    let found = with_repository(&plan.git_dir, move |repository| {
+        let mut found = Vec::new();
+        for name in backend::RULE_FILES {
+            found.extend(repository.file_at(&commit, name)?.map(|content| (*name, content)));
+        }
+        Ok(found)
+    });
+    found.await.map(Some)
+}
+
+fn write_rules(folder: &Path, rules: &[(&'static str, Vec<u8>)]) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    for (name, content) in rules {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        write_private(&path, content)?;
+    }
+    Ok(())
 }
 
 fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
