@@ -26,6 +26,15 @@ impl Repository {
         Ok(tip(&self.handle()?, branch)?.map(sha))
     }
 
+    /// Reads every reference, to find out whether the repository responds.
+    pub(crate) fn read_references(&self) -> Result<(), RepoError> {
+        self.check()?;
+        for reference in self.handle()?.references().attempting(|| "read the references".to_owned())? {
+            reference.attempting(|| "read a reference".to_owned())?;
+        }
+        Ok(())
+    }
+
     /// Returns the first unused name of `wanted`, `wanted-2`, `wanted-3` and so on.
     ///
     /// # Errors

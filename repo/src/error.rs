@@ -68,6 +68,12 @@ pub enum RepoError {
     ReferenceOutsidePrefix { name: String, prefix: &'static str },
     #[error("{reference} already keeps other work")]
     RescueTaken { reference: String },
+    #[error("the repository at {path} has not responded for {seconds} seconds")]
+    NotResponding { path: PathBuf, seconds: u64 },
+    #[error("other work on the repository at {path} has not ended for {seconds} seconds")]
+    Busy { path: PathBuf, seconds: u64 },
+    #[error("the work on the repository was interrupted")]
+    Interrupted,
     #[error("could not {attempted}: {}", reason.message())]
     Git { attempted: String, reason: git2::Error },
     #[error("could not {attempted}: {reason}")]
@@ -107,9 +113,17 @@ impl RepoError {
             Self::CommitsNotKept { .. } => "branch-not-kept",
             Self::ReferenceOutsidePrefix { .. } => "foreign-reference",
             Self::RescueTaken { .. } => "rescue-taken",
+            Self::NotResponding { .. } => "repository-not-responding",
+            Self::Busy { .. } => "repository-busy",
+            Self::Interrupted => "interrupted",
             Self::Git { .. } => "git",
             Self::Io { .. } => "io",
         }
+    }
+
+    /// Whether the repository could not be used at all for now, which says nothing about the work.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::NotResponding { .. } | Self::Busy { .. })
     }
 
     /// Returns the next step for the human.
@@ -153,6 +167,9 @@ impl RepoError {
             Self::CommitsNotKept { .. } => "Rescue the tip of the branch first.".into(),
             Self::ReferenceOutsidePrefix { prefix, .. } => format!("Use a name below {prefix}."),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
+            Self::NotResponding { .. } => "Check the drive or network mount that it is on. Work continues by itself when it responds.".into(),
+            Self::Busy { .. } => "Repeat it when the other work has ended.".into(),
+            Self::Interrupted => "Repeat it.".into(),
             Self::Git { .. } => "Run `git fsck` in the repository. If it reports no errors, repeat.".into(),
             Self::Io { .. } => "Check permissions and free space, then repeat.".into(),
         }

@@ -5,17 +5,28 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::timeout;
+
+use crate::error::RepoError;
 
 type RepositoryLock = Arc<tokio::sync::Mutex<()>>;
 
 static LOCKS: LazyLock<Mutex<HashMap<PathBuf, RepositoryLock>>> = LazyLock::new(Mutex::default);
 
+/// How long work waits for other work on the same repository.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Waits until no other task of this process has the repository at `git_dir`, and keeps it until the guard is dropped. The lock is not
-/// reentrant.
-pub async fn exclusive(git_dir: &Path) -> OwnedMutexGuard<()> {
-    lock_of(git_dir).lock_owned().await
+/// reentrant. Work that writes takes the guard along, so that it stays locked even if nobody waits for the work any more.
+///
+/// # Errors
+/// [`RepoError::Busy`] if other work does not end in time.
+pub async fn exclusive(git_dir: &Path) -> Result<OwnedMutexGuard<()>, RepoError> {
+    let busy = |_| RepoError::Busy { path: git_dir.to_owned(), seconds: TIMEOUT.as_secs() };
+    timeout(TIMEOUT, lock_of(git_dir).lock_owned()).await.map_err(busy)
 }
 
 fn lock_of(git_dir: &Path) -> RepositoryLock {
@@ -32,10 +43,17 @@ mod tests {
     #[tokio::test]
     async fn a_lock_excludes_its_repository_only() {
         let [one, two] = ["/exclusive/one/.git", "/exclusive/two/.git"].map(Path::new);
-        let guard = exclusive(one).await;
-        drop(exclusive(two).await);
+        let guard = exclusive(one).await.unwrap();
+        exclusive(two).await.unwrap();
         assert!(lock_of(one).try_lock().is_err());
         drop(guard);
         assert!(lock_of(one).try_lock().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_that_never_ends_is_not_waited_for() {
+        let git_dir = Path::new("/exclusive/three/.git");
+        let _guard = exclusive(git_dir).await.unwrap();
+        assert_eq!(exclusive(git_dir).await.unwrap_err().code(), "repository-busy");
     }
 }

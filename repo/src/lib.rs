@@ -1,14 +1,15 @@
 //! Reads and writes git repositories.
 //!
 //! Must not start programs, use SQL or know tasks. Callers pass paths, branch names and commits, and get facts or
-//! outcomes back. All functions but [`exclusive()`] block, so callers run
-//! them on a thread that may block.
+//! outcomes back. All functions of a [`Repository`] block, so callers run
+//! them in its lane ([`in_lane`]).
 //!
 //! A repository is untrusted input. Every access goes through [`Repository`]. Its handle ignores a worktree's own
 //! claims (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
 
 mod branch;
 mod checkout;
+mod control;
 mod diff;
 mod durable;
 mod error;
@@ -21,6 +22,7 @@ mod handle;
 mod history;
 mod identity;
 mod land;
+mod lane;
 mod lock;
 mod merge;
 mod nested;
@@ -37,14 +39,16 @@ mod hostile;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use control::ControlFiles;
 pub use diff::DiffLimits;
 pub use error::RepoError;
-pub use evidence_request::collect_evidence;
+pub use evidence_request::{collect_evidence, read_evidence};
 pub use exclusive::exclusive;
 pub use handle::Repository;
 pub use history::Commit;
 pub use identity::{Identity, user_name};
 pub use land::{LandOutcome, LandRequest};
+pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use merge::MergeOutcome;
 pub use nested::{NestedRepository, NestedWork};
 pub use probe::{git_dir, probe};

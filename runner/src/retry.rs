@@ -64,9 +64,11 @@ async fn with_retries<Work: Future<Output = Result<(), CheckoutError>>>(
 fn is_transient(error: &CheckoutError) -> bool {
     let is_transient = match error {
         CheckoutError::Repository { error } => {
-            matches!(error, RepoError::Locked { .. } | RepoError::Moved { .. } | RepoError::Git { .. } | RepoError::Io { .. })
+            matches!(
+                error,
+                RepoError::Locked { .. } | RepoError::Moved { .. } | RepoError::Git { .. } | RepoError::Io { .. } | RepoError::Interrupted
+            )
         }
-        CheckoutError::Interrupted(_) => true,
         _ => false,
     };
     is_transient && !resource::is_full(error)
@@ -76,6 +78,8 @@ async fn report_failure(db: &Db, id: &TaskId, outcome: Result<(), CheckoutError>
     let error = match outcome {
         Ok(()) => return Ok(()),
         Err(CheckoutError::Store(error)) => return Err(error.to_string()),
+        // The card says so, and the work stays due.
+        Err(error) if error.is_outage() => return Ok(()),
         Err(error) => error,
     };
     let reported = if resource::is_full(&error) {

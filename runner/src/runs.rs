@@ -4,6 +4,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod checkout;
+pub(crate) mod control;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod port;

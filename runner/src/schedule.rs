@@ -9,6 +9,7 @@ mod slots;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use db::{ReferencedTask, Snapshot};
 use domain::board::attention::AttentionKind;
@@ -56,9 +57,12 @@ pub struct Schedule {
     pub next_tick_at: Option<Timestamp>,
 }
 
+/// Repositories, by their common `.git` folder, that do not respond, and since when.
+pub type NotResponding = BTreeMap<PathBuf, Timestamp>;
+
 /// Makes the schedule. `busy` holds the tasks that a job of this process works on.
-pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, now: Timestamp) -> Schedule {
-    let mut scheduler = Scheduler::new(state, config, busy, now);
+pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_responding: &NotResponding, now: Timestamp) -> Schedule {
+    let mut scheduler = Scheduler::new(state, config, busy, not_responding, now);
     scheduler.resume_expired_parkings();
     scheduler.adopt_runs();
     scheduler.clean_finished_tasks();
@@ -74,6 +78,7 @@ struct Scheduler<'a> {
     state: &'a Snapshot,
     config: &'a Config,
     busy: &'a BTreeSet<TaskId>,
+    not_responding: &'a NotResponding,
     now: Timestamp,
     /// Cards of the active tasks.
     cards: BTreeMap<&'a TaskId, &'a Card>,
@@ -91,11 +96,11 @@ struct Candidate<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    fn new(state: &'a Snapshot, config: &'a Config, busy: &'a BTreeSet<TaskId>, now: Timestamp) -> Self {
+    fn new(state: &'a Snapshot, config: &'a Config, busy: &'a BTreeSet<TaskId>, not_responding: &'a NotResponding, now: Timestamp) -> Self {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
         let deciding = state.tasks.iter().map(|known| &known.task.card).filter(|card| awaits_branch_decision(card));
         let branch_decisions = deciding.map(|card| (&card.project_id, &card.id)).collect();
-        Self { state, config, busy, now, cards, branch_decisions, schedule: Schedule::default() }
+        Self { state, config, busy, not_responding, now, cards, branch_decisions, schedule: Schedule::default() }
     }
 
     fn tick_at(&mut self, at: Timestamp) {
@@ -112,6 +117,12 @@ impl<'a> Scheduler<'a> {
     fn referenced(&self, id: &TaskId) -> Option<ReferencedTask> {
         let active = |card: &&Card| ReferencedTask { phase: card.phase, status: card.status, satisfies_dependents: card.satisfies_dependents() };
         self.cards.get(id).map(active).or_else(|| self.state.referenced.get(id).copied())
+    }
+
+    /// Since when the repository of a task does not respond; none if it does.
+    fn silent_since(&self, card: &Card) -> Option<Timestamp> {
+        let project = self.state.projects.get(&card.project_id)?;
+        self.not_responding.get(Path::new(&project.git_dir)).copied()
     }
 
     fn resume_expired_parkings(&mut self) {
@@ -135,7 +146,7 @@ impl<'a> Scheduler<'a> {
             let card = &known.task.card;
             let has_leftover = !card.status.is_open() && known.task.worktree_path.is_some();
             let is_idle = card.run.is_none() && card.attention.is_none();
-            if has_leftover && is_idle && !self.busy.contains(&card.id) {
+            if has_leftover && is_idle && !self.busy.contains(&card.id) && self.silent_since(card).is_none() {
                 self.schedule.actions.push(Action::Clean { task: card.id.clone() });
             }
         }
@@ -152,8 +163,10 @@ impl<'a> Scheduler<'a> {
     }
 
     fn recheck_branches(&mut self) {
-        let tasks = self.branch_decisions.values().filter(|task| !self.busy.contains(**task));
-        self.schedule.actions.extend(tasks.map(|task| Action::RecheckBranch { task: (*task).clone() }));
+        let responds = |task: &&&TaskId| self.cards.get(**task).is_none_or(|card| self.silent_since(card).is_none());
+        let tasks = self.branch_decisions.values().filter(|task| !self.busy.contains(**task)).filter(responds);
+        let rechecks: Vec<Action> = tasks.map(|task| Action::RecheckBranch { task: (*task).clone() }).collect();
+        self.schedule.actions.extend(rechecks);
     }
 }
 

@@ -3,6 +3,7 @@
 //! The loop awaits the store only. Everything that touches a repository, a program or a run is a job of `jobs`, whose end wakes the loop.
 
 mod jobs;
+mod repositories;
 mod start_check;
 mod wake;
 
@@ -20,13 +21,14 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::Programs;
+use crate::runs::branch;
 use crate::runs::run::{self, RunContext};
-use crate::runs::{branch, checkout};
 use crate::schedule::{Action, Schedule, schedule};
 use crate::watch::adopt;
 use crate::{janitor, retry};
 
 use jobs::{JobKey, Jobs};
+use repositories::Repositories;
 use start_check::StartCheck;
 use wake::WakeRegistry;
 
@@ -61,15 +63,14 @@ struct Supervisor {
     jobs: Jobs,
     start_check: StartCheck,
     wake_registry: WakeRegistry,
-    /// Whether stale locks of a killed server were removed, which comes before any other write to a repository.
-    unlocked: watch::Sender<bool>,
+    repositories: Repositories,
 }
 
 impl Supervisor {
     fn new(context: RunContext) -> Self {
         let wake_registry = WakeRegistry::new(context.db.latest());
         let (jobs, start_check) = (Jobs::default(), StartCheck::default());
-        Self { context, jobs, start_check, wake_registry, unlocked: watch::Sender::new(false) }
+        Self { context, jobs, start_check, wake_registry, repositories: Repositories::new() }
     }
 
     async fn run(&mut self, ticks: &watch::Sender<Ticks>, shutdown: CancellationToken) -> db::Result<()> {
@@ -103,30 +104,35 @@ impl Supervisor {
 
     /// Reads the state once, stores changed wait reasons and executes what is due. Returns when the next tick is due.
     async fn tick(&mut self) -> db::Result<Option<Timestamp>> {
-        let is_unlocked = self.unlock_repositories();
         let state = self.context.db.snapshot().await?;
-        let Schedule { actions, wait_reasons, next_tick_at } = schedule(&state, &self.context.config(), self.jobs.busy_tasks(), db::now());
+        let not_responding = self.repositories.observe();
+        let Schedule { actions, wait_reasons, next_tick_at } =
+            schedule(&state, &self.context.config(), self.jobs.busy_tasks(), not_responding, db::now());
+        self.prepare_repositories(&state);
         if !wait_reasons.is_empty() {
             self.context.db.set_wait_reasons(wait_reasons).await?;
         }
-        for action in actions.into_iter().filter(|action| is_unlocked || !needs_repository(action)) {
-            self.execute(&state, action).await?;
+        for action in actions {
+            if self.repositories.permits(&state, &action) {
+                self.execute(&state, action).await?;
+            }
         }
         Ok(next_tick_at)
     }
 
-    /// Returns whether stale locks are removed; starts the job that removes them when not.
-    fn unlock_repositories(&mut self) -> bool {
-        if *self.unlocked.borrow() {
-            return true;
+    /// Removes stale locks, and tries repositories that do not respond.
+    fn prepare_repositories(&mut self, state: &Snapshot) {
+        for git_dir in self.repositories.locked(state) {
+            let job = self.repositories.unlock(self.context.db.clone(), git_dir.clone());
+            self.jobs.start(JobKey::Unlock(git_dir), job);
         }
-        let (db, unlocked) = (self.context.db.clone(), self.unlocked.clone());
-        self.jobs.start(JobKey::Unlock, async move {
-            checkout::unlock(&db).await.map_err(|error| error.to_string())?;
-            unlocked.send_replace(true);
-            Ok(())
-        });
-        false
+        for git_dir in self.repositories.silent() {
+            let job = async move |git_dir: PathBuf| {
+                repo::try_again(&git_dir).await;
+                Ok(())
+            };
+            self.jobs.start(JobKey::Repository(git_dir.clone()), job(git_dir));
+        }
     }
 
     async fn execute(&mut self, state: &Snapshot, action: Action) -> db::Result<()> {
@@ -185,10 +191,6 @@ async fn wait_for_change(commits: &mut watch::Receiver<Seq>, jobs: &mut Jobs) ->
             ended = jobs.join_next() => if !matches!(ended, JobKey::BranchCheck(_)) { return Ok(()) },
         }
     }
-}
-
-fn needs_repository(action: &Action) -> bool {
-    matches!(action, Action::Start { .. } | Action::Merge { .. } | Action::Clean { .. } | Action::RecheckBranch { .. })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod state;
 mod throttle;
 mod unreachable;
 
-pub(crate) use end::record_start_failure;
+pub(crate) use end::{record_never_started, record_start_failure};
 pub(crate) use state::EndCause;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -85,7 +85,7 @@ pub(crate) async fn adopt(context: &RunContext, run: &RunId, wake: WakeHandle) -
             watch(context, run, &process, wake).await
         }
         // The server ended between the reservation and the start.
-        None => end::record_never_started(context, &run).await,
+        None => record_never_started(context, &run, "the server ended before the agent was started".to_owned()).await,
     }
 }
 

@@ -2,15 +2,14 @@
 //!
 //! Agents write the page, so it is served in a sandbox with an origin of its own.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path as PathRest, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use repo::Repository;
-use tokio::task::spawn_blocking;
+use repo::{Effort, Repository};
 
 use crate::error::{Error, Result};
 use crate::extract::NoBody;
@@ -72,8 +71,9 @@ async fn serve(state: &AppState, path: &str, uri: &Uri) -> Result<Response> {
     }
     let project = state.db.project(demo.project.get().ok_or_else(missing)?).await?;
     let file = path.to_owned();
-    let found = spawn_blocking(move || {
-        let repository = Repository::open(Path::new(&project.git_dir))?;
+    let git_dir = PathBuf::from(&project.git_dir);
+    let found = repo::in_lane(&git_dir.clone(), Effort::Brief, move || {
+        let repository = Repository::open(&git_dir)?;
         let tip = match repository.ref_sha(&project.integration_branch)? {
             Some(tip) => Some(tip),
             None => repository.ref_sha(&project.base_branch)?,

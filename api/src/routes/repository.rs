@@ -7,8 +7,8 @@ use axum::extract::State;
 use domain::config::Config;
 use domain::refusal::Refusal;
 use domain::runs::evidence::RepositoryInfo;
+use repo::Effort;
 use serde::Deserialize;
-use tokio::task::spawn_blocking;
 use utoipa::IntoParams;
 
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub(crate) async fn probe(state: &AppState, query: ProbeQuery) -> Result<Reposit
     if base_branch.as_ref().is_some_and(|branch| branch.contains('\0')) {
         return Err(Refusal::invalid("base_branch", "it contains a NUL character", "Give an existing local branch.").into());
     }
-    Ok(spawn_blocking(move || {
+    Ok(repo::in_lane(&path.clone(), Effort::Long, move || {
         let base_branch = base_branch.or_else(|| configured_base(&config, &path));
         repo::probe(&path, base_branch.as_deref())
     })

@@ -41,16 +41,16 @@ impl Db {
         Ok(found.is_some())
     }
 
-    /// Lists the owned references whose task has no live run, as repository and name. Only the server writes these.
+    /// Lists the owned references of a repository whose task has no live run. Only the server writes these.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn idle_references(&self) -> Result<Vec<(String, String)>> {
-        let found = sqlx::query_as(
-            "SELECT git_dir, name FROM owned_refs
-             WHERE task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL)
-             ORDER BY git_dir, name",
+    pub async fn idle_references(&self, git_dir: &str) -> Result<Vec<String>> {
+        let found = sqlx::query_scalar(
+            "SELECT name FROM owned_refs
+             WHERE git_dir = $1 AND (task_id IS NULL OR task_id NOT IN (SELECT task_id FROM agent_runs WHERE completed_at IS NULL))
+             ORDER BY name",
         );
-        Ok(found.fetch_all(&self.readers).await?)
+        Ok(found.bind(git_dir).fetch_all(&self.readers).await?)
     }
 }

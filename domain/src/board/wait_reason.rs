@@ -64,6 +64,10 @@ pub enum WaitReason {
     UnapprovedCommits {
         task: TaskId,
     },
+    /// The repository does not answer, for example because its network drive is gone.
+    RepositoryNotResponding {
+        since: Timestamp,
+    },
 }
 
 impl WaitReason {
@@ -89,6 +93,7 @@ impl WaitReason {
             Self::Assigned { name } => format!("assigned to {name}"),
             Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),
+            Self::RepositoryNotResponding { since } => format!("the repository has not responded since {}", since.clock()),
             Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for a decision on {task}"),
         }
     }

@@ -73,6 +73,16 @@ pub enum EvidenceRequest {
     Head { git_dir: String, branch: String },
 }
 
+impl EvidenceRequest {
+    /// The repository to read, if any.
+    pub fn git_dir(&self) -> Option<&str> {
+        match self {
+            Self::Nothing => None,
+            Self::Evidence { git_dir, .. } | Self::Head { git_dir, .. } => Some(git_dir),
+        }
+    }
+}
+
 /// The facts that a request returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvidenceResult {

@@ -38,6 +38,9 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::CommitsNotKept { branch: branch(), kept_by: "vibe-relay/PROJ-001".into() },
         RepoError::ReferenceOutsidePrefix { name: "HEAD".into(), prefix: "refs/vibe-relay/rescue/" },
         RepoError::RescueTaken { reference: "refs/vibe-relay/rescue/TASK-001".into() },
+        RepoError::NotResponding { path: path(), seconds: 31 },
+        RepoError::Busy { path: path(), seconds: 60 },
+        RepoError::Interrupted,
         RepoError::Git { attempted: "read refs/heads/main".into(), reason: git2::Error::from_str("the file is corrupt") },
         RepoError::Io { attempted: "write .git".into(), reason: io::Error::other("no space left") },
     ];
@@ -101,6 +104,12 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Use a name below refs/vibe-relay/rescue/.
     rescue-taken: refs/vibe-relay/rescue/TASK-001 already keeps other work
         Choose another rescue name.
+    repository-not-responding: the repository at /home/sam/shop has not responded for 31 seconds
+        Check the drive or network mount that it is on. Work continues by itself when it responds.
+    repository-busy: other work on the repository at /home/sam/shop has not ended for 60 seconds
+        Repeat it when the other work has ended.
+    interrupted: the work on the repository was interrupted
+        Repeat it.
     git: could not read refs/heads/main: the file is corrupt
         Run `git fsck` in the repository. If it reports no errors, repeat.
     io: could not write .git: no space left

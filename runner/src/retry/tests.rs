@@ -6,7 +6,6 @@ use std::io;
 use domain::runs::parking::ParkReason;
 
 use super::*;
-use crate::blocking::Interrupted;
 use crate::fixture::TestBoard;
 
 const SHORT: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(2)];
@@ -32,7 +31,7 @@ async fn attempts(failing: u32, error: fn() -> CheckoutError) -> (u32, bool) {
 
 #[tokio::test]
 async fn transient_errors_are_tried_three_times() {
-    for error in [locked, || io_error(nix::libc::EBUSY), || CheckoutError::Interrupted(Interrupted)] {
+    for error in [locked, || io_error(nix::libc::EBUSY), || CheckoutError::from(RepoError::Interrupted)] {
         assert_eq!(attempts(0, error).await, (1, true));
         assert_eq!(attempts(1, error).await, (2, true));
         assert_eq!(attempts(2, error).await, (3, true));

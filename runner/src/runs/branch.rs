@@ -81,7 +81,7 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
     let project = db.project(id).await?;
     let git_dir = Path::new(&project.git_dir);
     // Two runs of a project that start together must not name its branch twice.
-    let _repository = repo::exclusive(git_dir).await;
+    let _repository = repo::exclusive(git_dir).await?;
     // The previous holder of the lock may have named it.
     let wanted = db.project(id).await?.integration_branch;
     let is_ours = db.owns_reference(&project.git_dir, &wanted).await?;

@@ -17,11 +17,11 @@ use domain::board::task::Task;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::run::Run;
-use repo::{RepoError, Repository};
+use repo::{Effort, RepoError, Repository};
 
 use super::branch::{UnapprovedCommits, project_branch};
 use crate::backend;
-use crate::blocking::{Interrupted, off_thread};
+use crate::blocking::off_thread;
 
 /// Why a checkout, a branch or a merge failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +36,13 @@ pub(crate) enum CheckoutError {
     UnapprovedCommits(Box<UnapprovedCommits>),
     #[error(transparent)]
     Store(#[from] db::Error),
-    #[error(transparent)]
-    Interrupted(#[from] Interrupted),
+}
+
+impl CheckoutError {
+    /// Whether the repository could not be used at all for now. Nobody's work is the reason.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self, Self::Repository { error } if error.is_outage())
+    }
 }
 
 impl From<RepoError> for CheckoutError {
@@ -64,13 +69,29 @@ pub(crate) struct CheckoutPlan {
     pub(crate) rules: Option<Sha>,
 }
 
-/// Works on a repository beside the async threads.
+/// Reads or moves references and commits of a repository.
 pub(crate) async fn with_repository<T: Send + 'static>(
     git_dir: &Path,
     work: impl FnOnce(&Repository) -> Result<T, RepoError> + Send + 'static,
 ) -> Result<T, CheckoutError> {
-    let git_dir = git_dir.to_owned();
-    Ok(off_thread(move || work(&Repository::open(&git_dir)?)).await??)
+    in_lane(git_dir, Effort::Brief, work).await
+}
+
+/// Reads, writes or removes the files of a checkout, which may take long.
+pub(crate) async fn with_files<T: Send + 'static>(
+    git_dir: &Path,
+    work: impl FnOnce(&Repository) -> Result<T, RepoError> + Send + 'static,
+) -> Result<T, CheckoutError> {
+    in_lane(git_dir, Effort::Long, work).await
+}
+
+async fn in_lane<T: Send + 'static>(
+    git_dir: &Path,
+    effort: Effort,
+    work: impl FnOnce(&Repository) -> Result<T, RepoError> + Send + 'static,
+) -> Result<T, CheckoutError> {
+    let opened = git_dir.to_owned();
+    Ok(repo::in_lane(git_dir, effort, move || work(&Repository::open(&opened)?)).await??)
 }
 
 pub(super) async fn free_branch_name(git_dir: &Path, wanted: String) -> Result<String, CheckoutError> {
@@ -151,7 +172,7 @@ async fn free_path(git_dir: &Path, folder: PathBuf, stem: String) -> Result<Path
 }
 
 /// The name of the checkout at `path` in the repository.
-fn checkout_name(path: &Path) -> String {
+pub(crate) fn checkout_name(path: &Path) -> String {
     format!("vibe-relay-{}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
@@ -166,7 +187,7 @@ pub(crate) fn checkout_head(repository: &Repository, path: &Path) -> Result<Opti
 /// When the folder holds something that is not ours, or cannot be written.
 pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
     let CheckoutPlan { path, branch, sha, .. } = plan.clone();
-    with_repository(&plan.git_dir, move |repository| {
+    with_files(&plan.git_dir, move |repository| {
         let name = checkout_name(&path);
         match &branch {
             Some(branch) => {
@@ -187,7 +208,7 @@ pub(crate) async fn create(plan: &CheckoutPlan) -> Result<(), CheckoutError> {
 pub(crate) async fn remove_temporary(project: &Project, run: &Run) -> Result<(), CheckoutError> {
     let Some(path) = run.worktree_path.as_ref().filter(|_| run.phase != AgentKind::Coder).map(PathBuf::from) else { return Ok(()) };
     let checkout = path.clone();
-    with_repository(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await?;
+    with_files(Path::new(&project.git_dir), move |repository| repository.remove_worktree(&checkout_name(&path), &path)).await?;
     forget_sessions(checkout).await;
     Ok(())
 }

@@ -77,8 +77,9 @@ async fn merge_in_repository(project: &Project, task: &Task, into: &str, tip: Sh
     let own_branch = task.branch.clone();
     let message = format!("Merge {id}: {title}\n\nTask: {id}\n", id = task.card.id, title = task.card.title);
     // A landing of the same repository reads the project branch and must not see it move.
-    let _repository = repo::exclusive(git_dir).await;
+    let exclusive = repo::exclusive(git_dir).await?;
     with_repository(git_dir, move |repository| {
+        let _exclusive = exclusive;
         let own_tip = match &own_branch {
             Some(branch) => repository.ref_sha(branch)?,
             None => None,

@@ -22,9 +22,9 @@ use super::{branch, port};
 use crate::blocking::off_thread;
 use crate::process::Programs;
 use crate::supervisor::WakeHandle;
-use crate::watch::{record_start_failure, watch};
+use crate::watch::{record_never_started, record_start_failure, watch};
 
-use prepare::{checkout_failed, prepare};
+use prepare::{StartFailure, checkout_failed, prepare};
 
 /// Everything that any run needs.
 #[derive(Debug, Clone)]
@@ -59,6 +59,11 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     let plan = match checkout::plan_checkout(db, &context.config().worktrees_path, &project, &task, phase).await {
         // The task did nothing wrong, so this is not an attempt.
         Err(CheckoutError::UnapprovedCommits(found)) => return branch::request_decision(db, &task.card.id, &found).await,
+        // Nor is this the task's fault. The next schedule knows that the repository does not respond.
+        Err(error) if error.is_outage() => {
+            tracing::warn!(task = %task.card.id, %error, "not started");
+            return Ok(());
+        }
         plan => plan,
     };
     let new = new_run(context, &task, phase, status, plan.as_ref().ok()).await?;
@@ -77,7 +82,8 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     };
     match prepared {
         Ok(process) => watch(context, reserved.run, &process, wake).await,
-        Err((failure, error)) => record_start_failure(context, &reserved.run, failure, error).await,
+        Err(StartFailure::Outage(error)) => record_never_started(context, &reserved.run, error).await,
+        Err(StartFailure::Failed(failure, error)) => record_start_failure(context, &reserved.run, failure, error).await,
     }
 }
 

@@ -41,6 +41,10 @@ impl<'a> Scheduler<'a> {
                 self.set_wait_reason(card, wait_reason);
                 continue;
             }
+            if let Some(since) = self.silent_since(card).filter(|_| card.is_approved() || card.contributors.assigned_to.is_none()) {
+                self.set_wait_reason(card, Some(WaitReason::RepositoryNotResponding { since }));
+                continue;
+            }
             let undecided = self.branch_decisions.get(&card.project_id).map(|task| WaitReason::UnapprovedCommits { task: (*task).clone() });
             if card.is_approved() && undecided.is_some() {
                 self.set_wait_reason(card, undecided);

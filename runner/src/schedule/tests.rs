@@ -352,3 +352,18 @@ fn undecided_branch_blocks_its_project() {
         ]
     );
 }
+
+#[test]
+fn repository_that_does_not_respond_holds_up_only_its_tasks() {
+    let drafts = [task(1), task(2).approved(), task(3).project(3), task(4).status(Done).checkout(), task(5).assigned("mara")];
+    let board = scene(drafts).not_responding("/one/.git");
+    assert_eq!(board.actions(), ["start coder TASK-003 in backlog"]);
+    assert_eq!(
+        board.wait_reasons(),
+        [
+            "TASK-001: the repository has not responded since 11:50",
+            "TASK-002: the repository has not responded since 11:50",
+            "TASK-005: assigned to mara",
+        ]
+    );
+}

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::pending;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::id::TaskId;
@@ -23,8 +24,10 @@ pub(super) enum JobKey {
     BranchCheck(TaskId),
     /// Whether agents can start at all.
     StartCheck,
-    /// The removal of stale locks at the start.
-    Unlock,
+    /// The removal of a repository's stale locks, by its common `.git` folder.
+    Unlock(String),
+    /// A repository that does not respond.
+    Repository(PathBuf),
 }
 
 impl JobKey {

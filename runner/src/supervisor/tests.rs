@@ -16,10 +16,9 @@ use crate::runs::branch::project_branch;
 async fn supervisor(board: &TestBoard) -> Supervisor {
     let activity = broadcast::channel(1).0;
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let mut supervisor = Supervisor::new(RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity });
-    supervisor.tick().await.unwrap();
-    supervisor.jobs.join_next().await;
-    assert!(*supervisor.unlocked.borrow());
+    let context = RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity };
+    let supervisor = Supervisor::new(context);
+    supervisor.repositories.unlock(board.db.clone(), board.project.git_dir.clone()).await.unwrap();
     supervisor
 }
 
@@ -60,7 +59,7 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
     let mut supervisor = Supervisor::new(context);
     tick(&mut supervisor).await;
     assert!(!supervisor.jobs.is_running(&JobKey::Task(task.clone())));
-    assert_eq!(supervisor.jobs.join_next().await, JobKey::Unlock);
+    assert_eq!(supervisor.jobs.join_next().await, JobKey::Unlock(board.project.git_dir.clone()));
     tick(&mut supervisor).await;
     assert!(supervisor.jobs.is_running(&JobKey::Task(task)));
 }

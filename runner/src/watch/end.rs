@@ -13,7 +13,7 @@ use crate::blocking::off_thread;
 use crate::resource;
 use crate::run_dir::{ExitRecord, RunDir};
 use crate::runs::run::RunContext;
-use crate::runs::{checkout, parking};
+use crate::runs::{checkout, control, parking};
 use crate::watch::cause::{Cause, find_cause};
 use crate::watch::output_state::OutputState;
 use crate::watch::{EndCause, card_has_moved};
@@ -96,6 +96,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         let hint = failure.park_reason().and_then(parking_hint);
         end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
     }
+    control::report_changes(context, run).await?;
     store_end(context, run, end).await
 }
 
@@ -161,9 +162,8 @@ pub(crate) async fn record_start_failure(context: &RunContext, run: &Run, failur
 ///
 /// # Errors
 /// When the store fails.
-pub(super) async fn record_never_started(context: &RunContext, run: &Run) -> db::Result<()> {
-    let error = Some("the server ended before the agent was started".to_owned());
-    store_end(context, run, RunEnd { error, ..minimal_end(context, EndClass::Parked) }).await
+pub(crate) async fn record_never_started(context: &RunContext, run: &Run, error: String) -> db::Result<()> {
+    store_end(context, run, RunEnd { error: Some(error), ..minimal_end(context, EndClass::Parked) }).await
 }
 
 /// The end of what the agent and its shim wrote to stderr; empty when that cannot be read.

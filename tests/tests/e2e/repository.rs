@@ -1,5 +1,10 @@
 //! Changes to a repository behind the board's back: no work is lost, and removed commits return only on request.
 
+use domain::board::card::Card;
+use domain::board::comment::AuthorRole;
+use domain::board::project::Project;
+use domain::board::wait_reason::WaitReason;
+use domain::runs::failure::EndClass;
 use domain::wire::LandingResult;
 use reqwest::Method;
 use serde_json::json;
@@ -8,6 +13,7 @@ use tests::git::git;
 use crate::support::{self, add, at_work, done};
 
 const LANDING: &str = include_str!("../../scenarios/landing.json");
+const CONTROL: &str = include_str!("../../scenarios/control.json");
 const NESTED: &str = include_str!("../../scenarios/nested.json");
 
 #[tokio::test]
@@ -48,4 +54,49 @@ async fn nested_repository_is_refused_and_its_commits_are_kept() {
     assert!(told.contains("nested repository `inner`"), "{told}");
     let reference = told.split('`').find(|part| part.contains("/nested/inner-")).unwrap_or_else(|| panic!("{told}"));
     assert_eq!(git(&server.repository(), &["log", "--format=%s", reference]).unwrap(), "Work inside");
+}
+
+/// The pipe blocks every reader of the branch for ever, as a network drive that is gone would.
+#[tokio::test]
+async fn repository_that_hangs_stops_nobody_else() {
+    let server = support::scripted(NESTED).await;
+    let elsewhere = server.root().join("elsewhere");
+    git(&server.root(), &["clone", "-q", &server.repository().display().to_string(), "elsewhere"]).unwrap();
+    let hung: Project = server.post("/api/projects", &json!({"title": "Hung", "repo_path": elsewhere})).await.unwrap();
+    let fine = server.project("Fine", None).await.unwrap().id;
+    let branch = elsewhere.join(".git/refs/heads/main");
+    let tip = std::fs::read(&branch).unwrap();
+    std::fs::remove_file(&branch).unwrap();
+    nix::unistd::mkfifo(&branch, nix::sys::stat::Mode::S_IRWXU).unwrap();
+
+    let waiting = add(&server, &hung.id, "Waits").await;
+    let first = add(&server, &fine, "First").await;
+    done(&server, &fine, &first).await;
+    let is_told = |card: &Card| matches!(card.wait_reason, Some(WaitReason::RepositoryNotResponding { .. }));
+    server.until(&hung.id, "the card says so", |board| board.card(&waiting).is_some_and(is_told)).await;
+    let land = server.request(Method::POST, &format!("/api/projects/{}/land", hung.id)).json(&json!({}));
+    assert_eq!(server.refusal(land).await.unwrap().code, "repository-not-responding");
+    let second = add(&server, &fine, "Second").await;
+    done(&server, &fine, &second).await;
+
+    std::fs::remove_file(&branch).unwrap();
+    std::fs::write(&branch, tip).unwrap();
+    done(&server, &hung.id, &waiting).await;
+    let runs = server.runs(&waiting).await.unwrap();
+    assert!(runs.iter().all(|run| run.end_class == Some(EndClass::Finished)), "it cost no attempt: {runs:?}");
+}
+
+#[tokio::test]
+async fn hooks_and_settings_of_an_agent_are_shown_on_its_card() {
+    let server = support::scripted(CONTROL).await;
+    let project = server.project("Hooks", None).await.unwrap().id;
+    let task = add(&server, &project, "One").await;
+    done(&server, &project, &task).await;
+    let told = server.comments(&task).await.unwrap().remove(0).comment;
+    assert_eq!(told.author_role, AuthorRole::Runner);
+    for line in ["hooks/post-checkout is new", "+ touch pwned", "config has changed", "+ fsmonitor = /tmp/watch"] {
+        assert!(told.content.contains(line), "{line}: {}", told.content);
+    }
+    let reviewed = server.comments(&task).await.unwrap().into_iter().filter(|view| view.comment.author_role == AuthorRole::Runner).count();
+    assert_eq!(reviewed, 1, "the reviewer changed nothing");
 }

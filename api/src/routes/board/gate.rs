@@ -7,7 +7,6 @@ use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::refusal::Refusal;
 use domain::wire::{Assign, Notes, RejectVerification, TaskView};
-use tokio::task::spawn_blocking;
 
 use super::task::{move_note, view};
 use crate::error::Result;
@@ -53,7 +52,7 @@ pub(crate) async fn approve_task(
 ) -> Result<Json<TaskView>> {
     let before = state.db.task(&id).await?;
     let request = state.db.required_evidence(&caller, &id, Status::Done).await?;
-    let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
+    let evidence = repo::read_evidence(request).await?;
     let after = state.db.approve_task(&caller, &id, notes.notes.as_deref(), evidence).await?;
     let note = move_note(&before, Status::Done, &after);
     view(&state.db, after, note).await

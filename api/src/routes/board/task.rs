@@ -1,5 +1,7 @@
 //! Tasks: creating, reading, editing, moving, starting and stopping.
 
+use std::path::PathBuf;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
@@ -11,8 +13,7 @@ use domain::refusal::Refusal;
 use domain::runs::diff::Diff;
 use domain::runs::evidence::EvidenceResult;
 use domain::wire::{Cancel, TaskView};
-use repo::{DiffLimits, Repository};
-use tokio::task::spawn_blocking;
+use repo::{DiffLimits, Effort, Repository};
 
 use crate::error::{Error, Result};
 use crate::extract::{Body, Id, NoBody};
@@ -61,7 +62,7 @@ pub(crate) async fn change_task(
     let Some(to) = to else { return view(&state.db, state.db.edit_task(&caller, &id, patch).await?, None).await };
     let before = state.db.task(&id).await?;
     let request = state.db.required_evidence(&caller, &id, to).await?;
-    let evidence = spawn_blocking(move || repo::collect_evidence(&request)).await??;
+    let evidence = repo::read_evidence(request).await?;
     let requested = MoveRequest { to, reason, merge: merge.unwrap_or(true) };
     let after = state.db.edit_and_move_task(&caller, &id, patch, requested, evidence).await?;
     let note = move_note(&before, to, &after);
@@ -129,8 +130,9 @@ pub(crate) async fn cancel_task(
 pub(crate) async fn get_task_diff(State(state): State<AppState>, Id(id): Id<TaskId>) -> Result<Json<Diff>> {
     let task = state.db.task(&id).await?;
     let project = state.db.project(&task.card.project_id).await?;
-    let shown = spawn_blocking(move || -> Result<Option<Diff>> {
-        let repository = Repository::open(std::path::Path::new(&project.git_dir))?;
+    let git_dir = PathBuf::from(&project.git_dir);
+    let shown = repo::in_lane(&git_dir.clone(), Effort::Long, move || -> Result<Option<Diff>> {
+        let repository = Repository::open(&git_dir)?;
         let head = match &task.branch {
             Some(branch) => repository.ref_sha(branch)?,
             None => None,

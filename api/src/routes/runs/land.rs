@@ -11,8 +11,7 @@ use domain::refusal::RepositoryRefusal;
 use domain::runs::evidence::Sha;
 use domain::runs::land::LandRefusal;
 use domain::wire::{LandOptions, LandingResult};
-use repo::{LandOutcome, LandRequest, RepoError, Repository};
-use tokio::task::spawn_blocking;
+use repo::{Effort, LandOutcome, LandRequest, RepoError, Repository};
 
 use crate::error::Result;
 use crate::extract::{Id, OptionalBody};
@@ -50,10 +49,15 @@ pub(crate) async fn land_project(
 async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOptions) -> Result<LandingResult> {
     let git_dir = db.project(&id).await?.git_dir;
     // Two landings at once could both write the files of a checkout, and a merge could move the project branch.
-    let _repository = repo::exclusive(Path::new(&git_dir)).await;
+    let git_dir = Path::new(&git_dir);
+    let exclusive = repo::exclusive(git_dir).await?;
     let project = db.project(&id).await?;
     let merged = db.has_merged_work(&id).await?;
-    let landing = spawn_blocking(move || land_in_repository(&project, &options)).await??;
+    let landing = repo::in_lane(git_dir, Effort::Long, move || {
+        let _exclusive = exclusive;
+        land_in_repository(&project, &options)
+    });
+    let landing = landing.await??;
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }

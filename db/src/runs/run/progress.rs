@@ -176,6 +176,27 @@ impl Db {
         .await
     }
 
+    /// Tells on the card of a live run which files that control git changed while it was at work.
+    ///
+    /// # Errors
+    /// When the run does not exist.
+    pub async fn note_control_changes(&self, run: &RunId, note: &str) -> Result<()> {
+        let (run, note) = (run.clone(), note.to_owned());
+        self.write(move |tx| {
+            Box::pin(async move {
+                let run = read(&mut tx.connection, &run).await?;
+                if !run.is_live() {
+                    tx.skip_event(NoEventReason::NothingChanged);
+                    return Ok(());
+                }
+                let card = tasks::card(&mut tx.connection, &run.task_id).await?;
+                comment::insert(tx, &Caller::Runner, &card.project_id, &card.id, &note).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
     /// Clears every session of `task` in `phase`, because the agent program lost them. The next run starts a new one.
     ///
     /// # Errors

@@ -25,7 +25,8 @@ async fn reference_is_idle_without_a_live_run() {
     for (name, task) in [("main-line", None), ("one", Some(&one)), ("two", Some(&two))] {
         store.db.claim_reference("a/.git", name, task).await.unwrap();
     }
-    let at_rest = async || store.db.idle_references().await.unwrap().into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+    let at_rest = async || store.db.idle_references("a/.git").await.unwrap();
+    store.db.claim_reference("b/.git", "elsewhere", None).await.unwrap();
     assert_eq!(at_rest().await, ["main-line", "one", "two"]);
     let agent = store.agent(&one, AgentKind::Coder).await;
     assert_eq!(at_rest().await, ["main-line", "two"]);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use domain::board::attention::AttentionKind;
+use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
@@ -337,5 +338,22 @@ async fn run_is_unreachable_until_it_is_reached_or_ends() {
     assert_eq!(unreachable().await, None);
     store.db.set_run_unreachable(&run, Some("late".to_owned())).await.unwrap();
     assert_eq!(unreachable().await, None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn changes_of_control_files_are_told_while_the_run_lives() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let agent = store.agent(&task, AgentKind::Coder).await;
+    store.db.note_control_changes(&agent.run, "config has changed").await.unwrap();
+    store.finish(&agent).await;
+    store.db.note_control_changes(&agent.run, "told twice").await.unwrap();
+    let told = store.db.comments(&task).await.unwrap();
+    assert_eq!(
+        told.iter().map(|comment| (comment.author_role, comment.content.as_str())).collect::<Vec<_>>(),
+        [(AuthorRole::Runner, "config has changed")]
+    );
+    assert_eq!(code(store.db.note_control_changes(&"RUN-009".parse().unwrap(), "x").await), "not-found");
     store.check_fold().await;
 }

@@ -11,7 +11,7 @@ use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::evidence::Sha;
 use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
 
-use super::{CheckoutError, checkout_name, forget_sessions, with_repository};
+use super::{CheckoutError, checkout_name, forget_sessions, with_files};
 use crate::runs::branch::branch_state;
 
 /// Work that a removal would lose.
@@ -36,7 +36,7 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
     let git_dir = Path::new(&project.git_dir);
     let leftovers = {
         let (branch, path) = (branch.clone(), path.clone());
-        with_repository(git_dir, move |repository| find_leftovers(repository, &branch, &path, &base)).await?
+        with_files(git_dir, move |repository| find_leftovers(repository, &branch, &path, &base)).await?
     };
     let id = &task.card.id;
     let uncommitted = format!("{RESCUE_PREFIX}{id}/uncommitted");
@@ -49,7 +49,7 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
         db.claim_reference(&project.git_dir, name, Some(id)).await?;
     }
     let checkout = path.clone();
-    let kept = with_repository(git_dir, move |repository| {
+    let kept = with_files(git_dir, move |repository| {
         let mut kept = KeptWork::default();
         let mut not_kept = Vec::new();
         for (name, nested) in nested {

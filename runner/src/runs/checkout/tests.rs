@@ -305,7 +305,7 @@ async fn stale_locks_of_a_killed_server_are_removed() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
     }
-    unlock(&board.db).await.unwrap();
+    unlock(&board.db, &board.project.git_dir).await.unwrap();
     assert!(ours.iter().all(|path| !path.exists()));
     assert!(others.iter().all(|path| path.exists()), "the locks of the human and of a committing agent stay");
     crate::runs::merge::merge(&board.db, &resting).await.unwrap();

@@ -17,6 +17,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
+use repo::ControlFiles;
 use uuid::Uuid;
 
 use super::RunContext;
@@ -27,20 +28,30 @@ use crate::process::start_shim;
 use crate::prompt::{self, PromptInput};
 use crate::run_dir::{RunDir, RunSpec};
 use crate::runs::checkout::{self, CheckoutError, CheckoutPlan, with_repository};
+use crate::runs::control;
 use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
 const RULES_FOLDER: &str = "rules";
 
-/// Why a run could not start: the class to record, and the text for the human.
-type StartFailure = (FailureClass, String);
+/// Why a run could not start, with the text for the human.
+#[derive(Debug)]
+pub(super) enum StartFailure {
+    /// It counts as an attempt, unless the class parks.
+    Failed(FailureClass, String),
+    /// The repository could not be used for now.
+    Outage(String),
+}
 
 fn spawn_failed(error: impl Error + 'static) -> StartFailure {
-    (resource::failure(&error, FailureClass::Spawn), error.to_string())
+    StartFailure::Failed(resource::failure(&error, FailureClass::Spawn), error.to_string())
 }
 
 pub(super) fn checkout_failed(error: CheckoutError) -> StartFailure {
-    (resource::failure(&error, FailureClass::Checkout), error.to_string())
+    if error.is_outage() {
+        return StartFailure::Outage(error.to_string());
+    }
+    StartFailure::Failed(resource::failure(&error, FailureClass::Checkout), error.to_string())
 }
 
 /// Does everything between the reservation and the living process.
@@ -53,6 +64,7 @@ pub(super) async fn prepare(
 ) -> Result<RunProcess, StartFailure> {
     let (db, run) = (&context.db, &reserved.run);
     checkout::create(plan).await.map_err(checkout_failed)?;
+    let control = control::read(plan).await.map_err(checkout_failed)?;
     let session = session(db, task, run.phase).await.map_err(spawn_failed)?;
     let (Session::New(id) | Session::Resume(id)) = session;
     // Stored before the program starts, so that a later attempt can resume it however this one ends.
@@ -71,6 +83,7 @@ pub(super) async fn prepare(
         identity: git_identity_env(plan, run.phase).await,
         first_line: backend::encode(&prompt, prompt_id),
         marker: env::marker(&run.id, Uuid::new_v4()),
+        control,
     };
     // Stored before anything starts: without it, nothing was started.
     let (marker, boot_id) = (files.marker.clone(), procfs::boot_id().ok());
@@ -151,6 +164,7 @@ struct RunFiles {
     identity: Vec<(&'static str, String)>,
     first_line: String,
     marker: String,
+    control: ControlFiles,
 }
 
 impl RunFiles {
@@ -175,6 +189,8 @@ impl RunFiles {
             database: self.context.db.path(),
         });
         let run_dir = RunDir::create(folder, &self.spec(argv, environment, &agent.env)).map_err(spawn_failed)?;
+        let control = serde_json::to_vec(&self.control).map_err(spawn_failed)?;
+        write_private(&run_dir.file(control::FILE), &control).map_err(spawn_failed)?;
         for (name, content) in files {
             write_private(&run_dir.file(name), content.as_bytes()).map_err(spawn_failed)?;
         }
@@ -202,7 +218,7 @@ impl RunFiles {
 
 /// The agent program's absolute path and its configured arguments.
 fn command(config: &Config) -> Result<Vec<String>, StartFailure> {
-    let program = preflight::program(config).map_err(|failure| (FailureClass::ProgramMissing, failure.detail))?;
+    let program = preflight::program(config).map_err(|failure| StartFailure::Failed(FailureClass::ProgramMissing, failure.detail))?;
     let arguments = config.agent_command.iter().skip(1).cloned();
     Ok(std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect())
 }

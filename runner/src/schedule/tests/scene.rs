@@ -17,7 +17,7 @@ use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
 use domain::time::Timestamp;
 
-use crate::schedule::{Action, Schedule, schedule};
+use crate::schedule::{Action, NotResponding, Schedule, schedule};
 
 pub(super) fn id(number: u64) -> TaskId {
     TaskId::new(number)
@@ -197,6 +197,7 @@ pub(super) struct Scene {
     pub(super) state: Snapshot,
     pub(super) config: Config,
     pub(super) busy: BTreeSet<TaskId>,
+    not_responding: NotResponding,
 }
 
 /// Projects 1 and 2 are on one repository, 3 is on another.
@@ -220,7 +221,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         }
         state.tasks.push(known);
     }
-    Scene { state, config: Config::default(), busy: BTreeSet::new() }
+    Scene { state, config: Config::default(), busy: BTreeSet::new(), not_responding: NotResponding::new() }
 }
 
 fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
@@ -278,6 +279,12 @@ impl Scene {
         self
     }
 
+    /// A repository that has not responded since 11:50.
+    pub(super) fn not_responding(mut self, git_dir: &str) -> Self {
+        self.not_responding.insert(git_dir.into(), at(11, 50));
+        self
+    }
+
     pub(super) fn busy(mut self, numbers: &[u64]) -> Self {
         self.busy = numbers.iter().map(|number| id(*number)).collect();
         self
@@ -320,7 +327,7 @@ impl Scene {
     }
 
     pub(super) fn schedule(&self) -> Schedule {
-        schedule(&self.state, &self.config, &self.busy, noon())
+        schedule(&self.state, &self.config, &self.busy, &self.not_responding, noon())
     }
 
     pub(super) fn actions(&self) -> Vec<String> {
