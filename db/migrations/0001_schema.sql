@@ -30,6 +30,8 @@ CREATE TABLE projects (
   accepted_sha       TEXT,
   landed_sha         TEXT,
   plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
+  -- Its own budget; without one, the configured budget applies.
+  budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
   created_at         TEXT NOT NULL,
   updated_at         TEXT NOT NULL
 ) STRICT;
@@ -84,6 +86,8 @@ CREATE TABLE tasks (
   -- The sums over the runs of the task.
   cost_micro_usd INTEGER NOT NULL DEFAULT 0,
   tokens         INTEGER NOT NULL DEFAULT 0,
+  -- The limit of the task or of its run that was last noticed to be nearly used up.
+  near_limit     TEXT CHECK (near_limit IS NULL OR json_valid(near_limit)),
   approved_by    TEXT,
   verified_by    TEXT,
   created_at     TEXT NOT NULL,
@@ -158,8 +162,12 @@ CREATE TABLE agent_runs (
   sha               TEXT,
   port              INTEGER,
   started_at        TEXT NOT NULL,
+  -- The machine's clock that stops while it is suspended, in milliseconds.
+  started_uptime_ms INTEGER NOT NULL DEFAULT 0,
   completed_at      TEXT,
   stop_requested_at TEXT,
+  -- The limit because of which the agent was told to hand over.
+  hand_over         TEXT CHECK (hand_over IS NULL OR json_valid(hand_over)),
   reminded_at       TEXT,
   exit_code         INTEGER,
   end_class         TEXT,
@@ -201,6 +209,18 @@ CREATE TABLE usage_by_day (
   output_tokens  INTEGER NOT NULL,
   cost_micro_usd INTEGER NOT NULL,
   PRIMARY KEY (project_id, day)
+) STRICT;
+
+CREATE INDEX usage_of_days ON usage_by_day (day);
+
+-- Limits that were raised, or reported as nearly used up. `subject` is the id of the run, task or project, or the day. A raise adds the limit
+-- once more and allows another report.
+CREATE TABLE limit_states (
+  scope   TEXT NOT NULL CHECK (scope IN ('run', 'task', 'project', 'day')),
+  subject TEXT NOT NULL,
+  raises  INTEGER NOT NULL DEFAULT 0,
+  warned  INTEGER NOT NULL DEFAULT 0 CHECK (warned IN (0, 1)),
+  PRIMARY KEY (scope, subject)
 ) STRICT;
 
 -- What models cost, as ended turns showed it: millionths of a US dollar for a million input tokens.

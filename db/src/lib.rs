@@ -40,9 +40,10 @@ pub use figures::Figures;
 pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
 pub use runs::folder::RunFolder;
+pub use runs::limit::LimitSubject;
 pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
-pub use runs::snapshot::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
+pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
 pub use team::message::history::HistoryQuery;
 pub use team::message::row::AcknowledgedMessage;
@@ -55,6 +56,13 @@ use domain::time::Timestamp;
 pub fn now() -> Timestamp {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_milliseconds(i64::try_from(since_epoch.as_millis()).unwrap_or_default())
+}
+
+/// Returns the milliseconds that this machine was running since its start. Time in which it was suspended does not count, and every process
+/// sees the same clock.
+pub fn uptime() -> i64 {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+    time.map_or(0, |time| time.tv_sec().saturating_mul(1000).saturating_add(time.tv_nsec() / 1_000_000))
 }
 
 /// Returns a new random UUID.

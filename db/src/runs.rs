@@ -2,6 +2,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod folder;
+pub(crate) mod limit;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod process;

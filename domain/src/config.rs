@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::limit::Limits;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -42,6 +43,8 @@ pub struct Config {
     /// Rejections of a task before it needs attention.
     pub max_review_rounds: u32,
     pub max_orchestrator_rounds: u32,
+    /// How much time, requests and money agents may use.
+    pub limits: Limits,
     /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
     pub durability: Durability,
@@ -116,6 +119,7 @@ impl Default for Config {
             max_attempts: 3,
             max_review_rounds: 4,
             max_orchestrator_rounds: 3,
+            limits: Limits::default(),
             port_range: (4000, 4099),
             durability: Durability::Full,
             keep_events_days: 90,
@@ -192,6 +196,11 @@ impl Config {
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {
                 return invalid(key, &format!("{value} is not between {minimum} and {maximum}"));
+            }
+        }
+        for (key, value) in self.limits.amounts() {
+            if value.is_some_and(|value| value <= 0) {
+                return invalid(&format!("limits.{key}"), "expected an amount above zero, or null for no limit");
             }
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {

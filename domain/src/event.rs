@@ -19,6 +19,7 @@ use crate::board::question::QuestionEvent;
 use crate::board::task::event::TaskEvent;
 use crate::id::{ProjectId, RunId, TaskId};
 use crate::runs::checkout::CheckoutEvent;
+use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
 use crate::runs::run::RunChange;
 use crate::team::agent::AgentEvent;
@@ -107,6 +108,7 @@ join! {
     Run(RunChange),
     Checkout(CheckoutEvent),
     Parking(ParkingEvent),
+    Limit(LimitEvent),
     Token(TokenEvent),
     Person(PersonEvent),
     BrowserSession(BrowserSessionEvent),

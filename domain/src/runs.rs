@@ -7,6 +7,7 @@ pub mod diff;
 pub mod evidence;
 pub mod failure;
 pub mod land;
+pub mod limit;
 pub mod output;
 pub mod parking;
 pub mod run;

@@ -2,12 +2,14 @@
 
 mod agent;
 mod board;
+mod usage;
 
 pub use agent::{
     Assign, CreatedPersonToken, CreatedToken, LinkGoal, MessageView, NewHandshake, NewToken, Notes, ReadInbox, RejectVerification, RemoveAgent,
     RotatedToken, SetSpawnPolicy,
 };
 pub use board::{BoardView, CardPage, FinishedCards, FinishedColumn};
+pub use usage::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -84,6 +86,9 @@ pub struct NewProject {
     pub plan: Option<bool>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
+    /// The budget in millionths of a US dollar. The default is in the configuration.
+    #[serde(default)]
+    pub budget_micro_usd: Option<i64>,
 }
 
 /// `PATCH /api/projects/{id}`.
@@ -98,6 +103,9 @@ pub struct ProjectPatch {
     pub description: Option<String>,
     #[serde(default)]
     pub plan_approval: Option<PlanApproval>,
+    /// The budget in millionths of a US dollar; 0 for the configured one.
+    #[serde(default)]
+    pub budget_micro_usd: Option<i64>,
 }
 
 /// A task with the data of its panel.
@@ -191,6 +199,9 @@ pub struct ServerInfo {
     pub person: Person,
     /// The default repository from the configuration.
     pub repo_path: Option<String>,
+    /// The configured budget of a project in millionths of a US dollar.
+    #[serde(default)]
+    pub project_budget_micro_usd: Option<i64>,
     /// Why the configuration in use differs from its file, as a sentence.
     pub config_notice: Option<String>,
     /// The suspensions of agent starts.

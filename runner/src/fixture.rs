@@ -139,6 +139,7 @@ impl TestBoard {
             error: None,
             cause: None,
             exit_code: Some(0),
+            limit: None,
             usage: None,
             turn_ended: true,
             max_attempts: 3,

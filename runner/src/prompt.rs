@@ -7,8 +7,10 @@ pub mod inbox;
 use domain::board::comment::Comment;
 use domain::board::project::Project;
 use domain::board::task::Task;
+use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
+use domain::runs::limit::LimitUse;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
 
@@ -98,9 +100,9 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     text
 }
 
-/// The line about a failed attempt. A parked attempt says nothing about the task.
+/// The line about an attempt that failed or reached a limit. A parked attempt says nothing about the task.
 fn attempt(run: &Run) -> Option<String> {
-    let failure = run.failure.filter(|_| run.end_class == Some(EndClass::Failed))?;
+    let failure = run.failure.filter(|_| matches!(run.end_class, Some(EndClass::Failed | EndClass::Limited)))?;
     let error = run.error.as_deref().map(|error| format!(": {}", indented(error))).unwrap_or_default();
     Some(format!("Attempt {}: {}{error}\n", run.attempt, failure.sentence()))
 }
@@ -115,6 +117,12 @@ pub fn reminder(phase: AgentKind, task: &Task) -> String {
     };
     let text = include_str!("../../agents/reminder/no_outcome.md").trim_end().replace("{next}", next.trim_end());
     text.replace("{task}", task.card.id.as_str())
+}
+
+/// The request to an agent at a limit to hand over.
+pub fn hand_over(task: &TaskId, limit: &LimitUse) -> String {
+    let text = include_str!("../../agents/reminder/hand_over.md").trim_end().replace("{limit}", &limit.sentence());
+    text.replace("{task}", task.as_str())
 }
 
 /// The comment for a coder whose branch cannot be merged. `paths` is a Markdown list.

@@ -2,6 +2,7 @@
 //!
 //! It must not know what happened before: the first schedule after a start is also the recovery from whatever ended the last server.
 
+mod limits;
 mod liveness;
 mod open_tasks;
 mod parking;
@@ -11,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use db::{ReferencedTask, Snapshot};
+use db::{LimitSubject, ReferencedTask, Snapshot};
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::Status;
@@ -19,6 +20,7 @@ use domain::board::wait_reason::WaitReason;
 use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::limit::LimitUse;
 use domain::runs::parking::ParkReason;
 use domain::time::Timestamp;
 
@@ -37,6 +39,14 @@ pub enum Action {
     Clean { task: TaskId },
     /// Flag a task that only the human can bring forward.
     RequestAttention { task: TaskId, kind: AttentionKind, detail: String },
+    /// Tell the agent of a live run to hand over, because a limit is reached.
+    HandOver { run: RunId, limit: LimitUse },
+    /// Report that a limit is nearly used up.
+    WarnOfLimit { subject: LimitSubject, limit: LimitUse },
+    /// Flag a task that cannot start before the human raises a limit.
+    FlagLimit { task: TaskId, limit: LimitUse },
+    /// Clear that flag: the limit is no longer reached.
+    SettleLimit { task: TaskId },
     /// Flag a task whose external assignee stopped responding.
     FlagUnresponsiveAssignee { task: TaskId, name: String, detail: String },
     /// Clear that flag: the assignee responds again, or the task no longer waits for it.
@@ -65,11 +75,14 @@ pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_
     let mut scheduler = Scheduler::new(state, config, busy, not_responding, now);
     scheduler.resume_expired_parkings();
     scheduler.adopt_runs();
+    scheduler.watch_limits();
+    scheduler.settle_questions();
     scheduler.clean_finished_tasks();
     scheduler.complete_handshakes();
     scheduler.recheck_branches();
     let mut candidates = scheduler.classify_open_tasks();
     candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
+    let candidates = scheduler.hold_back(candidates);
     scheduler.fill_slots(candidates);
     scheduler.schedule
 }

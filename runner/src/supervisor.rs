@@ -139,6 +139,10 @@ impl Supervisor {
         let db = self.context.db.clone();
         match action {
             Action::RequestAttention { task, kind, detail } => db.request_attention(&task, kind, &detail).await?,
+            Action::HandOver { run, limit } => db.request_hand_over(&run, limit).await?,
+            Action::WarnOfLimit { subject, limit } => db.warn_of_limit(&subject, limit).await?,
+            Action::FlagLimit { task, limit } => db.flag_limit(&task, limit).await?,
+            Action::SettleLimit { task } => db.settle_limit(&task).await?,
             Action::FlagUnresponsiveAssignee { task, name, detail } => db.flag_unresponsive_assignee(&task, &name, &detail).await?,
             Action::ClearUnresponsiveAssignee { task } => db.clear_unresponsive_assignee(&task).await?,
             Action::CompleteHandshake { id } => db.complete_handshake(id).await?,

@@ -8,6 +8,7 @@ mod end;
 mod event;
 mod input;
 pub(crate) mod output_state;
+mod recorder;
 mod state;
 mod throttle;
 mod unreachable;
@@ -237,9 +238,11 @@ impl<'a> Watcher<'a> {
 
     async fn read_store(&self, reason: ReadReason, with_inbox: bool) -> db::Result<Event> {
         let db = &self.context.db;
+        let run = db.run(&self.run.id).await?;
         let mut view = StoreView {
             reason,
-            stop_requested: db.run(&self.run.id).await?.stop_requested_at.is_some(),
+            stop_requested: run.stop_requested_at.is_some(),
+            hand_over_requested: run.hand_over.is_some(),
             has_human_messages: !db.undelivered(&self.run.id).await?.is_empty(),
             unread: Unread::default(),
             card_has_moved: false,

@@ -1,5 +1,6 @@
 //! Maps each event to the lists that it makes stale. Must not request anything: `live_list` does.
 
+use domain::board::project::ProjectEvent;
 use domain::board::task::event::TaskEvent;
 use domain::event::Event;
 use domain::runs::run::RunChange;
@@ -31,7 +32,7 @@ pub(crate) const fn stale_lists(event: &Event) -> &'static [ListKind] {
         Event::Task(TaskEvent::Assigned { .. } | TaskEvent::Moved { .. }) | Event::Run(RunChange::Started { .. }) => &[Team],
         // The helpers of a run end with it.
         Event::Run(RunChange::Ended { .. }) => &[Team, Minions, Usage],
-        Event::Run(RunChange::UsageReported { .. }) => &[Usage],
+        Event::Run(RunChange::UsageReported { .. }) | Event::Limit(_) | Event::Project(ProjectEvent::Edited {}) => &[Usage],
         Event::Goal(_) => &[Goals],
         Event::Contract(_) => &[Contracts],
         Event::Handshake(_) => &[Handshakes],

@@ -5,13 +5,12 @@
 
 use domain::board::goal::Goal;
 use domain::id::ProjectId;
-use domain::runs::usage::ProjectUsage;
 use domain::team::agent::Agent;
 use domain::team::contract::Contract;
 use domain::team::handshake::Handshake;
 use domain::team::message::Unread;
 use domain::team::person::Right;
-use domain::wire::List;
+use domain::wire::{List, ProjectUsage};
 use leptos::prelude::*;
 
 use crate::client::{Client, Failure, MessageFilter};

@@ -36,6 +36,7 @@ pub(crate) fn card(number: u64, status: Status) -> Card {
         runs: 0,
         cost_micro_usd: 10,
         tokens: 100,
+        near_limit: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     }
@@ -78,6 +79,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         integration_head: None,
         landed_sha: None,
         plan_approval: PlanApproval::Auto,
+        budget_micro_usd: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     };

@@ -7,7 +7,7 @@ mod goal;
 mod plan;
 mod project;
 mod question;
-mod task;
+pub(super) mod task;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

@@ -1,6 +1,7 @@
 //! Routes of what happens while agents work: runs and landing.
 
 mod land;
+mod limit;
 mod run;
 mod usage;
 
@@ -19,4 +20,6 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::message_run))
         .routes(routes!(land::land_project))
         .routes(routes!(usage::get_usage))
+        .routes(routes!(limit::raise_task_limit))
+        .routes(routes!(limit::raise_project_limit))
 }

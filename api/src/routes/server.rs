@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use db::Caller;
+use domain::runs::limit::Usd;
 use domain::team::person::Right;
 use domain::wire::{DemoInfo, ServerInfo};
 use utoipa::openapi::OpenApi;
@@ -20,6 +21,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         person: state.db.person(caller.person(Right::Read, "reading the board")?.id).await?,
         epoch: state.db.epoch().to_owned(),
         repo_path: live.config.repo_path.as_ref().map(|path| path.display().to_string()),
+        project_budget_micro_usd: live.config.limits.project_cost_usd.map(Usd::micro_usd),
         config_notice: live.notice,
         parked: state.db.parkings().await?,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),

@@ -170,6 +170,12 @@ async fn run_and_diff(story: &mut Story) {
     let used = json!({"turns": 1, "input_tokens": 5, "output_tokens": 6, "cost_micro_usd": 70});
     assert_eq!((&usage["total"], &usage["by_kind"][0]["phase"], &usage["by_day"][0]["turns"]), (&used, &json!("coder"), &json!(1)));
     assert_eq!(usage["by_task"], json!([{"task_id": "TASK-004", "title": usage["by_task"][0]["title"], "cost_micro_usd": 70, "tokens": 11}]));
+    let raised = story.act("post", "/api/tasks/{id}/raise", "TASK-004", Value::Null, StatusCode::OK).await;
+    assert_eq!(raised["attention"], Value::Null);
+    story.act("post", "/api/projects/{id}/raise", "PROJ-001", Value::Null, StatusCode::OK).await;
+    let usage = story.get("/api/projects/{id}/usage", "PROJ-001").await;
+    assert_eq!(usage["budget"], json!({"scope": "project", "measure": "cost", "used": 70, "limit": 200_000_000}));
+    assert_eq!(usage["today"]["limit"], 200_000_000);
     story.server.end(&run).await;
 
     let repository = story.server.sample.repository();

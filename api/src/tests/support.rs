@@ -184,6 +184,7 @@ impl TestServer {
             error: None,
             cause: None,
             exit_code: Some(0),
+            limit: None,
             usage: None,
             turn_ended: true,
             max_attempts: 3,

@@ -8,8 +8,8 @@ use domain::board::project::{PlanApproval, Project};
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
-use domain::runs::usage::{ProjectUsage, consumption};
-use domain::wire::{List, NewProject};
+use domain::runs::usage::{consumption, money};
+use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -34,9 +34,24 @@ pub(crate) enum Command {
         /// Start tasks only after you approve the plan.
         #[arg(long)]
         ask: bool,
+        /// Budget in US dollars; default: the configured one.
+        #[arg(long, value_name = "USD")]
+        budget: Option<f64>,
     },
     /// Show a project's board.
     Show {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// Set the budget of a project in US dollars; 0 for the configured one.
+    Budget {
+        /// Project id, for example PROJ-001.
+        project: String,
+        #[arg(value_name = "USD")]
+        budget: f64,
+    },
+    /// Raise the budget of a project: add it once more.
+    Raise {
         /// Project id, for example PROJ-001.
         project: String,
     },
@@ -60,7 +75,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 output::line(format!("{}  {:8}  {}  ({})", project.id, project.status, project.title, project.repo_path));
             }
         }
-        Command::New { title, goal, repo, base, ask } => {
+        Command::New { title, goal, repo, base, ask, budget } => {
             let repo = std::fs::canonicalize(&repo).map_err(CliError::io(format!("find {}", repo.display())))?;
             let new = NewProject {
                 title,
@@ -69,6 +84,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
                 base_branch: base,
                 plan: None,
                 plan_approval: ask.then_some(PlanApproval::Ask),
+                budget_micro_usd: budget.map(micro_usd),
             };
             let project: Project = client.post("/api/projects", &new).await?;
             output::line(format!("{}  {}/projects/{}", project.id, client.url(), project.id));
@@ -77,6 +93,19 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
             let id = project.parse::<ProjectId>()?;
             show(&client.get(&format!("/api/projects/{id}/board")).await?, &client.get(&format!("/api/projects/{id}/usage")).await?);
         }
+        Command::Budget { project, budget } => {
+            let patch = ProjectPatch { budget_micro_usd: Some(micro_usd(budget)), ..ProjectPatch::default() };
+            let project: Project = client.patch(&format!("/api/projects/{}", project.parse::<ProjectId>()?), &patch).await?;
+            let budget =
+                project.budget_micro_usd.and_then(money).map_or("the configured budget".to_owned(), |budget| format!("a budget of {budget}"));
+            output::line(format!("{} has {budget}", project.id));
+        }
+        Command::Raise { project } => {
+            let id = project.parse::<ProjectId>()?;
+            let project: Project = client.post(&format!("/api/projects/{id}/raise"), &serde_json::json!({})).await?;
+            let usage: ProjectUsage = client.get(&format!("/api/projects/{id}/usage")).await?;
+            output::line(format!("{}: {}", project.id, usage.budget.map_or("no limit applies".to_owned(), |limit| limit.sentence())));
+        }
         Command::Approve { project } => {
             let project: Project =
                 client.post(&format!("/api/projects/{}/plan/approve", project.parse::<ProjectId>()?), &serde_json::json!({})).await?;
@@ -84,6 +113,10 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         }
     }
     Ok(())
+}
+
+fn micro_usd(dollars: f64) -> i64 {
+    (dollars * 1e6).round() as i64
 }
 
 fn show(board: &Board, usage: &ProjectUsage) {
@@ -100,6 +133,8 @@ fn show(board: &Board, usage: &ProjectUsage) {
 
 fn show_usage(usage: &ProjectUsage) {
     let Some(total) = consumption(usage.total.cost_micro_usd, usage.total.tokens()) else { return };
+    let limits = [usage.budget, usage.today].into_iter().flatten().filter(|limit| limit.is_near() || limit.is_reached());
+    limits.for_each(|limit| output::line(limit.sentence()));
     let days =
         usage.by_day.iter().take(7).filter_map(|day| Some(format!("{} {}", day.day, consumption(day.sums.cost_micro_usd, day.sums.tokens())?)));
     output::line(format!("spent {total}: {}", days.collect::<Vec<_>>().join(", ")));

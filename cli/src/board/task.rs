@@ -66,6 +66,11 @@ pub(crate) enum Command {
         /// Task id, for example TASK-001.
         task: String,
     },
+    /// Raise the limit that the task waits for, or its own: add it once more.
+    Raise {
+        /// Task id, for example TASK-001.
+        task: String,
+    },
     /// Retry a task that needs attention.
     Retry {
         /// Task id, for example TASK-001.
@@ -100,6 +105,7 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Answer { task, text } => client.post(&format!("{}/answer", path(&task)?), &TextBody { content: text }).await?,
         Command::Start { task } => client.post(&format!("{}/start", path(&task)?), &json!({})).await?,
         Command::Stop { task } => client.post(&format!("{}/stop", path(&task)?), &json!({})).await?,
+        Command::Raise { task } => client.post(&format!("{}/raise", path(&task)?), &json!({})).await?,
         Command::Retry { task } => client.post(&format!("{}/retry", path(&task)?), &json!({})).await?,
     };
     output::line(format!("{} is in {}", project::line(&view.task.card).trim(), view.task.card.status));

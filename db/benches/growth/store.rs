@@ -154,6 +154,7 @@ impl Store {
             error: None,
             cause: None,
             exit_code: Some(0),
+            limit: None,
             usage: Some(usage),
             turn_ended: true,
             max_attempts: 3,

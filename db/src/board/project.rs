@@ -9,6 +9,7 @@ use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::RepositoryInfo;
+use domain::runs::limit::LimitScope;
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
 
@@ -17,6 +18,7 @@ use crate::caller::Caller;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::runs::limit::write as limit;
 
 impl Db {
     /// Creates a project on a repository that was inspected, and its planning task if a plan is wanted.
@@ -36,8 +38,8 @@ impl Db {
                 }
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, created_at, updated_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)",
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)",
                 )
                 .bind(id.as_str())
                 .bind(&title)
@@ -48,6 +50,7 @@ impl Db {
                 .bind(&repository.base_sha)
                 .bind(project_branch(&id))
                 .bind(new.plan_approval.unwrap_or(PlanApproval::Auto).as_str())
+                .bind(checked_budget(new.budget_micro_usd)?)
                 .bind(tx.now.to_string())
                 .execute(&mut tx.connection)
                 .await?;
@@ -102,18 +105,26 @@ impl Db {
                     None => before.description.clone(),
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
-                if title == before.title && description == before.description && approval == before.plan_approval {
+                let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
+                let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
+                if is_unchanged && budget == before.budget_micro_usd {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
-                sqlx::query("UPDATE projects SET title = $2, description = $3, plan_approval = $4, updated_at = $5 WHERE id = $1")
-                    .bind(id.as_str())
-                    .bind(title)
-                    .bind(description)
-                    .bind(approval.as_str())
-                    .bind(tx.now.to_string())
-                    .execute(&mut tx.connection)
-                    .await?;
+                sqlx::query(
+                    "UPDATE projects SET title = $2, description = $3, plan_approval = $4, budget_micro_usd = $6, updated_at = $5 WHERE id = $1",
+                )
+                .bind(id.as_str())
+                .bind(title)
+                .bind(description)
+                .bind(approval.as_str())
+                .bind(tx.now.to_string())
+                .bind(budget)
+                .execute(&mut tx.connection)
+                .await?;
+                if budget != before.budget_micro_usd {
+                    limit::reset(tx, &caller, LimitScope::Project, id.as_str()).await?;
+                }
                 tx.record_for_project(&caller, &id, ProjectEvent::Edited {});
                 row::read(&mut tx.connection, &id).await
             })
@@ -142,5 +153,15 @@ impl Db {
             })
         })
         .await
+    }
+}
+
+/// Checks a budget. Zero stands for none.
+fn checked_budget(given: Option<i64>) -> Result<Option<i64>> {
+    match given {
+        Some(amount) if amount < 0 => {
+            Err(Refusal::invalid("budget_micro_usd", format!("{amount} is below zero"), "Enter an amount, or 0 for the configured budget.").into())
+        }
+        amount => Ok(amount.filter(|amount| *amount > 0)),
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Outcome<'a> {
     pub(crate) error: Option<&'a str>,
     /// The facts of the failure.
     pub(crate) cause: Option<&'a str>,
+    /// The question to the human because of a limit.
+    pub(crate) question: Option<Attention>,
     /// Failed attempts in a row after which the task needs attention.
     pub(crate) max_attempts: u32,
 }
@@ -39,6 +41,9 @@ pub(crate) async fn run_ended(tx: &mut Tx, card: &Card, run: &Run, outcome: &Out
     // The outcome of a finished task does not depend on how its last process exited.
     if let Some(failure) = outcome.failure.filter(|_| card.status.is_open()) {
         record_failure(tx, card, run, failure, outcome).await?;
+    }
+    if let Some(question) = outcome.question.clone().filter(|_| card.status.is_open() && card.attention.is_none()) {
+        attention::request(tx, &Caller::Runner, &card.project_id, &card.id, question).await?;
     }
     task_changed(tx, &Caller::Runner, &card.project_id, &card.id).await
 }
@@ -64,7 +69,6 @@ async fn record_failure(tx: &mut Tx, card: &Card, run: &Run, failure: FailureCla
     let kind = match failure {
         FailureClass::NoOutcome => AttentionKind::NoOutcome,
         FailureClass::Checkout => AttentionKind::Repository,
-        FailureClass::Budget => AttentionKind::Budget,
         _ => AttentionKind::Failed,
     };
     let attempts =

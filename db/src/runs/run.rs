@@ -188,8 +188,8 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
     let run_dir = folder_name(&new.runs_root, &id);
     sqlx::query(
-        "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at)
-         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND end_class IS DISTINCT FROM 'parked'), $4, $5, $6, $7, $8)",
+        "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at, started_uptime_ms)
+         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited')), $4, $5, $6, $7, $8, $9)",
     )
     .bind(id.as_str())
     .bind(new.task.as_str())
@@ -199,6 +199,7 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     .bind(&new.sha)
     .bind(new.port.map(i64::from))
     .bind(tx.now.to_string())
+    .bind(crate::uptime())
     .execute(&mut tx.connection)
     .await?;
     Ok((id, run_dir))

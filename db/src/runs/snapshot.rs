@@ -1,17 +1,20 @@
 //! The runner's input: everything that is open, read in one snapshot. Must not decide what to do.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use domain::board::project::Project;
 use domain::board::status::Status;
 use domain::board::task::Task;
 use domain::board::task::event::TaskEvent;
 use domain::board::wait_reason::WaitReason;
-use domain::id::{ProjectId, TaskId};
+use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
+use domain::runs::limit::LimitScope;
 use domain::runs::parking::Parking;
 use domain::runs::run::Run;
+use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection};
@@ -24,9 +27,10 @@ use crate::engine::open::Db;
 use crate::engine::presence::Presence;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
-use crate::now;
 use crate::runs::run::row as runs;
+use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 use crate::team::handshake::row as handshakes;
+use crate::{now, uptime};
 
 /// An open task that the scheduler must look at. A held task whose card says so already is settled: only a change of the task itself, which
 /// also changes one of these columns, can give it another wait reason. An imported backlog therefore costs the scheduler nothing.
@@ -73,6 +77,28 @@ pub(crate) const ASSIGNEES: &str = "SELECT a.project_id, a.name, a.last_seen, a.
         WHERE status IN ('backlog', 'in_progress', 'in_review') AND assigned_to IS NOT NULL) AS assigned
   JOIN agents a ON a.project_id = assigned.project_id AND a.name = assigned.assigned_to WHERE a.run_id IS NULL";
 
+pub(crate) const SPENT: &str = concat!(
+    "SELECT project_id, CAST(SUM(turns) AS BIGINT) AS turns, CAST(SUM(input_tokens) AS BIGINT) AS input_tokens,
+       CAST(SUM(output_tokens) AS BIGINT) AS output_tokens, CAST(SUM(cost_micro_usd) AS BIGINT) AS cost_micro_usd
+     FROM usage_by_kind WHERE project_id IN (SELECT project_id FROM tasks WHERE id IN (",
+    active_tasks!(),
+    ")) GROUP BY project_id"
+);
+
+/// The history of the limits of active tasks, their runs and projects, and of the day.
+pub(crate) const LIMITS: &str = concat!(
+    "SELECT scope, subject, raises, warned FROM limit_states WHERE scope = 'day' AND subject = $1
+    UNION ALL SELECT scope, subject, raises, warned FROM limit_states WHERE scope = 'run'
+      AND subject IN (SELECT id FROM agent_runs WHERE completed_at IS NULL)
+    UNION ALL SELECT scope, subject, raises, warned FROM limit_states WHERE scope = 'task' AND subject IN (",
+    active_tasks!(),
+    ")
+    UNION ALL SELECT scope, subject, raises, warned FROM limit_states WHERE scope = 'project'
+      AND subject IN (SELECT project_id FROM tasks WHERE id IN (",
+    active_tasks!(),
+    "))"
+);
+
 /// Desired state (tasks) and recorded actual state (runs).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
@@ -83,6 +109,15 @@ pub struct Snapshot {
     /// Tasks that an active task names as its parent or as a dependency, unless they are in `tasks`.
     pub referenced: BTreeMap<TaskId, ReferencedTask>,
     pub live: Vec<Run>,
+    /// How long each live run has worked. Time in which the machine was suspended does not count.
+    pub worked: BTreeMap<RunId, Duration>,
+    /// The usage of each project in `projects`.
+    pub spent: BTreeMap<ProjectId, UsageSums>,
+    /// The usage of all projects today, in UTC.
+    pub spent_today: UsageSums,
+    pub today: String,
+    /// Raised limits, and those reported as nearly used up, by scope and subject.
+    pub limits: BTreeMap<(LimitScope, String), LimitState>,
     pub parkings: Vec<Parking>,
     /// Pending handshakes whose remaining targets are all unreachable, and when the last of them counts as unresponsive.
     pub unanswered: Vec<(i64, Timestamp)>,
@@ -98,6 +133,14 @@ pub struct TaskSnapshot {
     pub last_failure: Option<FailureClass>,
     pub retry_at: Option<Timestamp>,
     pub assignee: Option<AssigneePresence>,
+}
+
+/// The history of a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LimitState {
+    pub raises: u32,
+    /// Whether it was reported as nearly used up since it was last raised.
+    pub warned: bool,
 }
 
 /// Facts about a task that decide whether the tasks that refer to it may start.
@@ -134,8 +177,28 @@ impl Db {
         let referenced = referenced(&mut snapshot, &tasks).await?;
         let rows = sqlx::query("SELECT * FROM agent_runs WHERE completed_at IS NULL ORDER BY length(id), id").fetch_all(&mut *snapshot).await?;
         let live = rows.iter().map(runs::run_of).collect::<Result<_>>()?;
+        let worked = rows.iter().map(worked).collect::<Result<_>>()?;
+        let spent = sqlx::query(SPENT).fetch_all(&mut *snapshot).await?;
+        let spent = spent.iter().map(|row| Ok((parsed(row, "project_id")?, sums_of(row)?))).collect::<Result<_>>()?;
+        let today = now().day();
+        let spent_today = sums_of(&sqlx::query(SPENT_ON_DAY).bind(&today).fetch_one(&mut *snapshot).await?)?;
+        let limits = sqlx::query(LIMITS).bind(&today).fetch_all(&mut *snapshot).await?;
+        let limits = limits.iter().map(limit_state).collect::<Result<_>>()?;
         snapshot.rollback().await?;
-        Ok(Snapshot { projects, tasks, referenced, live, parkings, unanswered, tracking_since: self.presence.tracking_since() })
+        Ok(Snapshot {
+            projects,
+            tasks,
+            referenced,
+            live,
+            worked,
+            spent,
+            spent_today,
+            today,
+            limits,
+            parkings,
+            unanswered,
+            tracking_since: self.presence.tracking_since(),
+        })
     }
 
     /// Stores the changed wait reasons of tasks.
@@ -165,6 +228,16 @@ impl Db {
         })
         .await
     }
+}
+
+fn worked(row: &SqliteRow) -> Result<(RunId, Duration)> {
+    let milliseconds = uptime() - row.try_get::<i64, _>("started_uptime_ms")?;
+    Ok((parsed(row, "id")?, Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())))
+}
+
+fn limit_state(row: &SqliteRow) -> Result<((LimitScope, String), LimitState)> {
+    let state = LimitState { raises: count(row, "raises")?, warned: row.try_get("warned")? };
+    Ok(((parsed(row, "scope")?, row.try_get("subject")?), state))
 }
 
 fn is_active(task: &Task) -> bool {

@@ -1,19 +1,24 @@
 //! Usage of agents: the sums of a project, and the prices that ended turns showed.
 
+pub(crate) mod row;
 pub(crate) mod write;
 
 use std::collections::BTreeMap;
 
 use domain::id::ProjectId;
-use domain::runs::usage::{DayUsage, KindUsage, Price, ProjectUsage, TaskUsage, UsageSums};
+use domain::runs::limit::{LimitScope, Limits};
+use domain::runs::usage::{Price, UsageSums};
+use domain::wire::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection, Row};
+use sqlx::{Connection, Row, SqliteConnection};
 
 use crate::board::project::row as projects;
 use crate::engine::column::parsed;
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::now;
+use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 
 pub(crate) const BY_KIND: &str = "SELECT phase, turns, input_tokens, output_tokens, cost_micro_usd FROM usage_by_kind WHERE project_id = $1";
 
@@ -24,23 +29,28 @@ pub(crate) const BY_TASK: &str = "SELECT id, title, cost_micro_usd, tokens FROM 
   ORDER BY cost_micro_usd DESC, tokens DESC LIMIT 20";
 
 impl Db {
-    /// Returns what the agents of a project consumed.
+    /// Returns what the agents of a project consumed, and how much of the limits is used.
     ///
     /// # Errors
     /// When the project does not exist.
-    pub async fn usage(&self, id: &ProjectId) -> Result<ProjectUsage> {
+    pub async fn usage(&self, id: &ProjectId, limits: &Limits) -> Result<ProjectUsage> {
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
-        projects::read(&mut snapshot, id).await?;
+        let project = projects::read(&mut snapshot, id).await?;
         let kinds = sqlx::query(BY_KIND).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
         let by_kind = kinds.iter().map(|row| Ok(KindUsage { phase: parsed(row, "phase")?, sums: sums_of(row)? })).collect::<Result<Vec<_>>>()?;
         let days = sqlx::query(BY_DAY).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
         let by_day = days.iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, sums: sums_of(row)? })).collect::<Result<_>>()?;
         let tasks = sqlx::query(BY_TASK).bind(id.as_str()).fetch_all(&mut *snapshot).await?;
         let by_task = tasks.iter().map(task_usage).collect::<Result<_>>()?;
+        let today = now().day();
+        let spent_today = sums_of(&sqlx::query(SPENT_ON_DAY).bind(&today).fetch_one(&mut *snapshot).await?)?;
+        let raised = raises(&mut snapshot, LimitScope::Project, id.as_str()).await?;
+        let raised_today = raises(&mut snapshot, LimitScope::Day, &today).await?;
         snapshot.rollback().await?;
         let total = by_kind.iter().fold(UsageSums::default(), |sum, kind| sum.plus(kind.sums));
-        Ok(ProjectUsage { total, by_kind, by_day, by_task })
+        let budget = limits.of_project(total, project.budget_micro_usd, raised);
+        Ok(ProjectUsage { total, budget, today: limits.of_day(spent_today, raised_today), by_kind, by_day, by_task })
     }
 
     /// Returns the known prices by model.
@@ -74,13 +84,13 @@ impl Db {
     }
 }
 
-fn sums_of(row: &SqliteRow) -> Result<UsageSums> {
-    Ok(UsageSums {
-        turns: row.try_get("turns")?,
-        input_tokens: row.try_get("input_tokens")?,
-        output_tokens: row.try_get("output_tokens")?,
-        cost_micro_usd: row.try_get("cost_micro_usd")?,
-    })
+async fn raises(connection: &mut SqliteConnection, scope: LimitScope, subject: &str) -> Result<u32> {
+    let raises: Option<i64> = sqlx::query_scalar("SELECT raises FROM limit_states WHERE scope = $1 AND subject = $2")
+        .bind(scope.as_str())
+        .bind(subject)
+        .fetch_optional(connection)
+        .await?;
+    Ok(raises.and_then(|raises| u32::try_from(raises).ok()).unwrap_or_default())
 }
 
 fn task_usage(row: &SqliteRow) -> Result<TaskUsage> {

@@ -2,6 +2,7 @@
 
 mod branch;
 mod fence;
+mod limit;
 mod merge;
 mod parking;
 mod reference;

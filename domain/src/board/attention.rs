@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::runs::evidence::Sha;
+use crate::runs::failure::FailureClass;
+use crate::runs::limit::{LimitScope, LimitUse};
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -17,7 +19,7 @@ vocabulary! {
         NeedsInput = "needs_input",
         /// Its branch has merge conflicts.
         Conflict = "conflict",
-        /// The agent used up its budget.
+        /// A limit of time, requests or money is reached. Raising it is the action.
         Budget = "budget",
         /// The planner created no tasks.
         EmptyPlan = "empty_plan",
@@ -58,16 +60,41 @@ pub struct Attention {
     /// The unapproved tip of the project branch. Retry accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Sha>,
+    /// The limit that is reached. Raising it settles the attention.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitScope>,
 }
 
 impl Attention {
     pub fn new(kind: AttentionKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), tip: None }
+        Self { kind, detail: detail.into(), tip: None, limit: None }
     }
 
     /// Creates the attention for a project branch whose tip nobody approved.
     pub fn unapproved_commits(tip: Sha, detail: impl Into<String>) -> Self {
-        Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip) }
+        Self { kind: AttentionKind::Repository, detail: detail.into(), tip: Some(tip), limit: None }
+    }
+
+    /// Creates the attention for a limit that the agent program enforced itself.
+    pub fn program_limit_reached(failure: FailureClass) -> Self {
+        let detail = format!(
+            "Stopped at a limit of the agent program: {}. No attempt was used. Change the program's arguments, or press Raise to let a new \
+             attempt continue the session.",
+            failure.sentence()
+        );
+        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(LimitScope::Run) }
+    }
+
+    /// Creates the attention for a limit that is reached.
+    pub fn limit_reached(limit: &LimitUse) -> Self {
+        let allowance = match limit.scope {
+            LimitScope::Run => "a new attempt with the full limits continues the session",
+            LimitScope::Task => "agents go on with its task",
+            LimitScope::Project => "agents go on with all its tasks",
+            LimitScope::Day => "agents go on with all projects",
+        };
+        let detail = format!("Stopped at a limit: {}. No attempt was used. Press Raise, and {allowance}.", limit.sentence());
+        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(limit.scope) }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::board::wait_reason::WaitReason;
 use crate::id::{GoalId, ProjectId, RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
+use crate::runs::limit::LimitUse;
 use crate::team::role::Role;
 use crate::time::Timestamp;
 
@@ -52,6 +53,9 @@ pub struct Card {
     /// The tokens that models read and wrote in all its runs.
     #[serde(default)]
     pub tokens: i64,
+    /// The limit of its run or of the task that was nearly used up when this was last noticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near_limit: Option<LimitUse>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -51,6 +51,9 @@ pub struct Project {
     /// The tip that was last landed on the base branch.
     pub landed_sha: Option<Sha>,
     pub plan_approval: PlanApproval,
+    /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_micro_usd: Option<i64>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

@@ -7,6 +7,7 @@ use crate::board::status::HeldBy;
 use crate::id::{RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::FailureClass;
+use crate::runs::limit::LimitUse;
 use crate::runs::parking::ParkReason;
 use crate::time::Timestamp;
 
@@ -60,6 +61,14 @@ pub enum WaitReason {
     PlanUnfinished {
         task: TaskId,
     },
+    /// A limit is reached, and no agent starts until it is raised.
+    OverLimit {
+        limit: LimitUse,
+    },
+    /// A limit is reached, and the agent was told to hand over.
+    HandingOver {
+        limit: LimitUse,
+    },
     /// The project branch has unapproved commits; `task` has the question to the human.
     UnapprovedCommits {
         task: TaskId,
@@ -94,6 +103,8 @@ impl WaitReason {
             Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),
             Self::RepositoryNotResponding { since } => format!("the repository has not responded since {}", since.clock()),
+            Self::OverLimit { limit } => format!("waiting for a higher limit: {}", limit.sentence()),
+            Self::HandingOver { limit } => format!("handing over: {}", limit.sentence()),
             Self::UnapprovedCommits { task } => format!("the project branch has unapproved commits: waiting for a decision on {task}"),
         }
     }

@@ -11,6 +11,7 @@ use crate::board::wait_reason::WaitReason;
 use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
@@ -55,6 +56,7 @@ fn every() -> Vec<Event> {
         RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
         RunChange::StopRequested {}.into(),
         RunChange::Unreachable { detail: Some("its folder is gone".to_owned()) }.into(),
+        RunChange::HandOverRequested { limit: limit_use() }.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
         RunChange::MessageQueued {}.into(),
@@ -71,6 +73,8 @@ fn every() -> Vec<Event> {
         }
         .into(),
         ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),
+        LimitEvent::Near { limit: limit_use() }.into(),
+        LimitEvent::Raised { scope: LimitScope::Day }.into(),
         TokenEvent::Created {}.into(),
         PersonEvent::Added { person: "ann".to_owned(), role: PersonRole::Member }.into(),
         PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into(),
@@ -90,6 +94,10 @@ fn every() -> Vec<Event> {
         MinionEvent::SpawnPolicySet { scope: "global".to_owned() }.into(),
         MinionEvent::Logged { minion: 4, status: MinionStatus::Spawned }.into(),
     ]
+}
+
+fn limit_use() -> LimitUse {
+    LimitUse { scope: LimitScope::Task, measure: LimitMeasure::Cost, used: 8, limit: 10 }
 }
 
 fn envelope(event: Event) -> Envelope {
@@ -145,6 +153,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_session","session_id":"s"}
     {"kind":"run_usage","cost_micro_usd":7,"tokens":8}
     {"kind":"run_stop_requested"}
+    {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
     {"kind":"message_queued"}
@@ -153,6 +162,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"checkout_removed","rescue":null}
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
     {"kind":"agents_resumed","reason":"rate_limited"}
+    {"kind":"limit_near","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
+    {"kind":"limit_raised","scope":"day"}
     {"kind":"token_made"}
     {"kind":"person_added","person":"ann","role":"member"}
     {"kind":"person_role_changed","person":"ann","role":"viewer"}

@@ -15,6 +15,8 @@ vocabulary! {
         Failed = "failed",
         /// An outage unrelated to the task ended it.
         Parked = "parked",
+        /// It reached a limit and handed over. It does not count as an attempt.
+        Limited = "limited",
     }
 }
 
@@ -26,7 +28,11 @@ vocabulary! {
         /// The process and its shim ended without an exit record.
         Lost = "lost",
         ApiError = "api_error",
+        /// It worked for as long as one run may.
+        TimedOut = "timed_out",
+        /// It made as many requests as one run may.
         MaxTurns = "max_turns",
+        /// It, its task, its project or the day used up its budget.
         Budget = "budget",
         /// It was reminded once and still ended without moving its card.
         NoOutcome = "no_move",
@@ -56,8 +62,9 @@ impl FailureClass {
             Self::Crashed => "the agent's process crashed",
             Self::Lost => "the agent's process disappeared",
             Self::ApiError => "the model service returned an error",
+            Self::TimedOut => "the agent used all its time",
             Self::MaxTurns => "the agent used all its turns",
-            Self::Budget => "the agent used up its budget",
+            Self::Budget => "the budget is used up",
             Self::NoOutcome => "the agent ended without moving its card",
             Self::Unresponsive => "the agent stopped responding",
             Self::Checkout => "its checkout could not be created",
@@ -72,6 +79,12 @@ impl FailureClass {
             Self::DiskFull => ParkReason::DiskFull.sentence(),
             Self::SystemLimit => ParkReason::SystemLimit.sentence(),
         }
+    }
+
+    /// Whether a limit ended the run. The runner told the agent to hand over, the card needs the human, and raising the limit lets the next
+    /// run continue the session. No attempt is used.
+    pub const fn is_limit(self) -> bool {
+        matches!(self, Self::TimedOut | Self::MaxTurns | Self::Budget)
     }
 
     /// Returns the reason to park all agents, if the failure is unrelated to the task. Such a run does not count as an attempt.
@@ -100,5 +113,12 @@ mod tests {
         let parking: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.park_reason().is_some()).map(|class| class.as_str()).collect();
         let expected: Vec<&str> = ParkReason::ALL.iter().map(|reason| reason.as_str()).collect();
         assert_eq!(parking, expected);
+    }
+
+    #[test]
+    fn limits_neither_park_nor_count_as_attempts() {
+        let limits: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.is_limit()).map(|class| class.as_str()).collect();
+        assert_eq!(limits, ["timed_out", "max_turns", "budget"]);
+        assert!(FailureClass::ALL.iter().all(|class| !class.is_limit() || class.park_reason().is_none()));
     }
 }

@@ -9,6 +9,7 @@ use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
+use crate::runs::limit::LimitUse;
 use crate::runs::usage::UsageSums;
 use crate::time::Timestamp;
 
@@ -33,6 +34,9 @@ pub struct Run {
     pub stop_requested_at: Option<Timestamp>,
     /// Why the runner cannot reach its process, which may be alive.
     pub unreachable: Option<String>,
+    /// The limit because of which its agent was told to hand over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hand_over: Option<LimitUse>,
     pub exit_code: Option<i64>,
     pub end_class: Option<EndClass>,
     pub failure: Option<FailureClass>,
@@ -75,6 +79,8 @@ events! {
         StopRequested "run_stop_requested" {}
         /// The runner cannot reach its process for the given reason, or reaches it again.
         Unreachable "run_unreachable" { detail: Option<String> }
+        /// A limit is reached; the agent is told to hand over.
+        HandOverRequested "run_hand_over_requested" { limit: LimitUse }
         /// The agent ended a turn without moving its card and was reminded.
         Reminded "run_nudged" {}
         Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }

@@ -1,12 +1,9 @@
 //! Usage: requests, tokens and money that agents consumed, and the estimate of the cost that no program has reported yet.
 //!
-//! Must not know limits.
+//! Must not know which limits apply.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::id::TaskId;
-use crate::runs::agent_kind::AgentKind;
 
 /// The consumption that an agent's output has reported so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -136,45 +133,6 @@ impl From<Usage> for UsageSums {
         let Usage { turns, input_tokens, output_tokens, cost_micro_usd, .. } = usage;
         Self { turns, input_tokens, output_tokens, cost_micro_usd }
     }
-}
-
-/// `GET /api/projects/{id}/usage`: what the agents of a project consumed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ProjectUsage {
-    pub total: UsageSums,
-    /// The kinds of agents that worked.
-    pub by_kind: Vec<KindUsage>,
-    /// The last 30 days on which agents worked, newest first.
-    pub by_day: Vec<DayUsage>,
-    /// The 20 tasks that consumed the most, first by cost, then by tokens.
-    pub by_task: Vec<TaskUsage>,
-}
-
-/// The usage of one kind of agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct KindUsage {
-    pub phase: AgentKind,
-    #[serde(flatten)]
-    pub sums: UsageSums,
-}
-
-/// The usage of one day in UTC.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct DayUsage {
-    /// The date, such as `2026-01-31`.
-    pub day: String,
-    #[serde(flatten)]
-    pub sums: UsageSums,
-}
-
-/// The usage of one task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TaskUsage {
-    pub task_id: TaskId,
-    pub title: String,
-    pub cost_micro_usd: i64,
-    /// All tokens that models read and wrote.
-    pub tokens: i64,
 }
 
 /// Returns the cost, or the tokens where the agent program reports no cost. None for nothing.

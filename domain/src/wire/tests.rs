@@ -185,6 +185,7 @@ fn server_answers_have_a_stable_json_form() {
         epoch: "e".to_owned(),
         person: Person { id: 1, name: "Ann".to_owned(), role: PersonRole::Owner, created_at: at(), removed_at: None },
         repo_path: None,
+        project_budget_micro_usd: Some(5),
         config_notice: None,
         parked: vec![parking],
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
@@ -193,7 +194,7 @@ fn server_answers_have_a_stable_json_form() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key"}],"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

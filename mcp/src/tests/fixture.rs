@@ -134,6 +134,7 @@ impl Board {
             error: None,
             cause: None,
             exit_code: Some(0),
+            limit: None,
             usage: None,
             turn_ended: true,
             max_attempts: 3,

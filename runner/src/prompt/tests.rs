@@ -31,6 +31,7 @@ fn project() -> Project {
         integration_head: None,
         landed_sha: None,
         plan_approval: PlanApproval::Auto,
+        budget_micro_usd: None,
         created_at: nine(),
         updated_at: nine(),
     }
@@ -60,6 +61,7 @@ fn task(title: &str, description: &str) -> Task {
         runs: 0,
         cost_micro_usd: 0,
         tokens: 0,
+        near_limit: None,
         created_at: nine(),
         updated_at: nine(),
     };
@@ -106,6 +108,7 @@ fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Optio
         completed_at: Some(nine()),
         stop_requested_at: None,
         unreachable: None,
+        hand_over: None,
         exit_code: None,
         end_class: Some(end_class),
         failure,

@@ -37,6 +37,7 @@ mod tests {
             completed_at: None,
             stop_requested_at: None,
             unreachable: None,
+            hand_over: None,
             exit_code: None,
             end_class: None,
             failure: None,

@@ -13,6 +13,7 @@ use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::MAX_BACKOFF;
 use domain::runs::failure::FailureClass;
+use domain::runs::limit::LimitUse;
 
 use super::liveness::{AssigneeLiveness, assignee_liveness};
 use super::{Action, Candidate, Scheduler};
@@ -28,8 +29,10 @@ impl<'a> Scheduler<'a> {
             if card.run.is_some() || self.busy.contains(&card.id) {
                 let stopping = card.run.as_ref().is_some_and(|run| run.stopping);
                 let merging = card.run.is_none() && card.is_approved();
-                let reason = self.unreachable_run(card).or(stopping.then_some(WaitReason::Stopping)).or(merging.then_some(WaitReason::MergeQueued));
-                self.set_wait_reason(card, reason);
+                let handing_over = self.hand_over(card).map(|limit| WaitReason::HandingOver { limit });
+                let stopping = stopping.then_some(WaitReason::Stopping);
+                let merging = merging.then_some(WaitReason::MergeQueued);
+                self.set_wait_reason(card, self.unreachable_run(card).or(stopping).or(handing_over).or(merging));
                 continue;
             }
             let wait_reason = self.wait_reason(card);
@@ -85,6 +88,12 @@ impl<'a> Scheduler<'a> {
     fn unreachable_run(&self, card: &Card) -> Option<WaitReason> {
         let run = self.state.live.iter().find(|run| run.task_id == card.id)?;
         run.unreachable.clone().map(|detail| WaitReason::Unreachable { run: run.id.clone(), detail })
+    }
+
+    /// The limit because of which the agent of the card was told to hand over.
+    fn hand_over(&self, card: &Card) -> Option<LimitUse> {
+        let run = card.run.as_ref()?;
+        self.state.live.iter().find(|live| live.id == run.id)?.hand_over
     }
 
     /// Repositories with a merge in progress.

@@ -75,6 +75,10 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         // The work is done, so a failure after it does not matter.
     } else if context.db.has_asked(&run.id).await? || (failure.is_none() && asks_in_words(context, run, &card, output).await?) {
         end.class = EndClass::AwaitingAnswer;
+    } else if let Some(limit) = current.hand_over {
+        // However it exited: it may have been terminated because it did not end its turn.
+        (end.class, end.failure, end.error) = (EndClass::Limited, Some(limit.failure()), Some(limit.sentence()));
+        end.limit = Some(limit);
     } else if failure.is_none() && outcome.is_interrupted() {
         // The next run continues its session.
         end.error = outcome.detail();
@@ -94,7 +98,11 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
             (end.cause, end.error) = (Some(facts), Some(text).filter(|text| !text.is_empty()));
         }
         let hint = failure.park_reason().and_then(parking_hint);
-        end.class = parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?;
+        end.class = if failure.is_limit() {
+            EndClass::Limited
+        } else {
+            parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?
+        };
     }
     control::report_changes(context, run).await?;
     store_end(context, run, end).await
@@ -121,6 +129,7 @@ fn minimal_end(context: &RunContext, class: EndClass) -> RunEnd {
         error: None,
         cause: None,
         exit_code: None,
+        limit: None,
         usage: None,
         turn_ended: false,
         max_attempts: context.config().max_attempts,

@@ -81,6 +81,8 @@ pub(super) enum Input {
     HumanMessages,
     /// Messages from other participants.
     Inbox,
+    /// The request to hand over, because a limit is reached.
+    HandOver,
     /// The reminder to move its card. A run gets it once.
     Reminder,
 }
@@ -90,6 +92,8 @@ pub(super) enum Input {
 pub(super) struct StoreView {
     pub(super) reason: ReadReason,
     pub(super) stop_requested: bool,
+    /// Whether a limit is reached and the agent is to hand over.
+    pub(super) hand_over_requested: bool,
     pub(super) has_human_messages: bool,
     pub(super) unread: Unread,
     /// The following are only read at the end of a turn.

@@ -24,6 +24,7 @@ impl Watcher<'_> {
         match input {
             Input::HumanMessages => self.send_human_messages().await,
             Input::Inbox => self.send_inbox().await,
+            Input::HandOver => self.send_hand_over().await,
             Input::Reminder => self.send_reminder().await,
         }
     }
@@ -52,6 +53,12 @@ impl Watcher<'_> {
         };
         self.context.db.run_inbox_delivered(&self.run.id, &id.to_string(), waiting.messages).await?;
         Ok(Delivery { ids: vec![id], failed: false })
+    }
+
+    async fn send_hand_over(&mut self) -> db::Result<Delivery> {
+        let Some(limit) = self.context.db.run(&self.run.id).await?.hand_over else { return Ok(Delivery::default()) };
+        let sent = self.send_text(&prompt::hand_over(&self.run.task_id, &limit)).await;
+        Ok(Delivery { failed: sent.is_none(), ids: sent.into_iter().collect() })
     }
 
     async fn send_reminder(&mut self) -> db::Result<Delivery> {

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::event::{Effect, Event, Input, ReadReason, StoreView};
 use super::output_state::OutputState;
+use super::recorder::UsageRecorder;
 use super::throttle::{DeliveryThrottle, INTERRUPTION_INTERVAL};
 use crate::activity::activity;
 use crate::backend::outcome::is_connected_to_board;
@@ -30,8 +31,9 @@ const NEXT_TURN_GRACE: Duration = Duration::from_secs(5);
 const TURN_START_GRACE: Duration = Duration::from_secs(60);
 /// How long an agent has to exit after its stdin was closed, and the pause before a failed signal is repeated.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
-/// The shortest time between two records of the usage within a turn. Each is an event with the card.
-const USAGE_INTERVAL: Duration = Duration::from_secs(10);
+/// How long, and for how many requests, an agent may go on after it was told to hand over.
+const HAND_OVER_GRACE: Duration = Duration::from_secs(300);
+const HAND_OVER_REQUESTS: i64 = 10;
 /// The shortest time between two activity lines of a run.
 const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -48,7 +50,6 @@ pub(crate) enum EndCause {
 pub(super) struct WatchState {
     output: OutputState,
     checkout: String,
-    started_at: Instant,
     cause: EndCause,
     /// The length of the output when this watch began.
     bytes_at_start: u64,
@@ -59,13 +60,13 @@ pub(super) struct WatchState {
     /// The last answer to [`Effect::ReadStore`].
     store: Option<StoreView>,
     terminated: bool,
+    /// Set once the agent was told to hand over.
+    hand_over: Option<HandOver>,
     /// The last activity line, whether it is unpublished, and when one was last published.
     activity: Option<String>,
     unpublished: bool,
     published_at: Option<Instant>,
-    /// Whether usage is not recorded yet, and when it was last recorded.
-    unrecorded: bool,
-    recorded_at: Option<Instant>,
+    recorder: UsageRecorder,
     heartbeat_at: Instant,
     output_timeout_at: Instant,
     /// When the store is read without a wake.
@@ -76,12 +77,19 @@ pub(super) struct WatchState {
     terminate_at: Option<Instant>,
 }
 
+/// When an agent that was told to hand over is terminated.
+#[derive(Debug, Clone, Copy)]
+struct HandOver {
+    until: Instant,
+    /// The number of requests of the run.
+    until_turns: i64,
+}
+
 impl WatchState {
     pub(super) fn new(bytes_at_start: u64, checkout: String, prices: BTreeMap<String, Price>, now: Instant) -> Self {
         Self {
             output: OutputState::new(prices),
             checkout,
-            started_at: now,
             cause: EndCause::AgentExited,
             bytes_at_start,
             bytes_read: 0,
@@ -89,11 +97,11 @@ impl WatchState {
             throttle: DeliveryThrottle::default(),
             store: None,
             terminated: false,
+            hand_over: None,
             activity: None,
             unpublished: false,
             published_at: None,
-            unrecorded: false,
-            recorded_at: None,
+            recorder: UsageRecorder::new(now),
             heartbeat_at: now,
             output_timeout_at: now + OUTPUT_TIMEOUT,
             inbox_at: None,
@@ -109,7 +117,15 @@ impl WatchState {
 
     /// When the next [`Event::DeadlinePassed`] is due.
     pub(super) fn next_deadline(&self) -> Instant {
-        let optional = [self.inbox_at, self.turn_check_at, self.terminate_at, self.publish_at(), self.record_at(), self.armed_output_timeout()];
+        let optional = [
+            self.inbox_at,
+            self.turn_check_at,
+            self.terminate_at,
+            self.publish_at(),
+            self.record_at(),
+            self.hand_over_at(),
+            self.armed_output_timeout(),
+        ];
         optional.into_iter().flatten().fold(self.heartbeat_at, Instant::min)
     }
 
@@ -155,10 +171,9 @@ impl WatchState {
                 RunEvent::TurnStarted {} => self.turn_check_at = None,
                 RunEvent::TurnEnded { .. } => {
                     self.turn_check_at = Some(now + self.turn_grace(end));
-                    // The report corrects the estimate, so it does not wait.
-                    (self.unrecorded, self.recorded_at) = (true, None);
+                    self.recorder.turn_ended();
                 }
-                RunEvent::Request(_) => self.unrecorded = true,
+                RunEvent::Request(_) => self.recorder.request_made(),
                 RunEvent::Usage(usage) if fresh && !usage.prices.is_empty() => effects.push(Effect::RecordPrices(usage.prices.clone())),
                 RunEvent::Context { used: Some(_), .. } if end > self.bytes_at_start => effects.push(Effect::ConfirmService),
                 RunEvent::MessageAccepted { id, .. } => {
@@ -179,6 +194,9 @@ impl WatchState {
         let caught_up = self.bytes_read < self.bytes_at_start && end >= self.bytes_at_start;
         self.bytes_read = end;
         effects.extend(self.record_usage(now));
+        if self.hand_over.is_some_and(|hand_over| self.output.usage().turns >= hand_over.until_turns) {
+            effects.extend(self.terminate());
+        }
         if caught_up || events.iter().any(|event| matches!(event, RunEvent::TurnStarted {})) {
             // Messages may have waited for a turn.
             self.inbox_at = Some(now);
@@ -224,6 +242,9 @@ impl WatchState {
             self.terminate_at = None;
             effects.extend(self.terminate());
         }
+        if is_due(self.hand_over_at()) {
+            effects.extend(self.terminate());
+        }
         if is_due(self.armed_output_timeout()) {
             self.cause = EndCause::Unresponsive;
             effects.extend(self.terminate());
@@ -235,6 +256,11 @@ impl WatchState {
     fn deliver(&mut self, view: &StoreView, now: Instant) -> Vec<Effect> {
         if view.stop_requested {
             return self.terminate();
+        }
+        if view.hand_over_requested && self.hand_over.is_none() && !self.is_ending() {
+            let until_turns = self.output.usage().turns + HAND_OVER_REQUESTS;
+            self.hand_over = Some(HandOver { until: now + HAND_OVER_GRACE, until_turns });
+            return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HandOver }];
         }
         if let Some(later) = self.throttle.blocked_until(now) {
             self.inbox_at = Some(later);
@@ -263,7 +289,7 @@ impl WatchState {
     /// The agent ended its turn: it has finished, gets more input, is reminded once, or has to go.
     fn judge_turn(&mut self, view: &StoreView, now: Instant) -> Vec<Effect> {
         let failed = self.output.turn_end().is_some_and(StopReason::is_failure);
-        if failed || view.has_asked || view.stop_requested || view.card_is_closed {
+        if failed || view.has_asked || view.stop_requested || view.hand_over_requested || view.card_is_closed {
             return self.close(now);
         }
         self.send_after_turn(view, None, now)
@@ -300,6 +326,8 @@ impl WatchState {
             }
             ReadReason::TurnEnd => self.send_after_turn(&view, Some(input), now),
             ReadReason::Wake if input == Input::HumanMessages => self.deliver_inbox(&view.unread, now),
+            // Messages that arrived together with the limit wait for the next wake.
+            ReadReason::Wake if input == Input::HandOver => Vec::new(),
             ReadReason::Wake => {
                 if accepted {
                     if !view.unread.urgent {
@@ -331,20 +359,24 @@ impl WatchState {
         self.terminated || self.terminate_at.is_some()
     }
 
+    fn hand_over_at(&self) -> Option<Instant> {
+        self.hand_over.filter(|_| !self.is_ending()).map(|hand_over| hand_over.until)
+    }
+
     fn armed_output_timeout(&self) -> Option<Instant> {
         (!self.terminated && self.cause != EndCause::Unresponsive).then_some(self.output_timeout_at)
     }
 
     /// When the usage is recorded. An adopted run is read from its start, and its sums are complete once its history is read.
     fn record_at(&self) -> Option<Instant> {
-        let is_due = self.unrecorded && self.bytes_read >= self.bytes_at_start;
-        is_due.then(|| self.recorded_at.map_or(self.started_at, |last| last + USAGE_INTERVAL))
+        self.recorder.due_at(self.output.usage().turns).filter(|_| self.bytes_read >= self.bytes_at_start)
     }
 
     fn record_usage(&mut self, now: Instant) -> Option<Effect> {
         self.record_at().filter(|at| *at <= now)?;
-        (self.unrecorded, self.recorded_at) = (false, Some(now));
-        Some(Effect::RecordUsage(self.output.usage()))
+        let usage = self.output.usage();
+        self.recorder.recorded(usage.turns, now);
+        Some(Effect::RecordUsage(usage))
     }
 
     fn publish_at(&self) -> Option<Instant> {

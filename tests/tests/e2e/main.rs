@@ -12,6 +12,7 @@ mod demo_site;
 mod failures;
 mod intervention;
 mod landing;
+mod limits;
 mod live;
 mod logs;
 mod lost_response;

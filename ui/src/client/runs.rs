@@ -3,8 +3,7 @@
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
-use domain::runs::usage::ProjectUsage;
-use domain::wire::{List, TextBody};
+use domain::wire::{List, ProjectUsage, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -21,6 +20,16 @@ impl Client {
 
     pub(crate) async fn output(self, run: &RunId, offset: u64) -> Result<Output, Failure> {
         self.get(&run_path(run, &format!("/output?offset={offset}"))).await
+    }
+
+    /// Raises the limit that a task waits for.
+    pub(crate) async fn raise(self, task: TaskId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &task_path(&task, "/raise"), &empty()).await
+    }
+
+    /// Raises the budget of a project.
+    pub(crate) async fn raise_budget(self, project: ProjectId) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/raise"), &empty()).await
     }
 
     pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {

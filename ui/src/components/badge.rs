@@ -158,6 +158,7 @@ pub(crate) const fn end_badge(end: EndClass) -> (&'static str, Tone) {
         EndClass::Stopped => ("Stopped", Tone::Neutral),
         EndClass::Failed => ("Failed", Tone::Bad),
         EndClass::Parked => ("Parked", Tone::Neutral),
+        EndClass::Limited => ("Reached a limit", Tone::Warn),
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,
         plan_approval: parsed(row, "plan_approval")?,
+        budget_micro_usd: row.try_get("budget_micro_usd")?,
         created_at: parsed(row, "created_at")?,
         updated_at: parsed(row, "updated_at")?,
     })

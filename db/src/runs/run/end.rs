@@ -1,7 +1,9 @@
 //! Records the end of a run once.
 
+use domain::board::attention::Attention;
 use domain::id::RunId;
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::run::{Run, RunChange};
 use domain::runs::usage::Usage;
 
@@ -11,6 +13,7 @@ use crate::consequences::run_ended::{Outcome, run_ended};
 use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::runs::limit::write as limit;
 use crate::runs::run::row::read;
 use crate::runs::run::write::write_usage;
 
@@ -25,6 +28,8 @@ pub struct RunEnd {
     pub cause: Option<String>,
     pub exit_code: Option<i64>,
     pub usage: Option<Usage>,
+    /// The limit that ended it.
+    pub limit: Option<LimitUse>,
     /// Whether the agent's last turn ended. It has then read its whole conversation.
     pub turn_ended: bool,
     /// Failed attempts in a row after which the task needs attention.
@@ -65,6 +70,7 @@ impl Db {
                 .bind(&end.cause)
                 .execute(&mut tx.connection)
                 .await?;
+                limit::run_ended(tx, &id, &run.task_id).await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
                 let event = RunChange::Ended { end: end.class, failure: end.failure };
                 tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, event);
@@ -73,6 +79,7 @@ impl Db {
                     failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
                     error: end.error.as_deref(),
                     cause: end.cause.as_deref(),
+                    question: (end.class == EndClass::Limited).then(|| question(&end)).flatten(),
                     max_attempts: end.max_attempts,
                 };
                 run_ended(tx, &card, &run, &outcome).await?;
@@ -80,5 +87,13 @@ impl Db {
             })
         })
         .await
+    }
+}
+
+/// The question to the human after a run that a limit ended. The schedule asks about limits that concern more than one run.
+fn question(end: &RunEnd) -> Option<Attention> {
+    match end.limit {
+        Some(limit) => (limit.scope == LimitScope::Run).then(|| Attention::limit_reached(&limit)),
+        None => end.failure.map(Attention::program_limit_reached),
     }
 }

@@ -8,7 +8,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::caller::Caller;
-use crate::engine::column::{count, optional, parsed};
+use crate::engine::column::{count, json, optional, parsed};
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
 
@@ -52,6 +52,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         completed_at: optional(row, "completed_at")?,
         stop_requested_at: optional(row, "stop_requested_at")?,
         unreachable: row.try_get("unreachable")?,
+        hand_over: json(row, "hand_over")?,
         exit_code: row.try_get("exit_code")?,
         end_class: optional(row, "end_class")?,
         failure: optional(row, "failure")?,

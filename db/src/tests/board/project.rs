@@ -42,7 +42,8 @@ async fn edit_records_only_changed_fields() {
     let same = ProjectPatch { title: Some(" Site ".to_owned()), ..ProjectPatch::default() };
     store.db.edit_project(&Caller::owner(), &store.project, same).await.unwrap();
     assert_eq!(store.db.latest(), seq);
-    let patch = ProjectPatch { title: None, description: Some("Another goal".to_owned()), plan_approval: Some(PlanApproval::Ask) };
+    let patch =
+        ProjectPatch { title: None, description: Some("Another goal".to_owned()), plan_approval: Some(PlanApproval::Ask), ..ProjectPatch::default() };
     let edited = store.db.edit_project(&Caller::owner(), &store.project, patch).await.unwrap();
     assert_eq!((edited.title.as_str(), edited.plan_approval), ("Site", PlanApproval::Ask));
     assert_eq!(edited.description.as_deref(), Some("Another goal"));

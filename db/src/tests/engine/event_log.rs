@@ -15,17 +15,18 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::parking::ParkReason;
-use domain::runs::usage::Usage;
+use domain::runs::usage::{Price, Usage};
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
 use domain::team::person::{NewPerson, OWNER, PersonRole};
 use domain::team::role::Role;
 use domain::wire::ProjectPatch;
 
-use crate::Caller;
 use crate::tests::external_agents::{assigned, completed, crew};
 use crate::tests::store::{Store, head, probe, whole_board};
+use crate::{Caller, LimitSubject};
 
 /// Records every event of collaboration.
 async fn team(store: &Store) {
@@ -76,6 +77,11 @@ pub(crate) async fn story() -> Store {
     db.set_wait_reasons(vec![(style.clone(), Some(WaitReason::NoFreeSlot { limit: 1 }))]).await.unwrap();
     let coder = store.agent(page, AgentKind::Coder).await;
     db.run_usage(&coder.run, Usage { cost_micro_usd: 1, ..Usage::default() }).await.unwrap();
+    db.record_prices([("large".to_owned(), Price::new(4))].into()).await.unwrap();
+    let limit = LimitUse { scope: LimitScope::Task, measure: LimitMeasure::Cost, used: 8, limit: 10 };
+    db.warn_of_limit(&LimitSubject::Task(page.clone()), limit).await.unwrap();
+    db.raise_task_limit(human, page).await.unwrap();
+    db.request_hand_over(&coder.run, limit).await.unwrap();
     db.mark_reminded(&coder.run).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();

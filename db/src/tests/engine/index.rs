@@ -75,6 +75,8 @@ async fn no_daily_statement_scans_what_grows() {
         format!("{SCHEDULED} {}", snapshot::ACTIVE),
         snapshot::ACTIVE_PROJECTS.to_owned(),
         snapshot::REFERENCED.to_owned(),
+        snapshot::SPENT.to_owned(),
+        snapshot::LIMITS.to_owned(),
         snapshot::ASSIGNEES.to_owned(),
         agent::PRESENT.to_owned(),
         read::page_sql(),

@@ -126,6 +126,7 @@ async fn cost_is_an_event_and_samples_are_not() {
         error: None,
         cause: None,
         exit_code: Some(0),
+        limit: None,
         usage: Some(Usage { cost_micro_usd: 90, ..usage }),
         turn_ended: true,
         max_attempts: MAX_ATTEMPTS,
@@ -174,7 +175,6 @@ async fn failures_back_off_and_then_need_attention() {
     for (failure, kind) in [
         (Some(FailureClass::NoOutcome), AttentionKind::NoOutcome),
         (Some(FailureClass::Checkout), AttentionKind::Repository),
-        (Some(FailureClass::Budget), AttentionKind::Budget),
         (Some(FailureClass::Lost), AttentionKind::Failed),
         (None, AttentionKind::Failed),
     ] {

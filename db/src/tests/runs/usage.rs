@@ -16,7 +16,7 @@ fn sums(cost_micro_usd: i64, turns: i64) -> UsageSums {
 }
 
 fn end(class: EndClass, usage: Option<Usage>) -> RunEnd {
-    RunEnd { class, failure: None, error: None, cause: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
+    RunEnd { class, failure: None, error: None, cause: None, limit: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn sums_of_a_project_equal_those_over_its_runs() {
     store.db.end_run(&first.run, end(EndClass::Finished, Some(usage(60, 3)))).await.unwrap();
     store.db.end_run(&first.run, end(EndClass::Finished, Some(usage(900, 9)))).await.unwrap();
 
-    let found = store.db.usage(&store.project).await.unwrap();
+    let found = store.db.usage(&store.project, &store.config.limits).await.unwrap();
     assert_eq!(found.total, sums(60, 7));
     assert_eq!(found.by_kind.iter().map(|kind| (kind.phase, kind.sums)).collect::<Vec<_>>(), [(AgentKind::Coder, sums(60, 7))]);
     assert_eq!(found.by_day.iter().map(|day| (day.day.clone(), day.sums)).collect::<Vec<_>>(), [(crate::now().day(), sums(60, 7))]);
@@ -43,7 +43,7 @@ async fn sums_of_a_project_equal_those_over_its_runs() {
     assert_eq!(tasks, [(one.clone(), 60, 303), (two, 0, 404)], "first by cost, then by tokens");
     let card = store.card(&one).await;
     assert_eq!((card.cost_micro_usd, card.tokens), (60, 303));
-    assert_eq!(code(store.db.usage(&"PROJ-404".parse().unwrap()).await), "not-found");
+    assert_eq!(code(store.db.usage(&"PROJ-404".parse().unwrap(), &store.config.limits).await), "not-found");
     store.check_fold().await;
 }
 

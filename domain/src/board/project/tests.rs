@@ -21,6 +21,7 @@ pub(crate) fn project() -> Project {
         integration_head: None,
         landed_sha: None,
         plan_approval: PlanApproval::Auto,
+        budget_micro_usd: None,
         created_at: at,
         updated_at: at,
     }
@@ -52,6 +53,7 @@ pub(crate) fn card(number: u64, phase: AgentKind, status: Status) -> Card {
         runs: 0,
         cost_micro_usd: 0,
         tokens: 0,
+        near_limit: None,
         created_at: at,
         updated_at: at,
     }

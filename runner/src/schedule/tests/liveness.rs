@@ -42,7 +42,7 @@ fn unknown_assignee_gets_ten_minutes_from_assignment() {
 #[test]
 fn connected_or_idle_assignee_is_not_flagged() {
     let unresponsive = |draft: Draft| draft.assigned_offline("mara", Some(at(3, 0)));
-    let board = scene([
+    let mut board = scene([
         unresponsive(task(1)).held(HeldBy::Human),
         unresponsive(task(2)).after(&[1]),
         unresponsive(task(3)).status(InReview),
@@ -53,6 +53,7 @@ fn connected_or_idle_assignee_is_not_flagged() {
         task(8).status(InProgress).assigned("mara"),
     ])
     .busy(&[7]);
+    board.config.limits.run_minutes = None;
     assert!(board.actions().is_empty(), "{:?}", board.actions());
     assert_eq!(board.schedule().next_tick_at, None);
 }

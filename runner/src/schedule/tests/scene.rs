@@ -1,8 +1,9 @@
 //! Boards of one line each, and schedules as short texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use db::{AssigneePresence, ReferencedTask, Snapshot, TaskSnapshot};
+use db::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::{Card, CurrentRun};
 use domain::board::project::{PlanApproval, Project, ProjectStatus};
@@ -13,8 +14,10 @@ use domain::config::Config;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
+use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
+use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 
 use crate::schedule::{Action, NotResponding, Schedule, schedule};
@@ -65,6 +68,7 @@ pub(super) fn task(number: u64) -> Draft {
         runs: 0,
         cost_micro_usd: 0,
         tokens: 0,
+        near_limit: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };
@@ -185,6 +189,16 @@ impl Draft {
         self
     }
 
+    /// The task's runs consumed this much.
+    pub(super) fn spent(self, cost_micro_usd: i64, tokens: i64) -> Self {
+        self.card(|card| (card.cost_micro_usd, card.tokens) = (cost_micro_usd, tokens))
+    }
+
+    /// Asks the human to raise a limit.
+    pub(super) fn asks_for(self, limit: LimitUse) -> Self {
+        self.card(|card| card.attention = Some(Attention::limit_reached(&limit)))
+    }
+
     pub(super) fn stopping(mut self, phase: AgentKind) -> Self {
         self.run = Some((phase, true));
         self
@@ -208,6 +222,11 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
         tasks: Vec::new(),
         referenced: BTreeMap::new(),
         live: Vec::new(),
+        worked: BTreeMap::new(),
+        spent: BTreeMap::new(),
+        spent_today: UsageSums::default(),
+        today: "1970-01-01".to_owned(),
+        limits: BTreeMap::new(),
         parkings: Vec::new(),
         unanswered: Vec::new(),
         tracking_since: at(0, 0),
@@ -239,6 +258,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         integration_head: None,
         landed_sha: None,
         plan_approval: PlanApproval::Auto,
+        budget_micro_usd: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };
@@ -260,6 +280,7 @@ fn live_run(number: u64, phase: AgentKind) -> Run {
         completed_at: None,
         stop_requested_at: None,
         unreachable: None,
+        hand_over: None,
         exit_code: None,
         end_class: None,
         failure: None,
@@ -314,6 +335,34 @@ impl Scene {
         self
     }
 
+    /// The live run of the task with this number made requests for an amount, and worked for some minutes.
+    pub(super) fn used(mut self, number: u64, turns: i64, cost_micro_usd: i64, minutes: u64) -> Self {
+        self.state.worked.insert(RunId::new(number), Duration::from_secs(minutes * 60));
+        let run = self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap();
+        (run.turns, run.cost_micro_usd) = (turns, cost_micro_usd);
+        self
+    }
+
+    /// The agent of the task with this number was told to hand over.
+    pub(super) fn told_to_hand_over(mut self, number: u64, limit: LimitUse) -> Self {
+        self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap().hand_over = Some(limit);
+        self
+    }
+
+    pub(super) fn project_spent(mut self, number: u64, cost_micro_usd: i64) -> Self {
+        self.state.spent.insert(ProjectId::new(number), UsageSums { cost_micro_usd, ..UsageSums::default() });
+        self
+    }
+    pub(super) fn today_spent(mut self, cost_micro_usd: i64) -> Self {
+        self.state.spent_today.cost_micro_usd = cost_micro_usd;
+        self
+    }
+
+    pub(super) fn limit_state(mut self, scope: LimitScope, subject: &str, raises: u32, warned: bool) -> Self {
+        self.state.limits.insert((scope, subject.to_owned()), LimitState { raises, warned });
+        self
+    }
+
     /// Keeps what the store reads: active tasks, and the facts about finished ones that open tasks refer to.
     pub(super) fn narrowed(mut self) -> Self {
         let (active, finished): (Vec<_>, Vec<_>) = self.state.tasks.into_iter().partition(|known| is_active(&known.task));
@@ -353,6 +402,10 @@ fn show(action: &Action) -> String {
         Action::Merge { task } => format!("merge {task}"),
         Action::Clean { task } => format!("clean {task}"),
         Action::RequestAttention { task, kind, .. } => format!("flag {task}: {kind}"),
+        Action::HandOver { run, limit } => format!("{run} hands over: {}", limit.sentence()),
+        Action::WarnOfLimit { subject, limit } => format!("warn {}: {}", subject.key(), limit.sentence()),
+        Action::FlagLimit { task, limit } => format!("flag {task}: {}", limit.sentence()),
+        Action::SettleLimit { task } => format!("settle the limit of {task}"),
         Action::FlagUnresponsiveAssignee { task, name, detail } => format!("flag {task}, {name} is unresponsive: {detail}"),
         Action::ClearUnresponsiveAssignee { task } => format!("clear the assignee flag of {task}"),
         Action::RecheckBranch { task } => format!("recheck the branch for {task}"),

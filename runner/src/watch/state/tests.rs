@@ -1,5 +1,7 @@
 //! The decisions about a watched run, one table row per rule. Time is a number of milliseconds after the start.
 
+mod limits;
+
 use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolServer};
 
 use super::*;
@@ -50,6 +52,7 @@ impl Bench {
         let mut view = StoreView {
             reason,
             stop_requested: false,
+            hand_over_requested: false,
             has_human_messages: false,
             unread: Unread::default(),
             card_has_moved: false,

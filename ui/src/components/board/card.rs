@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::{HtmlElement, MouseEvent, PointerEvent};
 
-use crate::components::badge::{Badge, Role, card_badge, phase_label};
+use crate::components::badge::{Badge, Role, Tone, card_badge, phase_label};
 use crate::components::board::card_facts::card_facts;
 use crate::components::icon::{COMMENT, GRIP, Icon, MORE};
 use crate::drag::Drag;
@@ -108,6 +108,7 @@ fn Facts(card: Card) -> impl IntoView {
     // The activity of a running agent replaces the wait reason.
     let why = card.wait_reason.as_ref().filter(|_| card.run.is_none()).map(|why| why.sentence());
     let detail = card.attention.as_ref().map(|attention| attention.detail.clone());
+    let near = card.near_limit.filter(|_| card.attention.is_none()).map(|limit| limit.sentence());
     view! {
         <div class="facts">
             <Badge label=label tone=tone />
@@ -121,6 +122,7 @@ fn Facts(card: Card) -> impl IntoView {
             })}
             {facts}
         </div>
+        {near.map(|near| view! { <p class="reason" data-tone=Tone::Warn.as_str()>{near}</p> })}
         {detail.or(why).map(|why| view! { <p class="reason">{why}</p> })}
         {card.run.map(|run| view! { <Activity run=run /> })}
     }

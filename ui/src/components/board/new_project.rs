@@ -73,6 +73,22 @@ fn summary(probe: &RepositoryInfo) -> String {
     }
 }
 
+/// An amount as it is typed; empty for none.
+fn dollars(micro_usd: i64) -> String {
+    match (micro_usd / 1_000_000, micro_usd % 1_000_000 / 10_000) {
+        (0, 0) => String::new(),
+        (dollars, 0) => dollars.to_string(),
+        (dollars, cents) => format!("{dollars}.{cents:02}"),
+    }
+}
+
+/// The typed amount, or none if it is not one.
+fn micro_usd(text: &str) -> Option<i64> {
+    let amount: f64 = text.trim().trim_start_matches('$').parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+    (0.0..=1e9).contains(&amount).then(|| (amount * 1e6).round() as i64)
+}
+
 #[component]
 pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let (client, navigation, sending) = (Client::from_context(), Navigation::from_context(), Sending::new());
@@ -81,6 +97,9 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let goal = RwSignal::new(String::new());
     let planned = RwSignal::new(true);
     let needs_approval = RwSignal::new(false);
+    let server = ServerStatus::from_context().server.get_untracked();
+    let configured_budget = server.and_then(|server| server.project_budget_micro_usd).unwrap_or_default();
+    let budget = RwSignal::new(dollars(configured_budget));
     let path = RwSignal::new(configured_path);
     let branch = RwSignal::new(None::<String>);
     let lookup = RwSignal::new(Lookup::Empty);
@@ -88,7 +107,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
 
     let ready = Signal::derive(move || {
         let has_goal = !planned.get() || has_text(goal);
-        has_text(title) && has_goal && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
+        let has_budget = budget.with(|budget| budget.trim().is_empty() || micro_usd(budget).is_some());
+        has_text(title) && has_goal && has_budget && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
     });
     let submit = move |()| {
         let planned = planned.get_untracked();
@@ -98,6 +118,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             repo_path: Some(path.get_untracked().trim().to_owned()),
             base_branch: branch.get_untracked(),
             plan: Some(planned),
+            budget_micro_usd: micro_usd(&budget.get_untracked()).filter(|budget| *budget != configured_budget),
             plan_approval: Some(if needs_approval.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
         };
         sending.run(client.create_project(new), move |project: Project| {
@@ -128,6 +149,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                     <div id="project-found" role="status"><LookupResult lookup=lookup /></div>
                 </div>
                 <Branches lookup=lookup branch=branch />
+                <TextField id="project-budget" label="Budget in US dollars (optional)" value=budget max_length=12 placeholder="100" autofocus=false />
                 <div class="choices" role="radiogroup" aria-label="Start">
                     <Choice name="begin" title="With a goal" detail="A planner breaks it into tasks, and agents start to work." value=true picked=planned />
                     <Choice name="begin" title="With an empty board" detail="You create the tasks yourself." value=false picked=planned />
@@ -201,6 +223,12 @@ fn Branches(lookup: RwSignal<Lookup>, branch: RwSignal<Option<String>>) -> impl 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn budget_is_typed_in_dollars() {
+        assert_eq!([0, 100_000_000, 2_500_000].map(dollars), ["", "100", "2.50"]);
+        assert_eq!(["100", " $2.50 ", "0", "", "-1", "much"].map(micro_usd), [Some(100_000_000), Some(2_500_000), Some(0), None, None, None]);
+    }
 
     #[test]
     fn summary_names_base_and_uncommitted_files() {

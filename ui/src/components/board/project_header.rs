@@ -1,13 +1,17 @@
 //! The header of a board: title, progress, filter and the actions on the whole project.
 
 use domain::board::project::Project;
-use domain::runs::usage::{ProjectUsage, consumption};
+use domain::runs::limit::{LimitScope, LimitUse};
+use domain::runs::usage::consumption;
+use domain::wire::ProjectUsage;
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_badge};
 use crate::components::board::goal_strip::GoalStrip;
 use crate::components::icon::{Icon, PLUS};
+use crate::components::inline_code::sentence;
 use crate::components::runs::land::Land;
 use crate::components::section_nav::MoreSections;
 use crate::project_data::ProjectData;
@@ -58,6 +62,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
             </div>
             <GoalStrip query=query />
         </div>
+        <BudgetBanner />
         <PlanBanner />
     }
 }
@@ -118,6 +123,39 @@ fn Progress() -> impl IntoView {
             </span>
         </span>
     }
+}
+
+/// The banner about a limit of the project or of the day that is nearly used up or reached.
+#[component]
+fn BudgetBanner() -> impl IntoView {
+    let (client, store) = (Client::from_context(), Store::from_context());
+    let (usage, may_write) = (ProjectData::from_context().usage.watch().value, Reader::may_write());
+    let limits = Memo::new(move |_| {
+        let known = usage.with(|usage| usage.as_ref().map(|usage| [usage.budget, usage.today]));
+        known.into_iter().flatten().flatten().filter(|limit| limit.is_near() || limit.is_reached()).collect::<Vec<_>>()
+    });
+    let raise = move |_| {
+        if let Some(project) = store.project.with_untracked(|project| project.as_ref().map(|project| project.id.clone())) {
+            client.act(client.raise_budget(project), |_| {});
+        }
+    };
+    let banner = move |limit: LimitUse| {
+        let can_raise = may_write && limit.scope == LimitScope::Project;
+        let heading = if limit.is_reached() { "A limit is reached" } else { "A limit is nearly used up" };
+        let rest = match (limit.is_reached(), can_raise) {
+            (true, true) => " No agent starts until you raise it.",
+            (true, false) => " No agent starts until it is raised on a card.",
+            (false, _) => "",
+        };
+        view! {
+            <div class="banner" data-tone="warn" role="status">
+                <strong>{heading}</strong>
+                <span>{format!("{}{rest}", sentence(&limit.sentence()))}</span>
+                {can_raise.then(|| view! { <button type="button" class="button small primary spacer" on:click=raise>"Raise"</button> })}
+            </div>
+        }
+    };
+    move || limits.get().into_iter().map(banner).collect_view()
 }
 
 /// The banner that links to a plan awaiting approval.

@@ -1,4 +1,4 @@
-//! The actions on a task: start, stop, retry, move, edit and cancel.
+//! The actions on a task: start, stop, retry, raise its limit, move, edit and cancel.
 //!
 //! Must not know a legal move: the transition table offers moves, the card's state offers the rest, and the server decides.
 
@@ -38,7 +38,10 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
 
     let held = Memo::new(move |_| card.with(|card| card.held_by.is_some() && card.attention.is_none()));
     // Retry settles only attention that ends with a new start.
-    let can_retry = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| !attention.kind.survives_release())));
+    let can_retry = Memo::new(move |_| {
+        card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.limit.is_none() && !attention.kind.survives_release()))
+    });
+    let can_raise = Memo::new(move |_| card.with(|card| card.attention.as_ref().is_some_and(|attention| attention.limit.is_some())));
     let retry_label = move || card.with(|card| if card.status.is_open() { "Retry" } else { "Accept" });
     let run = Memo::new(move |_| card.with(|card| card.run.as_ref().map(|run| (run.id.clone(), run.stopping))));
     let movable = Memo::new(move |_| card.with(|card| !target_columns(card.phase, card.status, Mover::Human).is_empty()));
@@ -58,6 +61,9 @@ pub(crate) fn TaskActions(task: TaskId, card: Signal<Card>, view: RwSignal<Optio
         <div class="row">
             <Show when=move || held.get()>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.start(task.get_value()), |_| {})>"Start"</button>
+            </Show>
+            <Show when=move || can_raise.get()>
+                <button type="button" class="button primary" on:click=move |_| client.act(client.raise(task.get_value()), |_| {})>"Raise"</button>
             </Show>
             <Show when=move || can_retry.get()>
                 <button type="button" class="button primary" on:click=move |_| client.act(client.retry(task.get_value()), |_| {})>{retry_label}</button>
