@@ -80,7 +80,7 @@ pub struct AgentConfig {
     pub system_prompt: Option<String>,
     /// Environment variables for agents of this kind only.
     pub env: BTreeMap<String, String>,
-    /// Whose settings, hooks and memory of the agent program apply.
+    /// The settings of the agent program that apply to agents of this kind.
     pub settings: AgentSettings,
 }
 

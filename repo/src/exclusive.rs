@@ -20,7 +20,7 @@ static LOCKS: LazyLock<Mutex<HashMap<PathBuf, RepositoryLock>>> = LazyLock::new(
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Waits until no other task of this process has the repository at `git_dir`, and keeps it until the guard is dropped. The lock is not
-/// reentrant. Work that writes takes the guard along, so that it stays locked even if nobody waits for the work any more.
+/// reentrant. Work that writes takes the guard along, so that the repository stays locked until the work ends, even when its caller has stopped waiting.
 ///
 /// # Errors
 /// [`RepoError::Busy`] if other work does not end in time.

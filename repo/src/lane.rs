@@ -132,11 +132,11 @@ impl Lane {
                 break;
             }
         }
-        if self.leave(&state) { Err(self.block(started)) } else { job.await.map_err(|_| RepoError::Interrupted) }
+        if self.abandon(&state) { Err(self.block(started)) } else { job.await.map_err(|_| RepoError::Interrupted) }
     }
 
     /// Stops waiting for work. Returns false if it ended meanwhile.
-    fn leave(&self, work: &Mutex<Work>) -> bool {
+    fn abandon(&self, work: &Mutex<Work>) -> bool {
         let mut lane = lock(&self.state);
         let mut work = lock(work);
         work.is_late = !work.ended;
@@ -172,7 +172,7 @@ impl Lane {
         if timeout(limit, job).await.is_ok() {
             return true;
         }
-        !self.leave(&state)
+        !self.abandon(&state)
     }
 }
 

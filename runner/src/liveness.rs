@@ -25,7 +25,7 @@ pub enum Liveness {
     Gone(ExitRecord),
 }
 
-/// What was found out about a run. Errors are texts for the human.
+/// The evidence about a run. Errors are texts for the human.
 #[derive(Debug, Clone)]
 struct Evidence {
     rebooted: bool,
@@ -63,8 +63,8 @@ enum Verdict {
     Dead(ExitErrorKind),
 }
 
-/// Looks at a run whose folder is `path`, and kills what a dead shim left behind. Blocks for up to 5 s.
-pub fn look(path: &Path, process: &RunProcess) -> Liveness {
+/// Inspects the run whose folder is `path`, and kills what a dead shim left behind. Blocks for up to 5 s.
+pub fn inspect(path: &Path, process: &RunProcess) -> Liveness {
     let run_dir = RunDir::open(path);
     match judge(&evidence(&run_dir, process)) {
         Verdict::Alive => Liveness::Alive,

@@ -93,11 +93,11 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
 mod tests {
     use super::*;
 
-    const REST: &str = "7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 1000";
+    const OTHER_FIELDS: &str = "7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 99 1000";
 
     #[test]
     fn process_name_with_parentheses_is_parsed() {
-        let parse = |head: &[u8]| parse_stat(7, &[head, b" ", REST.as_bytes()].concat());
+        let parse = |head: &[u8]| parse_stat(7, &[head, b" ", OTHER_FIELDS.as_bytes()].concat());
         assert_eq!(parse(b"7 (a) R 1 (b) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
         assert_eq!(parse(b"7 (\xFF\xFE) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
         assert_eq!(parse(b"7 (sh) Z 42"), None);

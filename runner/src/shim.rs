@@ -26,7 +26,7 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd;
 
-use crate::run_dir::{ExitRecord, RunDir, RunDirError};
+use crate::run_dir::{ExitError, ExitErrorKind, ExitRecord, RunDir, RunDirError};
 
 pub(crate) use sweep::kill_marked;
 

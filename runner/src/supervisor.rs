@@ -7,6 +7,7 @@ mod repositories;
 mod start_check;
 mod wake;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use db::{Db, Snapshot};
@@ -108,7 +109,6 @@ impl Supervisor {
         let not_responding = self.repositories.observe();
         let Schedule { actions, wait_reasons, next_tick_at } =
             schedule(&state, &self.context.config(), self.jobs.busy_tasks(), not_responding, db::now());
-        self.prepare_repositories(&state);
         if !wait_reasons.is_empty() {
             self.context.db.set_wait_reasons(wait_reasons).await?;
         }
@@ -117,6 +117,7 @@ impl Supervisor {
                 self.execute(&state, action).await?;
             }
         }
+        self.prepare_repositories(&state);
         Ok(next_tick_at)
     }
 

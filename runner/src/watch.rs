@@ -65,7 +65,7 @@ pub(crate) async fn watch(context: &RunContext, run: Run, process: &RunProcess, 
                 Err(WatchError::Store(error)) => return Err(error),
                 Err(WatchError::Unreadable(unreadable)) => watcher.observed(Some(unreadable)),
             },
-            // What an earlier watch read still counts.
+            // The output that an earlier watch read still counts.
             Err(unreadable) => Observed { unreadable: Some(unreadable), ..observed },
         };
         if let Some(exit) = unreachable.resolve(&mut observed, &wake).await? {

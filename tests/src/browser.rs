@@ -217,11 +217,19 @@ impl Browser {
     /// # Panics
     /// One of the elements does not exist.
     pub async fn drag_over(&self, from: &str, to: &str) {
-        let from = self.wait(from, async || self.client.find(Locator::Css(from)).await).await;
-        let to = self.wait(to, async || self.client.find(Locator::Css(to)).await).await;
         let over = |element: Element| PointerAction::MoveToElement { element, duration: Some(POINTER_DURATION), x: 0.0, y: 0.0 };
-        let actions = pointer().then(over(from)).then(PointerAction::Down { button: MOUSE_BUTTON_LEFT }).then(over(to));
-        self.perform(actions).await;
+        let from = self.wait(from, async || self.still(from).await).await;
+        self.perform(pointer().then(over(from)).then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })).await;
+        let to = self.wait(to, async || self.client.find(Locator::Css(to)).await).await;
+        self.perform(pointer().then(over(to))).await;
+    }
+
+    /// The element, when the layout does not move it: the pointer would press what comes in its place.
+    async fn still(&self, selector: &str) -> Result<Element, CmdError> {
+        let element = self.client.find(Locator::Css(selector)).await?;
+        let before = element.rectangle().await?;
+        tokio::time::sleep(POLL_INTERVAL).await;
+        if element.rectangle().await? == before { Ok(element) } else { Err(CmdError::WaitTimeout) }
     }
 
     /// Drops the dragged element at the current position.

@@ -2,6 +2,7 @@
 //! signals.
 
 use std::fs::DirEntry;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ use tokio::process::{Child, Command};
 use crate::client::Client;
 use crate::git;
 
+/// The file in the folder that receives standard error of the server.
+const STDERR: &str = "serve.stderr";
 /// How long a server may take to exit. Only a failing test waits this long.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -113,7 +116,8 @@ impl TestServer {
     /// The server ended before it listened.
     pub async fn serve_on(&mut self, port: u16) -> io::Result<()> {
         let mut command = self.command(&["serve", "--no-open", "--port", &port.to_string()]);
-        let mut process = command.stdout(Stdio::piped()).spawn()?;
+        let log = File::options().create(true).append(true).open(self.root().join(STDERR))?;
+        let mut process = command.stdout(Stdio::piped()).stderr(log).spawn()?;
         let lines = process.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
         let mut lines = lines.ok_or_else(|| io::Error::other("no output"))?;
         // The server prints the link right after the address.
@@ -181,6 +185,13 @@ impl TestServer {
 /// Agents outlive their server; they must not outlive the test.
 impl Drop for TestServer {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.root().join(STDERR)).unwrap_or_default();
+            #[expect(clippy::print_stderr, reason = "only a failing test shows the log of its server")]
+            {
+                eprintln!("{log}");
+            }
+        }
         if let Some(process) = &mut self.process {
             let _ended_already = process.start_kill();
         }

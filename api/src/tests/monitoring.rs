@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use domain::runs::parking::{ParkReason, Parking};
+use domain::runs::parking::ParkReason;
 use serde_json::{Value, json};
 
 use super::support::{HOST, TestServer};
@@ -10,8 +10,7 @@ use super::support::{HOST, TestServer};
 #[tokio::test]
 async fn health_shows_the_runner_to_a_persons_token_only() {
     let server = TestServer::with(|_| {}).await;
-    let parking = Parking { reason: ParkReason::DiskFull, until: db::now(), detail: "No space".to_owned() };
-    server.state.db.park(parking).await.unwrap();
+    server.state.db.park_after_check(ParkReason::DiskFull, "No space".to_owned(), db::now()).await.unwrap();
     let seen: Value = serde_json::from_str(&server.call("get", "/api/health", "").await.text).unwrap();
     assert_eq!(seen["runner"]["parked"][0]["reason"], "disk_full");
     assert_eq!(seen["runner"]["live_runs"], json!([]));

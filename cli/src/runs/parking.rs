@@ -30,7 +30,7 @@ pub(crate) async fn announce(db: Db) {
 /// The lines for what differs. A parking that is only prolonged is not repeated.
 fn changes(known: &[ParkReason], current: &[Parking]) -> Vec<String> {
     let parked = current.iter().filter(|parking| !known.contains(&parking.reason)).map(|parking| {
-        let Parking { reason, until, detail } = parking;
+        let Parking { reason, until, detail, .. } = parking;
         format!("parked: {}, next check at {}: {}", reason.sentence(), until.clock(), domain::text::excerpt(detail, 200))
     });
     let is_over = |reason: &&ParkReason| !current.iter().any(|parking| parking.reason == **reason);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn each_change_has_one_line() {
-        let parking = |reason, until: &str| Parking { reason, until: until.parse().unwrap(), detail: "Line 1\nLine 2".to_owned() };
+        let parking = |reason, until: &str| Parking { reason, until: until.parse().unwrap(), detail: "Line 1\nLine 2".to_owned(), failed_probes: 0 };
         let first = [parking(ParkReason::RateLimited, "2026-01-02T14:05:00Z")];
         let lines = changes(&[], &first);
         assert_eq!(lines, ["parked: rate limited, next check at 14:05 UTC: Line 1…"]);

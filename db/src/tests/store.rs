@@ -117,7 +117,17 @@ impl Store {
     }
 
     pub(super) async fn end(&self, run: &RunId, class: EndClass, failure: Option<FailureClass>) {
-        let end = RunEnd { class, failure, error: None, cause: None, limit: None, exit_code: Some(0), usage: None, turn_ended: true, max_attempts: MAX_ATTEMPTS };
+        let end = RunEnd {
+            class,
+            failure,
+            error: None,
+            cause: None,
+            limit: None,
+            exit_code: Some(0),
+            usage: None,
+            turn_ended: true,
+            max_attempts: MAX_ATTEMPTS,
+        };
         self.db.end_run(run, end).await.unwrap();
     }
 

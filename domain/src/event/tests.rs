@@ -153,6 +153,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_session","session_id":"s"}
     {"kind":"run_usage","cost_micro_usd":7,"tokens":8}
     {"kind":"run_stop_requested"}
+    {"kind":"run_unreachable","detail":"its folder is gone"}
     {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
@@ -160,7 +161,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"message_delivered"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
-    {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit"}}
+    {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"limit_near","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"limit_raised","scope":"day"}

@@ -84,7 +84,7 @@ fn secrets_are_left_out() {
         sample.configure("http.extraheader", "Authorization: hunter2");
     });
     let text = found.join("\n");
-    assert!(text.contains("url = https://…@example.org/site") && text.contains("extraheader= …") && !text.contains("hunter2"), "{text}");
+    assert!(text.contains("url = https://…@example.org/site") && text.contains("extraheader = …") && !text.contains("hunter2"), "{text}");
 }
 
 #[test]

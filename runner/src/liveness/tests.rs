@@ -76,10 +76,10 @@ fn removed_folder_does_not_end_a_run_whose_shim_lives() {
     let dir = run_dir(&folder);
     fs::remove_dir_all(dir.path()).unwrap();
     let reason = "its process is alive, but its folder was removed".to_owned();
-    assert_eq!(look(dir.path(), &process(Some(alive()))), Liveness::Unreachable { reason });
+    assert_eq!(inspect(dir.path(), &process(Some(alive()))), Liveness::Unreachable { reason });
     let reused = ShimProcess { started: alive().started + 1, ..alive() };
-    assert_eq!(kind(look(dir.path(), &process(Some(reused)))), Some(ExitErrorKind::Lost), "another process has its id");
-    assert_eq!(kind(look(dir.path(), &process(None))), Some(ExitErrorKind::Lost), "no process carries its marker");
+    assert_eq!(kind(inspect(dir.path(), &process(Some(reused)))), Some(ExitErrorKind::Lost), "another process has its id");
+    assert_eq!(kind(inspect(dir.path(), &process(None))), Some(ExitErrorKind::Lost), "no process carries its marker");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn replaced_lock_does_not_end_a_run_whose_shim_lives() {
     fs::remove_file(dir.file("lock")).unwrap();
     File::create(dir.file("lock")).unwrap();
     let reason = "its process is alive, but its lock file was replaced".to_owned();
-    assert_eq!(look(dir.path(), &process(Some(alive()))), Liveness::Unreachable { reason });
+    assert_eq!(inspect(dir.path(), &process(Some(alive()))), Liveness::Unreachable { reason });
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn restart_of_the_machine_ends_every_run() {
     let folder = tempfile::tempdir().unwrap();
     let dir = run_dir(&folder);
     let process = RunProcess { boot_id: Some("another start".to_owned()), ..process(Some(alive())) };
-    assert_eq!(kind(look(dir.path(), &process)), Some(ExitErrorKind::Rebooted));
+    assert_eq!(kind(inspect(dir.path(), &process)), Some(ExitErrorKind::Rebooted));
     assert_eq!(dir.exit().unwrap().and_then(|exit| exit.error).map(|error| error.kind), Some(ExitErrorKind::Rebooted), "it is on record");
 }
 
 #[test]
 fn run_whose_shim_never_listened_was_never_started() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(kind(look(run_dir(&folder).path(), &process(None))), Some(ExitErrorKind::NeverStarted));
+    assert_eq!(kind(inspect(run_dir(&folder).path(), &process(None))), Some(ExitErrorKind::NeverStarted));
 }

@@ -244,7 +244,7 @@ fn parking_blocks_all_starts() {
 /// Resuming checks the cause first, and the next schedule starts agents.
 #[test]
 fn expired_parking_is_resumed_before_any_start() {
-    let board = scene([task(1)]).parked(ParkReason::SignedOut, noon());
+    let board = scene([task(1)]).parked_by_check(ParkReason::SignedOut, noon());
     assert_eq!(board.actions(), ["resume signed_out"]);
     assert_eq!(board.schedule().next_tick_at, None);
 }
@@ -362,8 +362,8 @@ fn repository_that_does_not_respond_holds_up_only_its_tasks() {
     assert_eq!(
         board.wait_reasons(),
         [
-            "TASK-001: the repository has not responded since 11:50",
-            "TASK-002: the repository has not responded since 11:50",
+            "TASK-001: the repository has not responded since 11:50 UTC",
+            "TASK-002: the repository has not responded since 11:50 UTC",
             "TASK-005: assigned to mara",
         ]
     );

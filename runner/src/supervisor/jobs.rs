@@ -35,7 +35,9 @@ impl JobKey {
     fn span(&self) -> Span {
         match self {
             Self::Task(task) | Self::BranchCheck(task) => tracing::info_span!("job", %task),
-            Self::StartCheck | Self::Unlock => Span::none(),
+            Self::Unlock(git_dir) => tracing::info_span!("job", repository = git_dir),
+            Self::Repository(git_dir) => tracing::info_span!("job", repository = %git_dir.display()),
+            Self::StartCheck => Span::none(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the runner knows about each repository: whether its stale locks are removed, and since when it does not respond.
+//! The state of each repository: whether its stale locks are removed, and since when it does not respond.
 //!
 //! It must not read a repository; jobs do.
 

@@ -32,7 +32,7 @@ pub(super) async fn find_cause(project: &Project, task: &Task, run: &Run, output
 }
 
 fn describe(checkout: Option<String>, failed_call: Option<&FailedCall>, last_words: Option<String>) -> Cause {
-    let call = failed_call.map(|call| format!("{} failed: {}", call.title, call.output));
+    let call = failed_call.map(|call| format!("{} failed: {}", call.title, call.output.trim_end_matches('.')));
     let facts: Vec<String> = checkout.into_iter().chain(call).collect();
     let words = last_words.map(|words| format!("It said last: \u{201c}{words}\u{201d}"));
     let text: Vec<String> = facts.iter().cloned().chain(words).collect();

@@ -22,7 +22,7 @@ const STDERR_BYTES: u64 = 4096;
 /// The longest question that is taken from an agent's last words.
 const QUESTION_CHARS: usize = 2000;
 
-/// What the watch of a run found out before the run ended.
+/// The findings of a watch before the run ended.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     pub(super) output: OutputState,

@@ -110,7 +110,7 @@ impl WatchState {
         }
     }
 
-    /// What is known about the run at its end.
+    /// The state of the run at its end.
     pub(super) fn into_result(self) -> (OutputState, EndCause) {
         (self.output, self.cause)
     }

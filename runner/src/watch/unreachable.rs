@@ -16,13 +16,16 @@ use crate::liveness::{self, Liveness};
 use crate::run_dir::ExitRecord;
 use crate::runs::run::RunContext;
 use crate::supervisor::WakeHandle;
+use crate::watch::card_has_moved;
 use crate::watch::end::{Observed, UnreadableRun};
 
-/// The pauses between two looks, which double. The first is short, because most causes pass at once.
+/// The pauses between two inspections, which double. The first is short, because most causes pass at once.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 /// How long a shim has to end its agent after TERM.
 const KILL_DELAY: Duration = Duration::from_secs(15);
+/// How long an agent may go on after it moved its card. The end of its turn cannot be seen.
+const LAST_WORDS: Duration = Duration::from_secs(15);
 
 pub(super) struct Unreachable<'a> {
     context: &'a RunContext,
@@ -34,11 +37,13 @@ pub(super) struct Unreachable<'a> {
     /// The agent is ended because of this, which then is the reason of the end.
     disk_full: Option<UnreadableRun>,
     terminated_at: Option<Instant>,
+    /// When its card was first seen moved.
+    moved_at: Option<Instant>,
 }
 
 impl<'a> Unreachable<'a> {
     pub(super) fn new(context: &'a RunContext, run: &'a Run, path: &'a Path, process: &'a RunProcess) -> Self {
-        Self { context, run, path, process, pause: FIRST_PAUSE, disk_full: None, terminated_at: None }
+        Self { context, run, path, process, pause: FIRST_PAUSE, disk_full: None, terminated_at: None, moved_at: None }
     }
 
     /// Returns the end of the run once that is proven, or `None` when the watch is to be tried again.
@@ -51,7 +56,7 @@ impl<'a> Unreachable<'a> {
             self.disk_full = observed.unreadable.take_if(|unreadable| unreadable.failure == FailureClass::DiskFull);
         }
         loop {
-            let reason = match (self.look().await, unreadable.take()) {
+            let reason = match (self.inspect().await, unreadable.take()) {
                 (Liveness::Gone(exit), _) => {
                     observed.unreadable = self.disk_full.take().or(observed.unreadable.take());
                     return Ok(Some(exit));
@@ -61,7 +66,7 @@ impl<'a> Unreachable<'a> {
             };
             tracing::warn!(run = %self.run.id, reason, "a run cannot be reached");
             self.context.db.set_run_unreachable(&self.run.id, Some(reason)).await?;
-            self.end_if_asked().await?;
+            self.end_if_due().await?;
             tokio::select! {
                 () = sleep(self.pause) => self.pause = (self.pause * 2).min(MAX_PAUSE),
                 () = wake.notified() => {}
@@ -69,16 +74,20 @@ impl<'a> Unreachable<'a> {
         }
     }
 
-    async fn look(&self) -> Liveness {
+    async fn inspect(&self) -> Liveness {
         let (path, process) = (self.path.to_owned(), self.process.clone());
-        let look = off_thread(move || liveness::look(&path, &process)).await;
-        look.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
+        let found = off_thread(move || liveness::inspect(&path, &process)).await;
+        found.unwrap_or_else(|error| Liveness::Unreachable { reason: error.to_string() })
     }
 
-    /// Ends the agent when a person stopped the run, or when nothing that it does can be stored.
-    async fn end_if_asked(&mut self) -> db::Result<()> {
+    /// Ends the agent when a person stopped the run, when its work is done, or when nothing that it does can be stored.
+    async fn end_if_due(&mut self) -> db::Result<()> {
         let stopped = self.context.db.run(&self.run.id).await?.stop_requested_at.is_some();
-        let Some(shim) = self.process.shim.filter(|_| stopped || self.disk_full.is_some()) else { return Ok(()) };
+        if card_has_moved(&self.context.db.card(&self.run.task_id).await?, self.run.phase) {
+            self.moved_at.get_or_insert_with(Instant::now);
+        }
+        let is_done = self.moved_at.is_some_and(|at| at.elapsed() >= LAST_WORDS);
+        let Some(shim) = self.process.shim.filter(|_| stopped || is_done || self.disk_full.is_some()) else { return Ok(()) };
         let signal = match self.terminated_at {
             None => Signal::SIGTERM,
             Some(at) if at.elapsed() < KILL_DELAY => return Ok(()),

@@ -6,6 +6,7 @@
 
 mod claude;
 mod inbox;
+mod liveness;
 mod run;
 mod supervise;
 
@@ -17,7 +18,7 @@ use std::time::Instant;
 use db::RunProcess;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use runner::liveness::{Liveness, look};
+use runner::liveness::{Liveness, inspect};
 use runner::process::{ProcessError, Programs, find_program, start_shim};
 use runner::run_dir::{ExitErrorKind, RunDir, RunState};
 use runner::shim::control::{Control, ControlError, SignalName};
@@ -149,7 +150,7 @@ async fn shutdown_is_told_from_a_crash_and_from_a_command() {
         assert_eq!(exit.signal, Some(15));
         let error = exit.error.unwrap();
         assert_eq!(error.kind, ExitErrorKind::Interrupted, "agent first: {agent_first}");
-        assert!(error.detail.contains("received SIGTERM"), "{}", error.detail);
+        assert!(error.detail.contains("(SIGTERM)"), "{}", error.detail);
     }
     let run = Run::started("echo $$ > ready; while :; do sleep 0.05; done");
     send(run.file("ready").await.trim().parse().unwrap(), Signal::SIGTERM).unwrap();
@@ -280,10 +281,10 @@ async fn lost_run_is_reaped_with_all_its_processes() {
     let run = Run::started("setsid sleep 1000 & echo $! >> pids; echo $$ >> pids; echo ready > ready; wait");
     run.file("ready").await;
     let process = run.process();
-    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
+    assert_eq!(inspect(run.dir.path(), &process), Liveness::Alive);
     kill(run.shim_pid());
     wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
-    let Liveness::Gone(exit) = look(run.dir.path(), &process) else { panic!("its shim is gone") };
+    let Liveness::Gone(exit) = inspect(run.dir.path(), &process) else { panic!("its shim is gone") };
     assert_eq!(exit.error.as_ref().map(|error| error.kind), Some(ExitErrorKind::Lost));
     assert_eq!(exit.killed_leftovers, 2);
     for pid in run.file("pids").await.lines() {
@@ -298,15 +299,15 @@ async fn unrecorded_shim_is_found_by_its_lock_and_by_its_marker() {
     let run = Run::started("echo $$ >> pids; echo ready > ready; sleep 1000");
     run.file("ready").await;
     let process = RunProcess { shim: None, ..run.process() };
-    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
+    assert_eq!(inspect(run.dir.path(), &process), Liveness::Alive);
     let moved = run.dir.path().with_extension("moved");
     fs::rename(run.dir.path(), &moved).unwrap();
-    assert!(matches!(look(run.dir.path(), &process), Liveness::Unreachable { .. }));
+    assert!(matches!(inspect(run.dir.path(), &process), Liveness::Unreachable { .. }));
     fs::rename(&moved, run.dir.path()).unwrap();
-    assert_eq!(look(run.dir.path(), &process), Liveness::Alive);
+    assert_eq!(inspect(run.dir.path(), &process), Liveness::Alive);
     kill(run.shim_pid());
     wait_for("the lock", || run.dir.state().unwrap() == RunState::Lost).await;
-    assert!(matches!(look(run.dir.path(), &process), Liveness::Gone(_)));
+    assert!(matches!(inspect(run.dir.path(), &process), Liveness::Gone(_)));
     assert!(is_gone(run.file("pids").await.trim()));
 }
 
@@ -361,6 +362,6 @@ async fn incomplete_run_is_gone() {
     fs::remove_file(run.dir.file("spec.json")).unwrap();
     fs::remove_file(run.dir.file("lock")).unwrap();
     let process = RunProcess { marker: run.spec.marker.clone(), boot_id: None, shim: None };
-    let Liveness::Gone(exit) = look(run.dir.path(), &process) else { panic!("nothing was started") };
+    let Liveness::Gone(exit) = inspect(run.dir.path(), &process) else { panic!("nothing was started") };
     assert_eq!((exit.killed_leftovers, exit.error.map(|error| error.kind)), (0, Some(ExitErrorKind::NeverStarted)));
 }

@@ -22,7 +22,6 @@ use domain::runs::tick::Ticks;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
 use runner::process::Programs;
-use runner::run_dir::RunDir;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -51,7 +50,7 @@ done
 "#;
 
 pub(crate) struct Bench {
-    sample: TestRepository,
+    pub(crate) sample: TestRepository,
     config: Config,
     pub(crate) db: Db,
 }
@@ -107,7 +106,7 @@ impl Bench {
         Server { shutdown, task: tokio::spawn(work) }
     }
 
-    async fn task(&self, title: &str) -> TaskId {
+    pub(crate) async fn task(&self, title: &str) -> TaskId {
         let new = NewTask {
             title: title.to_owned(),
             description: None,
@@ -138,7 +137,7 @@ impl Bench {
     }
 
     /// Waits until a run in the store satisfies `holds`.
-    async fn run_when(&self, what: &str, holds: impl Fn(&Run) -> bool) -> Run {
+    pub(crate) async fn run_when(&self, what: &str, holds: impl Fn(&Run) -> bool) -> Run {
         let mut news = self.db.subscribe();
         let waiting = async {
             loop {
@@ -152,7 +151,7 @@ impl Bench {
         tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("waited too long for {what}"))
     }
 
-    async fn card_says(&self, task: &TaskId, start: &str) {
+    pub(crate) async fn card_says(&self, task: &TaskId, start: &str) {
         let mut news = self.db.subscribe();
         let waiting = async {
             loop {
@@ -334,106 +333,6 @@ async fn stop_reaches_an_adopted_agent() {
     assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
     assert!(is_gone(&bench.lines("pids")[0]));
     server.stop().await;
-}
-
-/// The machine shuts down: every process gets TERM, and the next server starts later.
-#[tokio::test]
-async fn run_interrupted_by_a_shutdown_is_resumed_without_an_attempt() {
-    let bench = Bench::new().await;
-    let (server, task, _) = bench.at_work().await;
-    let session = bench.db.run(&RunId::new(1)).await.unwrap().session_id;
-    server.stop().await;
-    let agent = bench.lines("pids")[0].clone();
-    for pid in [parent(&agent), agent.clone()] {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.parse().unwrap()), nix::sys::signal::Signal::SIGTERM).unwrap();
-    }
-    super::run::wait_for("the agent's end", || is_gone(&agent)).await;
-    let server = bench.serve();
-    let run = bench.end_of_the_run().await;
-    assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None));
-    assert!(run.error.unwrap().contains("interrupted when the machine or the session shut down"));
-    super::run::wait_for("the next run's agent", || bench.lines("told").len() == 2).await;
-    let (card, next) = (bench.card(&task).await, bench.db.run(&RunId::new(2)).await.unwrap());
-    assert_eq!(card.attention, None, "one attempt is allowed, and none was used");
-    assert_eq!(next.session_id, session, "it continues the same conversation");
-    server.stop().await;
-}
-
-/// The parent of a process.
-fn parent(pid: &str) -> String {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned()
-}
-
-/// An agent whose output cannot be followed works on, its card says so, and a person can stop it.
-#[tokio::test]
-async fn run_that_cannot_be_reached_stays_live() {
-    let bench = Bench::new().await;
-    let (server, task, _) = bench.at_work().await;
-    server.stop().await;
-    let transcript = bench.run_folder().join("transcript.jsonl");
-    fs::remove_file(&transcript).unwrap();
-    fs::create_dir(&transcript).unwrap();
-    let server = bench.serve();
-    bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
-    bench.card_says(&task, "RUN-001 cannot be reached: could not open the transcript").await;
-    assert!(!is_gone(&bench.lines("pids")[0]), "the agent works on");
-    bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
-    assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
-    assert!(is_gone(&bench.lines("pids")[0]));
-    server.stop().await;
-}
-
-/// The folder of a run is removed while its agent works: with a server, and before the next one.
-#[tokio::test]
-async fn removed_folder_starts_no_second_agent() {
-    for restarted in [false, true] {
-        let bench = Bench::new().await;
-        let (server, task, _) = bench.at_work().await;
-        let server = if restarted {
-            server.stop().await;
-            fs::remove_dir_all(bench.run_folder()).unwrap();
-            bench.serve()
-        } else {
-            fs::remove_dir_all(bench.run_folder()).unwrap();
-            server
-        };
-        let run = bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
-        assert!(run.is_live());
-        assert_eq!(bench.lines("pids").len(), 1, "no second agent was started");
-        bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
-        assert_eq!(bench.end_of_the_run().await.end_class, Some(EndClass::Stopped));
-        assert!(is_gone(&bench.lines("pids")[0]));
-        server.stop().await;
-    }
-}
-
-/// The server was killed after it reserved the run, or right before it started the shim.
-#[tokio::test]
-async fn reserved_run_that_never_started_uses_no_attempt() {
-    for ready in [false, true] {
-        let bench = Bench::new().await;
-        let wish = db::NewRun {
-            task: bench.task("Add a").await,
-            phase: domain::runs::agent_kind::AgentKind::Coder,
-            status: Status::Backlog,
-            sha: None,
-            worktree_path: None,
-            runs_root: bench.sample.beside("store/runs"),
-            port: None,
-        };
-        let reserved = bench.db.reserve_run(wish).await.unwrap();
-        if ready {
-            let spec = super::run::Run::new("exit 1").spec;
-            bench.db.record_launch(&reserved.run.id, &spec.marker, None).await.unwrap();
-            RunDir::create(&reserved.run_dir, &spec).unwrap();
-        }
-        let server = bench.serve();
-        let run = bench.end_of_the_run().await;
-        assert_eq!((run.end_class, run.failure), (Some(EndClass::Parked), None), "ready: {ready}");
-        super::run::wait_for("the next run's agent", || bench.lines("told").len() == 1).await;
-        server.stop().await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,7 @@ use crate::support::{self, add, at_work, done};
 const LANDING: &str = include_str!("../../scenarios/landing.json");
 const CONTROL: &str = include_str!("../../scenarios/control.json");
 const NESTED: &str = include_str!("../../scenarios/nested.json");
+const ONE_FILE: &str = include_str!("../../scenarios/one_file.json");
 
 #[tokio::test]
 async fn removed_secret_stays_removed_unless_confirmed() {
@@ -59,15 +60,16 @@ async fn nested_repository_is_refused_and_its_commits_are_kept() {
 /// The pipe blocks every reader of the branch for ever, as a network drive that is gone would.
 #[tokio::test]
 async fn repository_that_hangs_stops_nobody_else() {
-    let server = support::scripted(NESTED).await;
+    let server = support::scripted(ONE_FILE).await;
     let elsewhere = server.root().join("elsewhere");
     git(&server.root(), &["clone", "-q", &server.repository().display().to_string(), "elsewhere"]).unwrap();
     let hung: Project = server.post("/api/projects", &json!({"title": "Hung", "repo_path": elsewhere})).await.unwrap();
     let fine = server.project("Fine", None).await.unwrap().id;
-    let branch = elsewhere.join(".git/refs/heads/main");
-    let tip = std::fs::read(&branch).unwrap();
-    std::fs::remove_file(&branch).unwrap();
-    nix::unistd::mkfifo(&branch, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    // Everyone who reads a reference waits for the pipe.
+    let packed = elsewhere.join(".git/packed-refs");
+    let references = std::fs::read(&packed).unwrap();
+    std::fs::remove_file(&packed).unwrap();
+    nix::unistd::mkfifo(&packed, nix::sys::stat::Mode::S_IRWXU).unwrap();
 
     let waiting = add(&server, &hung.id, "Waits").await;
     let first = add(&server, &fine, "First").await;
@@ -79,8 +81,8 @@ async fn repository_that_hangs_stops_nobody_else() {
     let second = add(&server, &fine, "Second").await;
     done(&server, &fine, &second).await;
 
-    std::fs::remove_file(&branch).unwrap();
-    std::fs::write(&branch, tip).unwrap();
+    std::fs::remove_file(&packed).unwrap();
+    std::fs::write(&packed, references).unwrap();
     done(&server, &hung.id, &waiting).await;
     let runs = server.runs(&waiting).await.unwrap();
     assert!(runs.iter().all(|run| run.end_class == Some(EndClass::Finished)), "it cost no attempt: {runs:?}");

@@ -21,8 +21,8 @@ async fn rules_of_the_work_under_review_do_not_reach_its_reviewer() {
     let coder = model.requests_of("coder");
     assert!(coder.iter().any(|request| request.text().contains("heliotrope")), "a coder follows the rules of its checkout");
 
-    // What the attack wrote for the repository's own folder stays; nothing of the agents' does.
-    let projects = server.root().join("home/.claude/projects");
+    // The files of the attack stay, and no conversation of an agent does.
+    let projects = server.root().join("home/projects");
     let left = || std::fs::read_dir(&projects).into_iter().flatten().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let ours = |name: String| name.ends_with("TASK-001") || name.ends_with("TASK-001-reviewer");
     server.until(&project, "the conversations are removed", |_| !left().any(ours)).await;

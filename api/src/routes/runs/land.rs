@@ -53,11 +53,10 @@ async fn land_and_record(db: Db, caller: Caller, id: ProjectId, options: LandOpt
     let exclusive = repo::exclusive(git_dir).await?;
     let project = db.project(&id).await?;
     let merged = db.has_merged_work(&id).await?;
-    let landing = repo::in_lane(git_dir, Effort::Long, move || {
-        let _exclusive = exclusive;
-        land_in_repository(&project, &options)
-    });
-    let landing = landing.await??;
+    // Work that takes too long keeps the repository until it ends; a landing keeps it until it is recorded.
+    let landing = repo::in_lane(git_dir, Effort::Long, move || (land_in_repository(&project, &options), exclusive));
+    let (landing, _exclusive) = landing.await?;
+    let landing = landing?;
     if landing.landed.commits == 0 && (landing.already_recorded || !merged) {
         return Err(LandRefusal::NothingToLand { detail: landing.landed.detail }.into());
     }

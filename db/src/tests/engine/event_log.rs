@@ -87,6 +87,7 @@ pub(crate) async fn story() -> Store {
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
     db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();
     db.answer(human, page, "Green").await.unwrap();
+    db.set_run_unreachable(&coder.run, Some("its folder is gone".to_owned())).await.unwrap();
     db.stop_run(human, &coder.run).await.unwrap();
     store.end(&coder.run, EndClass::Stopped, None).await;
     db.start_task(human, page).await.unwrap();

@@ -20,6 +20,7 @@ async fn end_at(store: &Store, agent: &Agent, limit: Option<LimitUse>) {
         class: EndClass::Limited,
         failure: Some(failure),
         error: None,
+        cause: None,
         exit_code: None,
         usage: None,
         limit,

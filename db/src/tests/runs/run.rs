@@ -214,6 +214,7 @@ async fn attempt_that_failed_exactly_as_the_one_before_is_not_repeated() {
                 error: Some(format!("{cause}, it said {}", agent.run)),
                 cause: Some((*cause).to_owned()),
                 exit_code: None,
+                limit: None,
                 usage: None,
                 turn_ended: true,
                 max_attempts: 4,
@@ -333,7 +334,7 @@ async fn run_is_unreachable_until_it_is_reached_or_ends() {
         store.db.set_run_unreachable(&run, detail.map(str::to_owned)).await.unwrap();
         assert_eq!(unreachable().await.as_deref(), detail);
     }
-    assert_eq!(store.kinds_since(seq).await, ["run_unreachable"; 3], "a repetition is no event");
+    assert_eq!(store.kinds_since(seq).await, ["run_unreachable"; 3], "repeating it records no event");
     store.end(&run, EndClass::Finished, None).await;
     assert_eq!(unreachable().await, None);
     store.db.set_run_unreachable(&run, Some("late".to_owned())).await.unwrap();

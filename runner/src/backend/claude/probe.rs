@@ -85,6 +85,6 @@ mod tests {
     #[test]
     fn hints_exist_for_the_programs_own_reasons_alone() {
         let hinted: Vec<&str> = ParkReason::ALL.iter().filter(|reason| parking_hint(**reason).is_some()).map(|reason| reason.as_str()).collect();
-        assert_eq!(hinted, ["signed_out", "program_missing", "root_refused"]);
+        assert_eq!(hinted, ["signed_out", "no_credit", "program_missing", "root_refused"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What Claude Code leaves outside of a checkout: the conversations of the agents that worked in it.
+//! The conversations that Claude Code stores outside of a checkout, for the agents that worked in it.
 //!
 //! It must not touch the conversations of any other folder.
 

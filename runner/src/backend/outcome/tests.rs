@@ -76,9 +76,11 @@ fn failed_turns_are_told_apart() {
     let refused = recorded(1, bad_request, "").outcome();
     assert_eq!(refused.detail().as_deref(), Some("400: API Error: 400 scripted 400"));
     let failure = |status: &str| recorded(1, &bad_request.replace("400", status), "").outcome().failure();
-    assert_eq!(failure("401"), Some(FailureClass::SignedOut));
+    for status in ["401", "403"] {
+        assert_eq!(failure(status), Some(FailureClass::SignedOut), "{status}: the sign-in is not accepted, for any task");
+    }
     assert_eq!(failure("429"), Some(FailureClass::RateLimited));
-    for status in ["400", "403", "404", "413"] {
+    for status in ["400", "404", "413"] {
         assert_eq!(failure(status), Some(FailureClass::ApiError), "{status}: the service refused the request");
     }
     for status in ["500", "502", "503", "529", "null"] {

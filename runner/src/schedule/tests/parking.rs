@@ -53,7 +53,7 @@ fn outage(reason: ParkReason) -> Scene {
 fn single_probe_detects_recovery() {
     for reason in ParkReason::ALL.iter().copied() {
         let another = if reason == RateLimited { SignedOut } else { RateLimited };
-        assert!(outage(reason).busy(&[1]).slots(9, 9).parked(another, at(13, 0)).actions().is_empty(), "another parking blocks the probe");
+        assert!(outage(reason).busy(&[1]).slots(9, 9).parked(another, in_seconds(600)).actions().is_empty(), "another parking blocks the probe");
         let board = outage(reason).slots(9, 9);
         assert_eq!(board.actions(), ["start reviewer TASK-002 in in_review"]);
         let says = |task: &str, until: Timestamp| match reason {

@@ -1,5 +1,7 @@
 //! Boards of one line each, and schedules as short texts.
 
+mod spending;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -332,34 +334,6 @@ impl Scene {
     /// The process started at that time.
     pub(super) fn tracking_since(mut self, when: Timestamp) -> Self {
         self.state.tracking_since = when;
-        self
-    }
-
-    /// The live run of the task with this number made requests for an amount, and worked for some minutes.
-    pub(super) fn used(mut self, number: u64, turns: i64, cost_micro_usd: i64, minutes: u64) -> Self {
-        self.state.worked.insert(RunId::new(number), Duration::from_secs(minutes * 60));
-        let run = self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap();
-        (run.turns, run.cost_micro_usd) = (turns, cost_micro_usd);
-        self
-    }
-
-    /// The agent of the task with this number was told to hand over.
-    pub(super) fn told_to_hand_over(mut self, number: u64, limit: LimitUse) -> Self {
-        self.state.live.iter_mut().find(|run| run.id == RunId::new(number)).unwrap().hand_over = Some(limit);
-        self
-    }
-
-    pub(super) fn project_spent(mut self, number: u64, cost_micro_usd: i64) -> Self {
-        self.state.spent.insert(ProjectId::new(number), UsageSums { cost_micro_usd, ..UsageSums::default() });
-        self
-    }
-    pub(super) fn today_spent(mut self, cost_micro_usd: i64) -> Self {
-        self.state.spent_today.cost_micro_usd = cost_micro_usd;
-        self
-    }
-
-    pub(super) fn limit_state(mut self, scope: LimitScope, subject: &str, raises: u32, warned: bool) -> Self {
-        self.state.limits.insert((scope, subject.to_owned()), LimitState { raises, warned });
         self
     }
 

@@ -1,4 +1,4 @@
-//! What an agent said and which of its calls failed, as far as the card tells it when the agent ends without an outcome. Pure.
+//! The words and failed tool calls of an agent that its card shows when it ends without an outcome. Pure.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl Words {
 
 fn title(call: &ToolCall) -> String {
     let target = text::excerpt(&call.title, 80);
-    if target.is_empty() { call.name.clone() } else { format!("{} `{target}`", call.name) }
+    if target.is_empty() || call.name.ends_with(target.as_str()) { call.name.clone() } else { format!("{} `{target}`", call.name) }
 }
 
 /// Whether the last paragraph of a text asks its reader for a decision. Agents ask in words as often as with a question mark.

@@ -47,13 +47,13 @@ fn usage_is_recorded_at_intervals_and_at_once_after_a_turn() {
         let tokens = Tokens { input: 10, ..Tokens::default() };
         RunEvent::Request(RequestUsage { id: id.to_owned(), model: "m".to_owned(), is_main: true, tokens, part: 0 })
     };
-    let recorded = |bench: &Bench| Effect::RecordUsage(bench.state.output().usage());
+    let recorded = |bench: &Bench| Effect::RecordUsage(bench.state.output.usage());
     assert_eq!(bench.prints([request("a")]), [recorded(&bench)]);
     assert_eq!(bench.prints([request("b")]), []);
     assert_eq!(bench.prints([request("c")]), []);
     let (effects, at) = bench.next_effect();
     assert_eq!((effects, at), (vec![recorded(&bench)], 10));
-    assert_eq!(bench.state.output().usage().turns, 3);
+    assert_eq!(bench.state.output.usage().turns, 3);
     for id in ["d", "e", "f", "g"] {
         assert_eq!(bench.prints([request(id)]), []);
     }
@@ -68,5 +68,5 @@ fn adopted_run_records_usage_once_its_history_is_read() {
     let request = RequestUsage { id: "a".to_owned(), model: "m".to_owned(), is_main: true, tokens: Tokens::default(), part: 0 };
     let output = |end| Event::Output { end, fresh: false, logged: false, events: vec![RunEvent::Request(request.clone())] };
     assert_eq!(bench.step(output(50)), []);
-    assert_eq!(bench.step(output(HISTORY)), [Effect::RecordUsage(bench.state.output().usage())]);
+    assert_eq!(bench.step(output(HISTORY)), [Effect::RecordUsage(bench.state.output.usage())]);
 }
