@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use db::Db;
 use domain::config::live::LiveConfig;
 use domain::id::ProjectId;
+use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
@@ -31,6 +32,8 @@ pub struct AppState {
     pub activity: broadcast::Sender<Frame>,
     /// The passes of the runner.
     pub ticks: watch::Receiver<Ticks>,
+    /// The sandbox of the next agents; `None` until the runner knows it.
+    pub sandbox: watch::Receiver<Option<SandboxStatus>>,
     /// Cancelled to shut the server down, which closes open WebSockets.
     pub shutdown: CancellationToken,
     /// Present in the demonstration.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use runner::jail::forward::ForwardArgument;
 
 use crate::board::{project, task};
 use crate::service;
@@ -73,6 +74,17 @@ pub(crate) enum Command {
     },
     #[command(hide = true)]
     Shim { run_dir: PathBuf },
+    /// Becomes the agent inside a jail without a network.
+    #[command(hide = true)]
+    JailExec {
+        /// A port that leads to a socket.
+        #[arg(long, value_name = "PORT=SOCKET")]
+        forward: Vec<ForwardArgument>,
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    #[command(hide = true)]
+    JailForward { socket: PathBuf },
     /// Called by Claude Code when an agent starts or ends a helper.
     #[command(hide = true)]
     Hook { mcp_config: PathBuf },

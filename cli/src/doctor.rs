@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
-use mcp::server_file;
+use domain::runs::sandbox::SandboxTier;
+use domain::wire::ServerInfo;
+use mcp::server_file::{self, ServerFile};
+use runner::jail::choice::{SandboxChoice, choose};
 use runner::{backend, preflight, process};
 
 use crate::client::Client;
@@ -31,12 +34,16 @@ enum CheckResult {
 /// When the configuration or a prompt file cannot be read.
 pub(crate) async fn run(config: Option<&Path>) -> Result<ExitCode, CliError> {
     let config = settings::with_prompts(settings::file(config)?.as_deref())?;
+    let server = running_board(&config).await;
+    // A running board knows what the owner chose in its dialog.
+    let chosen = server.as_ref().ok().and_then(Option::as_ref).and_then(|(_, info)| info.sandbox.as_ref()?.tier);
+    let sandbox = choose(&config, chosen).await;
     let results = [
         ("git", git().await),
         ("agent", agent(&config).await),
-        ("sign-in", sign_in(&config).await),
-        ("sandbox", sandbox()),
-        ("board", board(&config).await),
+        ("sign-in", sign_in(&config, &sandbox).await),
+        ("sandbox", sandbox_result(&sandbox)),
+        ("board", board(server)),
     ];
     let mut failed = false;
     for (name, result) in results {
@@ -87,33 +94,41 @@ async fn agent(config: &Config) -> CheckResult {
     }
 }
 
-async fn sign_in(config: &Config) -> CheckResult {
-    match preflight::preflight(config).await {
+async fn sign_in(config: &Config, sandbox: &SandboxChoice) -> CheckResult {
+    match preflight::preflight(config, sandbox).await {
         Ok(()) => CheckResult::Ok("agents can be started".to_owned()),
         Err(failure) if failure.reason == ParkReason::ProgramMissing => {
             CheckResult::Warning("not checked, because the agent program is missing".to_owned())
         }
+        Err(failure) if failure.reason == ParkReason::Sandbox => CheckResult::Warning("not checked, because the sandbox is not settled".to_owned()),
         Err(failure) => CheckResult::Failure(failure.detail),
     }
 }
 
-fn sandbox() -> CheckResult {
-    CheckResult::Warning("none: agents run as you and can read and change whatever you can; worktrees only separate honest agents".to_owned())
+fn sandbox_result(choice: &SandboxChoice) -> CheckResult {
+    match choice {
+        SandboxChoice::Run(tier @ SandboxTier::None) => CheckResult::Warning(format!("{tier}: {}, as you chose", tier.sentence())),
+        SandboxChoice::Run(tier) => CheckResult::Ok(format!("{tier}: {}", tier.sentence())),
+        SandboxChoice::Unprotected { cure } => CheckResult::Warning(format!("none: {}. {cure}", SandboxTier::None.sentence())),
+        SandboxChoice::Unavailable { detail } | SandboxChoice::Undecided { detail, .. } => CheckResult::Failure(detail.clone()),
+    }
 }
 
-async fn board(config: &Config) -> CheckResult {
-    let running = match server_file::read(&config.db_path) {
-        Ok(running) => running,
-        Err(error) => return CheckResult::Failure(error.to_string()),
-    };
-    let Some(server) = running else { return CheckResult::Warning("not running; start it with `vibe-relay serve`".to_owned()) };
-    let answer: Result<domain::wire::ServerInfo, CliError> = match Client::new(config) {
-        Ok(client) => client.get("/api/server").await,
-        Err(error) => Err(error),
-    };
-    match answer {
-        Ok(info) if info.parked.is_empty() => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
-        Ok(info) => {
+/// The board of this configuration and its answer, if it runs.
+///
+/// # Errors
+/// When it runs and does not answer.
+async fn running_board(config: &Config) -> Result<Option<(ServerFile, ServerInfo)>, CliError> {
+    let Some(server) = server_file::read(&config.db_path)? else { return Ok(None) };
+    let info = Client::new(config)?.get("/api/server").await?;
+    Ok(Some((server, info)))
+}
+
+fn board(running: Result<Option<(ServerFile, ServerInfo)>, CliError>) -> CheckResult {
+    match running {
+        Ok(None) => CheckResult::Warning("not running; start it with `vibe-relay serve`".to_owned()),
+        Ok(Some((server, info))) if info.parked.is_empty() => CheckResult::Ok(format!("{} (process {})", server.url, server.pid)),
+        Ok(Some((server, info))) => {
             let reasons: Vec<String> = info.parked.iter().map(|parking| format!("{}: {}", parking.reason.sentence(), parking.detail)).collect();
             CheckResult::Failure(format!("{} does not start agents: {}", server.url, reasons.join("; ")))
         }

@@ -20,6 +20,8 @@ pub(crate) enum CliError {
     InvalidHookInput { what: String, source: serde_json::Error },
     #[error("HOME is not set, so the board has no folder; set HOME to an absolute path")]
     NoHome,
+    #[error("could not start the agent inside its jail")]
+    Jail(#[source] std::io::Error),
     #[error(transparent)]
     Store(#[from] db::Error),
     #[error("the runner crashed (this is a bug); running agents continue, and `vibe-relay serve` takes them over")]

@@ -27,6 +27,7 @@ mod team;
 use std::process::ExitCode;
 
 use clap::Parser;
+use runner::jail::forward;
 
 use crate::args::{Args, Command};
 use crate::error::CliError;
@@ -48,6 +49,8 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
     match args.command.unwrap_or_default() {
         // These processes run beside every agent, so they use one thread.
         Command::Shim { run_dir } => return Ok(runner::shim::main(&run_dir)),
+        Command::JailExec { forward: forwards, command } => return Err(CliError::Jail(forward::exec(&forwards, &command))),
+        Command::JailForward { socket } => return Ok(forward::main(&socket)),
         Command::Mcp { task_id } => return single_threaded()?.block_on(mcp::run(config, task_id)).map(|()| ExitCode::SUCCESS),
         Command::Hook { mcp_config } => return single_threaded()?.block_on(hook::run(&mcp_config)).map(|()| ExitCode::SUCCESS),
         Command::ScriptedAgent { arguments } => return Ok(ExitCode::from(single_threaded()?.block_on(scripted::agent::run(&arguments)))),

@@ -74,6 +74,7 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         tokio::spawn(find_demo_project(db.clone(), Arc::clone(hooks)));
     }
     let ticks = watch::Sender::new(Ticks::new(db::now()));
+    let sandbox = watch::Sender::new(None);
     let state = AppState {
         db: db.clone(),
         config: live.clone(),
@@ -85,13 +86,14 @@ pub(crate) async fn run(config: Option<&Path>, options: &Serve) -> Result<(), Cl
         }),
         activity: activity.clone(),
         ticks: ticks.subscribe(),
+        sandbox: sandbox.subscribe(),
         shutdown: shutdown.clone(),
         demo: demo.clone(),
     };
     let router = api::router(state, mcp::router(db.clone(), proof, shutdown.clone()));
     server_file::write(&config.db_path, &server)?;
     let programs = Programs::of_this_process().map_err(CliError::io("find the program file"))?;
-    let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, ticks, shutdown.clone()));
+    let runner = tokio::spawn(runner::supervise(db.clone(), live, programs, activity, sandbox, ticks, shutdown.clone()));
     tokio::spawn(reload.run());
     announce(&url, &log, &sign_in.link(port, OWNER), options);
     let parking_lines = tokio::spawn(parking::announce(db));

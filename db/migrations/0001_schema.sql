@@ -32,6 +32,8 @@ CREATE TABLE projects (
   plan_approval      TEXT NOT NULL DEFAULT 'auto' CHECK (plan_approval IN ('auto', 'ask')),
   -- Its own budget; without one, the configured budget applies.
   budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
+  -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
+  allowed_access     TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(allowed_access)),
   created_at         TEXT NOT NULL,
   updated_at         TEXT NOT NULL
 ) STRICT;
@@ -161,6 +163,9 @@ CREATE TABLE agent_runs (
   unreachable       TEXT,
   sha               TEXT,
   port              INTEGER,
+  sandbox           TEXT NOT NULL DEFAULT 'none' CHECK (sandbox IN ('none', 'jail', 'jail+net')),
+  -- What the sandbox refused.
+  refusals          TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(refusals)),
   started_at        TEXT NOT NULL,
   -- The machine's clock that stops while it is suspended, in milliseconds.
   started_uptime_ms INTEGER NOT NULL DEFAULT 0,

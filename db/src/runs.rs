@@ -8,5 +8,6 @@ pub(crate) mod parking;
 pub(crate) mod process;
 pub(crate) mod reference;
 pub(crate) mod run;
+pub(crate) mod sandbox;
 pub(crate) mod snapshot;
 pub(crate) mod usage;

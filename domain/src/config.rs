@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::limit::Limits;
+use crate::runs::sandbox::SandboxTier;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -52,6 +53,10 @@ pub struct Config {
     pub keep_events_days: u32,
     /// The levels of the log, as `info` or `info,runner=debug`.
     pub log: String,
+    /// The sandbox of agents. If it is missing, agents get a jail where this machine offers one and their sign-in works in it.
+    pub sandbox: Option<SandboxTier>,
+    /// Agents never start in a weaker sandbox.
+    pub sandbox_min: SandboxTier,
     /// The agent program, which must support Claude Code's stream-json, and its first arguments.
     pub agent_command: Vec<String>,
     pub agents: AgentConfigs,
@@ -124,6 +129,8 @@ impl Default for Config {
             durability: Durability::Full,
             keep_events_days: 90,
             log: "info".to_owned(),
+            sandbox: None,
+            sandbox_min: SandboxTier::None,
             agent_command: vec!["claude".to_owned()],
             agents: AgentConfigs::default(),
         }
@@ -205,6 +212,9 @@ impl Config {
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
             return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");
+        }
+        if let Some(tier) = self.sandbox.filter(|tier| *tier < self.sandbox_min) {
+            return invalid("sandbox", &format!("{tier} is weaker than \"sandbox_min\", which is {}", self.sandbox_min));
         }
         if self.agent_command.first().is_none_or(|program| program.trim().is_empty()) {
             return invalid("agent_command", "the first element must be a program");

@@ -22,6 +22,7 @@ use crate::runs::checkout::CheckoutEvent;
 use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
 use crate::runs::run::RunChange;
+use crate::runs::sandbox::SandboxEvent;
 use crate::team::agent::AgentEvent;
 use crate::team::browser_session::BrowserSessionEvent;
 use crate::team::contract::ContractEvent;
@@ -109,6 +110,7 @@ join! {
     Checkout(CheckoutEvent),
     Parking(ParkingEvent),
     Limit(LimitEvent),
+    Sandbox(SandboxEvent),
     Token(TokenEvent),
     Person(PersonEvent),
     BrowserSession(BrowserSessionEvent),

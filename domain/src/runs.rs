@@ -12,5 +12,6 @@ pub mod output;
 pub mod parking;
 pub mod run;
 pub mod run_event;
+pub mod sandbox;
 pub mod tick;
 pub mod usage;

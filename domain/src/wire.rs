@@ -25,6 +25,7 @@ use crate::id::RunId;
 use crate::runs::evidence::Sha;
 use crate::runs::land::ReturningCommits;
 use crate::runs::parking::Parking;
+use crate::runs::sandbox::{Access, SandboxStatus, SandboxTier};
 use crate::team::person::Person;
 use crate::time::Timestamp;
 
@@ -95,6 +96,9 @@ pub struct NewProject {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectPatch {
+    /// Replaces what the agents of the project may reach besides the usual. Only the owner may change it, and it applies to later runs.
+    #[serde(default)]
+    pub allowed_access: Option<Vec<Access>>,
     #[serde(default)]
     #[schema(value_type = Option<crate::text_schema::Title>)]
     pub title: Option<String>,
@@ -206,8 +210,17 @@ pub struct ServerInfo {
     pub config_notice: Option<String>,
     /// The suspensions of agent starts.
     pub parked: Vec<Parking>,
+    /// The sandbox of the next agents; missing until the runner knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxStatus>,
     /// Present in the demo.
     pub demo: Option<DemoInfo>,
+}
+
+/// The choice of the sandbox of agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SandboxChoice {
+    pub tier: SandboxTier,
 }
 
 /// The demo: git, worktrees, reviews and merges are real; agents are scripted unless real ones were requested.

@@ -41,6 +41,15 @@ impl Repository {
         }))
     }
 
+    /// Returns whether git signs each commit in the repository.
+    ///
+    /// # Errors
+    /// The repository cannot be opened.
+    pub fn signs_commits(&self) -> Result<bool, RepoError> {
+        let handle = self.handle()?;
+        Ok(handle.config().and_then(|config| config.get_bool("commit.gpgsign")).unwrap_or(false))
+    }
+
     pub(crate) fn configured_identity(&self) -> Result<Option<Identity>, RepoError> {
         let handle = self.handle()?;
         let Ok(signature) = handle.signature() else { return Ok(None) };

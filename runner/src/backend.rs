@@ -7,7 +7,7 @@
 mod claude;
 pub mod outcome;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use domain::config::AgentSettings;
 use domain::id::TaskId;
@@ -15,10 +15,14 @@ use domain::runs::agent_kind::AgentKind;
 use uuid::Uuid;
 
 pub use claude::decode::decode;
-pub use claude::environment::{INHERITED_PREFIXES, INHERITED_VARIABLES, PROVIDER_PREFIX, PROVIDER_VARIABLE_PREFIXES, is_reserved_variable};
+pub use claude::environment::{
+    CONFIG_VARIABLE, INHERITED_PREFIXES, INHERITED_VARIABLES, PROVIDER_PREFIX, PROVIDER_VARIABLE_PREFIXES, SANDBOX as SANDBOX_VARIABLE, SERVICE_URL,
+    SERVICE_VARIABLE, is_reserved_variable,
+};
 pub use claude::error::classify_stderr;
+pub use claude::home::{SIGN_IN_BY_ENVIRONMENT, agent_files, sign_in};
 pub use claude::hook;
-pub use claude::launch::{encode, launch};
+pub use claude::launch::{FILES, encode, launch};
 pub use claude::probe::{check_sign_in, parking_hint, version_warning};
 pub use claude::session::{RULE_FILES, remove_sessions};
 
@@ -55,6 +59,26 @@ pub enum Session {
     /// A new one, under an id that was stored before the start.
     New(Uuid),
     Resume(Uuid),
+}
+
+/// Where the agent program finds the person's sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignIn {
+    /// In variables of its environment.
+    Environment,
+    /// In a file, or nowhere.
+    Elsewhere,
+}
+
+/// The agent program's own files, as far as a sandbox has to know them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFiles {
+    /// The folder of all its files.
+    pub private: PathBuf,
+    /// Files and folders below it that an agent may read.
+    pub readable: Vec<PathBuf>,
+    /// Folders below it that have to last, because a later run resumes the session in them.
+    pub sessions: Vec<PathBuf>,
 }
 
 /// How an agent is started. The first message is not part of it: it goes over stdin, see [`encode`].

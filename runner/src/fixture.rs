@@ -12,6 +12,7 @@ use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
 use domain::wire::NewProject;
 use repo::Repository;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -36,6 +37,7 @@ impl TestBoard {
             db_path: sample.beside("store/board.db"),
             worktrees_path: sample.beside("worktrees"),
             durability: Durability::Normal,
+            sandbox: Some(SandboxTier::None),
             ..Config::default()
         };
         let db = Db::open(&config).await.unwrap();
@@ -105,6 +107,7 @@ impl TestBoard {
             worktree_path: Some(plan.path.to_string_lossy().into_owned()),
             runs_root: self.sample.beside("store/runs"),
             port: None,
+            sandbox: SandboxTier::None,
         };
         let reserved = self.db.reserve_run(new).await.unwrap();
         checkout::create(&plan).await.unwrap();

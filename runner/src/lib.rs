@@ -8,6 +8,7 @@ mod activity;
 pub mod backend;
 mod blocking;
 pub mod env;
+pub mod jail;
 mod janitor;
 pub mod liveness;
 pub mod preflight;

@@ -1,12 +1,17 @@
 //! Checks whether agents can be started at all, before any card moves.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
 
 use crate::backend;
+use crate::jail::choice::SandboxChoice;
 use crate::process::find_program;
+
+/// The time between two checks that fail. A check starts no agent.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Why no agent can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,12 +39,13 @@ pub fn program(config: &Config) -> Result<PathBuf, PreflightFailure> {
     find_program(name, &path).ok_or_else(missing)
 }
 
-/// Checks everything that would make every agent fail in the same way.
+/// Checks everything that would make every agent fail in the same way, in the sandbox that was chosen for them.
 ///
 /// # Errors
 /// The first failure.
-pub async fn preflight(config: &Config) -> Result<(), PreflightFailure> {
+pub async fn preflight(config: &Config, sandbox: &SandboxChoice) -> Result<(), PreflightFailure> {
     let program = program(config)?;
-    let checked = backend::check_sign_in(&program, config).await;
+    let tier = sandbox.tier().map_err(|detail| PreflightFailure::new(ParkReason::Sandbox, detail))?;
+    let checked = backend::check_sign_in(&program, config, tier).await;
     checked.map_err(|(reason, finding)| PreflightFailure::new(reason, &finding))
 }

@@ -3,6 +3,10 @@
 //!
 //! It must not know tasks or agents' protocols, and never decides what to start.
 
+mod jail;
+
+pub(crate) use jail::{inherited_listener, replace_self, start_forwarder, start_jail};
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -114,9 +118,14 @@ pub(crate) fn start_agent(spec: &RunSpec, run_dir: &RunDir) -> Result<std::proce
     let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(program, rest)| (program.as_str(), rest));
     // The shim's own environment is already filtered.
     let mut command = command(Path::new(program), &spec.cwd, std::env::vars_os());
-    command.args(arguments).envs(&spec.env).process_group(0);
+    command.args(arguments);
+    start_in_group(command, Path::new(program), spec, run_dir)
+}
+
+fn start_in_group(mut command: Command, program: &Path, spec: &RunSpec, run_dir: &RunDir) -> Result<std::process::Child> {
+    command.envs(&spec.env).process_group(0);
     command.stdin(Stdio::piped()).stdout(run_dir.append("stdout")?).stderr(run_dir.append("stderr")?);
-    command.spawn().map_err(|source| not_started(Path::new(program), source))
+    command.spawn().map_err(|source| not_started(program, source))
 }
 
 /// Runs a program to its end and returns its output, as for `claude --version`.

@@ -12,6 +12,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
 use domain::runs::limit::LimitUse;
 use domain::runs::run::Run;
+use domain::runs::sandbox::SandboxTier;
 use domain::team::message::Inbox;
 
 /// The built-in system prompt of an agent kind.
@@ -23,6 +24,19 @@ pub fn role(phase: AgentKind) -> &'static str {
         AgentKind::Orchestrator => include_str!("../../agents/orchestrator.md"),
     }
 }
+
+/// The system prompt of an agent whose role is `role`.
+pub fn system_prompt(role: &str, sandbox: SandboxTier) -> String {
+    match sandbox {
+        SandboxTier::None => role.to_owned(),
+        SandboxTier::Jail => format!("{role}\n{JAIL}"),
+        SandboxTier::JailNet => format!("{role}\n{JAIL}{JAIL_NET}"),
+    }
+}
+
+/// The rules for agents in a jail.
+const JAIL: &str = include_str!("../../agents/jail/jail.md");
+const JAIL_NET: &str = include_str!("../../agents/jail/net.md");
 
 /// The content of a prompt.
 #[derive(Debug)]

@@ -13,6 +13,8 @@ use domain::time::Timestamp;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use crate::jail::JailSpec;
+
 /// The folder of one run, mode 0700:
 ///
 /// | file | written by | content |
@@ -43,6 +45,9 @@ pub struct RunSpec {
     pub first_line: Option<String>,
     /// How many bytes the agent may write to stdout and stderr together before the shim ends it.
     pub output_limit: u64,
+    /// The jail around the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jail: Option<JailSpec>,
 }
 
 /// The format of a run's folder and of the commands to its shim. A change that an older shim or server would misread needs the next number.

@@ -7,6 +7,7 @@
 //! It checks the size of the output twice a second. `RLIMIT_FSIZE` would also limit the files that the agent builds. Between two checks an
 //! agent may exceed the limit.
 
+mod agent;
 pub mod control;
 mod socket;
 mod supervise;
@@ -26,6 +27,7 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd;
 
+use crate::jail::prepare as jail_files;
 use crate::run_dir::{ExitError, ExitErrorKind, ExitRecord, RunDir, RunDirError};
 
 pub(crate) use sweep::kill_marked;
@@ -97,6 +99,10 @@ fn run(path: &Path) -> Result<(), ShimError> {
     let killed_leftovers = kill_leftovers(&spec.marker);
     let exit = ExitRecord { code: agent_exit.code, signal: agent_exit.signal, ended_at: now(), killed_leftovers, error: agent_exit.error };
     run_dir.record_exit(&exit)?;
+    if spec.jail.is_some() {
+        // A folder that stays behind is removed with the run's folder.
+        let _ = fs::remove_dir_all(jail_files::TMP);
+    }
     // A socket that stays behind is harmless: the lock is free.
     let _ = fs::remove_file(socket::NAME);
     Ok(())

@@ -14,6 +14,7 @@ use db::{Db, Snapshot};
 use domain::config::live::LiveConfig;
 use domain::event::Seq;
 use domain::id::TaskId;
+use domain::runs::sandbox::SandboxStatus;
 use domain::runs::tick::Ticks;
 use domain::time::Timestamp;
 use domain::wire::Frame;
@@ -47,10 +48,11 @@ pub async fn supervise(
     config: watch::Receiver<LiveConfig>,
     programs: Programs,
     activity: broadcast::Sender<Frame>,
+    sandbox: watch::Sender<Option<SandboxStatus>>,
     ticks: watch::Sender<Ticks>,
     shutdown: CancellationToken,
 ) -> db::Result<()> {
-    let context = RunContext { db, config, programs, activity };
+    let context = RunContext { db, config, programs, activity, sandbox };
     let janitor = tokio::spawn(janitor::run(context.clone()));
     let mut supervisor = Supervisor::new(context);
     let outcome = supervisor.run(&ticks, shutdown).await;
@@ -77,6 +79,7 @@ impl Supervisor {
     async fn run(&mut self, ticks: &watch::Sender<Ticks>, shutdown: CancellationToken) -> db::Result<()> {
         let mut commits = self.context.db.subscribe();
         let mut config = self.context.config.clone();
+        self.publish_sandbox();
         loop {
             // Marked as seen before the tick, so that a commit during the tick wakes the loop again.
             commits.borrow_and_update();
@@ -96,11 +99,21 @@ impl Supervisor {
             tokio::select! {
                 result = wait_for_change(&mut commits, &mut self.jobs) => result?,
                 // The program that runs agents may have changed.
-                Ok(()) = config.changed() => self.start_check.reset(),
+                Ok(()) = config.changed() => {
+                    self.start_check.reset();
+                    self.publish_sandbox();
+                }
                 () = sleep(pause) => {}
                 () = shutdown.cancelled() => return Ok(()),
             }
         }
+    }
+
+    /// Finds out which sandbox agents would get, before there is an agent to start.
+    fn publish_sandbox(&mut self) {
+        let context = self.context.clone();
+        let choose = async move { context.choose_sandbox().await.map(drop).map_err(|error| error.to_string()) };
+        self.jobs.start(JobKey::Sandbox, choose);
     }
 
     /// Reads the state once, stores changed wait reasons and executes what is due. Returns when the next tick is due.

@@ -9,6 +9,7 @@ mod event;
 mod input;
 pub(crate) mod output_state;
 mod recorder;
+mod refusals;
 mod state;
 mod throttle;
 mod unreachable;
@@ -28,6 +29,7 @@ use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
+use domain::runs::sandbox::Access;
 use domain::runs::usage::Price;
 use domain::team::message::Unread;
 use domain::wire::Frame;
@@ -44,6 +46,7 @@ use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
 use crate::watch::end::{Observed, UnreadableRun};
 use crate::watch::event::{Effect, Event, ReadReason, StoreView};
+use crate::watch::refusals::RefusalReader;
 use crate::watch::state::WatchState;
 use crate::watch::unreachable::Unreachable;
 
@@ -122,6 +125,8 @@ struct Watcher<'a> {
     tail: Tail,
     /// Shared with the blocking task that writes, which outlives a cancelled watch.
     transcript: Arc<Mutex<Transcript>>,
+    /// Present for a run in a jail.
+    refusals: Option<Arc<Mutex<RefusalReader>>>,
     state: WatchState,
 }
 
@@ -141,13 +146,15 @@ impl<'a> Watcher<'a> {
         let opened = spawn_blocking(move || {
             let length = opened.file("stdout").metadata().map_err(|error| UnreadableRun::new("could not read the output: ", &error))?.len();
             let transcript = Transcript::open(opened.path());
-            Ok((length, transcript.map_err(|error| UnreadableRun::new("could not open the transcript: ", &error))?))
+            let transcript = transcript.map_err(|error| UnreadableRun::new("could not open the transcript: ", &error))?;
+            Ok((length, transcript, RefusalReader::open(&opened)))
         });
-        let (length, transcript) = opened.await.map_err(|error| UnreadableRun::new("", &error))??;
+        let (length, transcript, refusals) = opened.await.map_err(|error| UnreadableRun::new("", &error))??;
         let checkout = run.worktree_path.clone().unwrap_or_default();
         let state = WatchState::new(length, checkout.clone(), prices, Instant::now());
         let transcript = Arc::new(Mutex::new(transcript));
-        Ok(Self { context, run, project, run_dir, checkout: checkout.into(), control: None, tail, transcript, state })
+        let refusals = refusals.map(|reader| Arc::new(Mutex::new(reader)));
+        Ok(Self { context, run, project, run_dir, checkout: checkout.into(), control: None, tail, transcript, refusals, state })
     }
 
     /// Returns at the end of the output.
@@ -158,8 +165,14 @@ impl<'a> Watcher<'a> {
         loop {
             let event = tokio::select! {
                 line = self.tail.next() => match line.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))? {
-                    None => return Ok(()),
-                    Some(line) => self.read(line).await.map_err(WatchError::Unreadable)?,
+                    None => return self.record_refused_hosts().await,
+                    Some(line) => {
+                        let (event, refused) = self.read(line).await.map_err(WatchError::Unreadable)?;
+                        if !refused.is_empty() {
+                            self.context.db.record_refusals(&self.run.id, refused).await?;
+                        }
+                        event
+                    }
                 },
                 () = wake.notified() => Event::Woken,
                 () = sleep_until(self.state.next_deadline()) => Event::DeadlinePassed,
@@ -178,9 +191,20 @@ impl<'a> Watcher<'a> {
         Observed { output, cause, unreadable }
     }
 
-    /// Decodes a line and writes its transcript entries.
-    async fn read(&self, line: TailLine) -> Result<Event, UnreadableRun> {
-        let (transcript, checkout) = (self.transcript.clone(), self.checkout.clone());
+    /// Programs may be refused a host after the last line.
+    async fn record_refused_hosts(&self) -> Result<(), WatchError> {
+        let Some(reader) = self.refusals.clone() else { return Ok(()) };
+        let read = spawn_blocking(move || reader.lock().unwrap_or_else(PoisonError::into_inner).hosts());
+        let refused = read.await.map_err(|error| WatchError::Unreadable(UnreadableRun::new("", &error)))?;
+        if !refused.is_empty() {
+            self.context.db.record_refusals(&self.run.id, refused).await?;
+        }
+        Ok(())
+    }
+
+    /// Decodes a line, writes its transcript entries, and finds what the jail refused.
+    async fn read(&self, line: TailLine) -> Result<(Event, Vec<Access>), UnreadableRun> {
+        let (transcript, checkout, refusals) = (self.transcript.clone(), self.checkout.clone(), self.refusals.clone());
         let written = spawn_blocking(move || {
             let end = line.end();
             let events = match line {
@@ -192,7 +216,8 @@ impl<'a> Watcher<'a> {
             let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
             let fresh = !transcript.covers(end);
             let logged = transcript.add(end, &events, &checkout);
-            logged.map(|logged| Event::Output { end, fresh, logged, events })
+            let refused = refusals.map(|reader| reader.lock().unwrap_or_else(PoisonError::into_inner).read(&events));
+            logged.map(|logged| (Event::Output { end, fresh, logged, events }, refused.unwrap_or_default()))
         });
         let written = written.await.map_err(|error| UnreadableRun::new("", &error))?;
         written.map_err(|error| UnreadableRun::new("could not write the transcript: ", &error))

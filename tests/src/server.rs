@@ -13,6 +13,7 @@ use domain::board::card::Card;
 use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::config::Config;
+use domain::runs::sandbox::SandboxTier;
 use domain::wire::BOARD_HOST;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -70,6 +71,8 @@ impl TestServer {
             repo_path: Some(root.join("repo")),
             worktrees_path: root.join("worktrees"),
             db_path: root.join("data/vibe-relay.db"),
+            // Scenarios work outside their checkouts.
+            sandbox: Some(SandboxTier::None),
             ..Config::default()
         };
         let environment = [("PATH", std::env::var("PATH").unwrap_or_default()), ("HOME", root.join("home").display().to_string())];

@@ -1,5 +1,6 @@
 //! The frame around every page: shared context, and the choice of the page to show.
 
+use domain::runs::sandbox::SandboxStatus;
 use domain::team::person::PersonRole;
 use domain::wire::ServerInfo;
 use leptos::prelude::*;
@@ -39,6 +40,15 @@ impl ServerStatus {
             let Ok(server) = self.client.server().await else { return };
             self.identify_reader(&server).await;
             let _page_closed = self.server.try_set(Some(server));
+        });
+    }
+
+    /// Takes over an answer about the sandbox, before the next request for the status.
+    pub(crate) fn settle_sandbox(self, sandbox: SandboxStatus) {
+        let _page_closed = self.server.try_update(|server| {
+            if let Some(server) = server {
+                server.sandbox = Some(sandbox);
+            }
         });
     }
 

@@ -78,6 +78,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         created_at: Timestamp::from_milliseconds(0),

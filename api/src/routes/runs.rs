@@ -3,6 +3,7 @@
 mod land;
 mod limit;
 mod run;
+pub(super) mod sandbox;
 mod usage;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -10,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// Every route of this area; all are for the human.
+/// The routes of this area for all persons.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(run::list_runs))
@@ -22,4 +23,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(usage::get_usage))
         .routes(routes!(limit::raise_task_limit))
         .routes(routes!(limit::raise_project_limit))
+}
+
+/// The routes of this area for the owner.
+pub(super) fn owner_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(sandbox::choose_sandbox)).routes(routes!(sandbox::allow_access))
 }

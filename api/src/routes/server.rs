@@ -9,7 +9,7 @@ use domain::wire::{DemoInfo, ServerInfo};
 use utoipa::openapi::OpenApi;
 
 use crate::error::Result;
-use crate::routes::DOCUMENT;
+use crate::routes::{DOCUMENT, runs};
 use crate::state::AppState;
 
 /// Get the version, the reasons why no agents are started, and the demonstration
@@ -24,6 +24,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         project_budget_micro_usd: live.config.limits.project_cost_usd.map(Usd::micro_usd),
         config_notice: live.notice,
         parked: state.db.parkings().await?,
+        sandbox: runs::sandbox::status(&state).await?,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))
 }

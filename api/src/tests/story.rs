@@ -177,6 +177,7 @@ async fn run_and_diff(story: &mut Story) {
     assert_eq!(usage["budget"], json!({"scope": "project", "measure": "cost", "used": 70, "limit": 200_000_000}));
     assert_eq!(usage["today"]["limit"], 200_000_000);
     story.server.end(&run).await;
+    sandbox(story).await;
 
     let repository = story.server.sample.repository();
     repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap();
@@ -205,6 +206,20 @@ async fn run_and_diff(story: &mut Story) {
     story.server.state.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
+}
+
+async fn sandbox(story: &mut Story) {
+    assert_eq!(story.get("/api/server", "").await["sandbox"]["choices"], json!(["none", "jail"]));
+    let unoffered = story.act("post", "/api/sandbox", "", json!({"tier": "jail+net"}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(unoffered["detail"], "tier: \"jail+net\" is not offered here");
+    let settled = story.act("post", "/api/sandbox", "", json!({"tier": "jail"}), StatusCode::OK).await;
+    assert_eq!(settled, json!({"tier": "jail"}));
+    assert_eq!(story.get("/api/server", "").await["sandbox"], settled);
+    let again = story.act("post", "/api/sandbox", "", json!({"tier": "none"}), StatusCode::UNPROCESSABLE_ENTITY).await;
+    assert_eq!(again["detail"], "tier: the sandbox of agents is settled");
+    let access = json!({"kind": "write", "target": "~/.bashrc"});
+    let allowed = story.act("post", "/api/projects/{id}/access", "PROJ-001", access.clone(), StatusCode::OK).await;
+    assert_eq!(allowed["allowed_access"], json!([access]));
 }
 
 async fn persons(story: &mut Story) {
@@ -295,7 +310,7 @@ fn every_route_is_described() {
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         for word in schema["enum"].as_array().into_iter().flatten() {
             let word = word.as_str().unwrap();
-            assert!(word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{name} has the word {word}");
+            assert!(word.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '_' | '+')), "{name} has the word {word}");
         }
     }
 }

@@ -14,6 +14,7 @@ use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::runs::tick::Ticks;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
@@ -88,6 +89,11 @@ impl Answer {
     }
 }
 
+/// The owner has to choose, so that every route has something to do.
+fn undecided_sandbox() -> SandboxStatus {
+    SandboxStatus { tier: None, detail: Some("Choose one.".to_owned()), choices: vec![SandboxTier::None, SandboxTier::Jail] }
+}
+
 impl TestServer {
     pub(super) async fn new() -> Self {
         Self::with(|_| {}).await
@@ -106,6 +112,7 @@ impl TestServer {
             save_token: Arc::new(|_| Ok(())),
             activity: broadcast::Sender::new(16),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
+            sandbox: watch::Sender::new(Some(undecided_sandbox())).subscribe(),
             shutdown: CancellationToken::new(),
             demo: None,
         };
@@ -170,8 +177,16 @@ impl TestServer {
 
     /// Starts a run of `task`, which has `status`, and returns it with its caller.
     pub(super) async fn run(&self, task: &TaskId, phase: AgentKind, status: Status) -> (ReservedRun, Caller) {
-        let new =
-            NewRun { task: task.clone(), phase, status, sha: None, worktree_path: None, runs_root: self.folder.path().join("runs"), port: None };
+        let new = NewRun {
+            task: task.clone(),
+            phase,
+            status,
+            sha: None,
+            worktree_path: None,
+            runs_root: self.folder.path().join("runs"),
+            port: None,
+            sandbox: SandboxTier::None,
+        };
         let reserved = self.state.db.reserve_run(new).await.unwrap();
         let caller = self.state.db.caller(&reserved.token).await.unwrap().unwrap();
         (reserved, caller)

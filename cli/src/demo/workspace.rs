@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use domain::config::Config;
+use domain::runs::sandbox::SandboxTier;
 use runner::process;
 use runner::run_dir::RunDir;
 use runner::shim::control::{Control, SignalName};
@@ -47,6 +48,8 @@ impl DemoWorkspace {
             repo_path: Some(site),
             worktrees_path: folder.join("worktrees"),
             db_path: folder.join("vibe-relay.db"),
+            // The agents work in a temporary folder, on a repository of their own.
+            sandbox: Some(SandboxTier::None),
             agent_command: if real { Config::default().agent_command } else { scripted },
             ..Config::default()
         };

@@ -14,6 +14,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::Usage;
 use domain::team::agent::Registration;
 use domain::team::person::{OWNER, PersonRole};
@@ -139,7 +140,16 @@ impl Store {
 
     async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status) -> Outcome<Agent> {
         let sha = Some("head".to_owned());
-        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root: PathBuf::from("runs"), port: None };
+        let new = NewRun {
+            task: task.clone(),
+            phase,
+            status,
+            sha,
+            worktree_path: None,
+            runs_root: PathBuf::from("runs"),
+            port: None,
+            sandbox: SandboxTier::None,
+        };
         let reserved = self.db.reserve_run(new).await?;
         self.db.run_session(&reserved.run.id, &format!("session of {}", reserved.run.id)).await?;
         let caller = self.db.caller(&reserved.token).await?.ok_or("the run has no caller")?;

@@ -19,6 +19,7 @@ use crate::engine::open::Db;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
 use crate::runs::limit::write as limit;
+use crate::runs::sandbox::write as sandbox;
 
 impl Db {
     /// Creates a project on a repository that was inspected, and its planning task if a plan is wanted.
@@ -38,8 +39,9 @@ impl Db {
                 }
                 let id = ProjectId::new(tx.next_number(ProjectId::PREFIX).await?);
                 sqlx::query(
-                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)",
+                    "INSERT INTO projects (id, title, description, repo_path, git_dir, base_branch, base_head, integration_branch, plan_approval, budget_micro_usd, created_at, updated_at, allowed_access)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11,
+                             COALESCE((SELECT allowed_access FROM projects WHERE git_dir = $5 ORDER BY length(id) DESC, id DESC LIMIT 1), '[]'))",
                 )
                 .bind(id.as_str())
                 .bind(&title)
@@ -106,8 +108,9 @@ impl Db {
                 };
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
+                let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
-                if is_unchanged && budget == before.budget_micro_usd {
+                if is_unchanged && budget == before.budget_micro_usd && allowed.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
@@ -124,6 +127,9 @@ impl Db {
                 .await?;
                 if budget != before.budget_micro_usd {
                     limit::reset(tx, &caller, LimitScope::Project, id.as_str()).await?;
+                }
+                if let Some(allowed) = allowed {
+                    sandbox::replace_allowed(tx, &caller, &before, &allowed).await?;
                 }
                 tx.record_for_project(&caller, &id, ProjectEvent::Edited {});
                 row::read(&mut tx.connection, &id).await

@@ -1,5 +1,7 @@
 //! Parking: stored suspensions of agent starts, which survive a restart.
 
+pub(crate) mod write;
+
 use domain::runs::parking::{ParkReason, Parking, ParkingEvent};
 use domain::time::Timestamp;
 use sqlx::Row;
@@ -54,11 +56,8 @@ impl Db {
     pub async fn resume(&self, reason: ParkReason) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
-                let deleted = sqlx::query("DELETE FROM parkings WHERE reason = $1").bind(reason.as_str()).execute(&mut tx.connection).await?;
-                if deleted.rows_affected() == 0 {
+                if !write::resume(tx, &Caller::Runner, reason).await? {
                     tx.skip_event(NoEventReason::NothingChanged);
-                } else {
-                    tx.record(&Caller::Runner, ParkingEvent::Resumed { reason });
                 }
                 Ok(())
             })

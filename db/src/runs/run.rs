@@ -18,6 +18,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{EvidenceResult, Sha};
 use domain::runs::run::{Run, RunChange, RunRefusal};
+use domain::runs::sandbox::SandboxTier;
 
 use crate::board::goal::write as goal;
 use crate::board::task::row as tasks;
@@ -47,6 +48,7 @@ pub struct NewRun {
     /// The folder that holds the folders of all runs.
     pub runs_root: PathBuf,
     pub port: Option<u16>,
+    pub sandbox: SandboxTier,
 }
 
 /// A run that only the caller may start.
@@ -188,8 +190,8 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     let id = RunId::new(tx.next_number(RunId::PREFIX).await?);
     let run_dir = folder_name(&new.runs_root, &id);
     sqlx::query(
-        "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at, started_uptime_ms)
-         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited')), $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO agent_runs (id, task_id, phase, attempt, worktree_path, run_dir, sha, port, started_at, started_uptime_ms, sandbox)
+         VALUES ($1, $2, $3, (SELECT COUNT(*) + 1 FROM agent_runs WHERE task_id = $2 AND phase = $3 AND COALESCE(end_class, '') NOT IN ('parked', 'limited')), $4, $5, $6, $7, $8, $9, $10)",
     )
     .bind(id.as_str())
     .bind(new.task.as_str())
@@ -200,6 +202,7 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     .bind(new.port.map(i64::from))
     .bind(tx.now.to_string())
     .bind(crate::uptime())
+    .bind(new.sandbox.as_str())
     .execute(&mut tx.connection)
     .await?;
     Ok((id, run_dir))

@@ -8,5 +8,6 @@ mod parking;
 mod reference;
 mod run;
 mod run_message;
+mod sandbox;
 mod snapshot;
 mod usage;

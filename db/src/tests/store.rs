@@ -14,6 +14,7 @@ use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult, RepositoryInfo};
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::sandbox::SandboxTier;
 use domain::wire::{BoardView, FinishedColumn, NewProject};
 use sqlx::Row;
 use tempfile::TempDir;
@@ -100,7 +101,16 @@ impl Store {
     pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, sha: &str) -> Result<ReservedRun> {
         let status = self.status(task).await;
         let run_dirs = PathBuf::from("runs");
-        let new = NewRun { task: task.clone(), phase, status, sha: Some(sha.to_owned()), worktree_path: None, runs_root: run_dirs, port: None };
+        let new = NewRun {
+            task: task.clone(),
+            phase,
+            status,
+            sha: Some(sha.to_owned()),
+            worktree_path: None,
+            runs_root: run_dirs,
+            port: None,
+            sandbox: SandboxTier::None,
+        };
         self.db.reserve_run(new).await
     }
 

@@ -9,6 +9,7 @@ use crate::event::kinds::events;
 use crate::id::ProjectId;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
+use crate::runs::sandbox::Access;
 use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
@@ -54,6 +55,8 @@ pub struct Project {
     /// Its own budget in millionths of a US dollar; otherwise the configured one applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_micro_usd: Option<i64>,
+    /// The accesses of its agents besides the usual, which the owner allowed.
+    pub allowed_access: Vec<Access>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

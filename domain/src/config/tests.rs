@@ -49,6 +49,8 @@ fn invalid_values_are_rejected() {
         r#"{"port_range": [80, 90]}"#,
         r#"{"agent_command": []}"#,
         r#"{"durability": "some"}"#,
+        r#"{"sandbox": "container"}"#,
+        r#"{"sandbox": "jail", "sandbox_min": "jail+net"}"#,
     ] {
         assert!(parse(text).is_err(), "{text}");
     }

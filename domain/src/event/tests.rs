@@ -13,6 +13,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
+use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
 use crate::team::person::PersonRole;
@@ -59,6 +60,7 @@ fn every() -> Vec<Event> {
         RunChange::HandOverRequested { limit: limit_use() }.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
+        RunChange::AccessRefused { access: vec![Access::new(AccessKind::Write, "~/.bashrc")] }.into(),
         RunChange::MessageQueued {}.into(),
         RunChange::MessageDelivered {}.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
@@ -75,6 +77,7 @@ fn every() -> Vec<Event> {
         ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),
         LimitEvent::Near { limit: limit_use() }.into(),
         LimitEvent::Raised { scope: LimitScope::Day }.into(),
+        SandboxEvent::Chosen { tier: SandboxTier::Jail }.into(),
         TokenEvent::Created {}.into(),
         PersonEvent::Added { person: "ann".to_owned(), role: PersonRole::Member }.into(),
         PersonEvent::RoleChanged { person: "ann".to_owned(), role: PersonRole::Viewer }.into(),
@@ -157,6 +160,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
+    {"kind":"run_access_refused","access":[{"kind":"write","target":"~/.bashrc"}]}
     {"kind":"message_queued"}
     {"kind":"message_delivered"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
@@ -165,6 +169,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"limit_near","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"limit_raised","scope":"day"}
+    {"kind":"sandbox_chosen","tier":"jail"}
     {"kind":"token_made"}
     {"kind":"person_added","person":"ann","role":"member"}
     {"kind":"person_role_changed","person":"ann","role":"viewer"}
@@ -268,6 +273,7 @@ fn envelope_contains_card_and_project() {
       "integration_head": null,
       "landed_sha": null,
       "plan_approval": "auto",
+      "allowed_access": [],
       "created_at": "2026-01-31T09:05:00.000Z",
       "updated_at": "2026-01-31T09:05:00.000Z"
     }

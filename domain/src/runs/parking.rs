@@ -21,6 +21,8 @@ vocabulary! {
         NoCredit = "no_credit",
         ProgramMissing = "program_missing",
         RootRefused = "root_refused",
+        /// The sandbox that agents should run in does not work here, or nobody has chosen one.
+        Sandbox = "sandbox",
         /// The agent program did not connect to the MCP server of the board.
         McpNotConnected = "mcp_not_connected",
         /// The model service is unreachable or returned a server error.
@@ -41,6 +43,7 @@ impl ParkReason {
             Self::NoCredit => "the account of the agent program has no credit",
             Self::ProgramMissing => "the agent program was not found",
             Self::RootRefused => "the agent program refuses to run as root",
+            Self::Sandbox => "the sandbox of agents is not settled",
             Self::McpNotConnected => "the agent could not reach the board",
             Self::ServiceUnreachable => "the model service is unreachable",
             Self::DiskFull => "the disk is full",
@@ -81,6 +84,7 @@ impl ParkReason {
             Self::NoCredit => "Add credit to the account, or sign in with another one. Work then continues automatically.",
             Self::ProgramMissing => "Install the agent program, or set its path in \"agent_command\". Work then continues automatically.",
             Self::RootRefused => "Run vibe-relay as an ordinary user, or declare the sandbox that it runs in.",
+            Self::Sandbox => "Make the sandbox work, or choose another one with \"sandbox\" in the configuration. Work then continues automatically.",
             Self::McpNotConnected => "Read the bridge's message in the attempt's output, and run `vibe-relay doctor`. Work is retried automatically.",
             Self::ServiceUnreachable => {
                 "Check this machine's network. If it works, the service is down and there is nothing to do: one agent retries from time to time, \

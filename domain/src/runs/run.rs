@@ -10,6 +10,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::LimitUse;
+use crate::runs::sandbox::{Access, SandboxTier};
 use crate::runs::usage::UsageSums;
 use crate::time::Timestamp;
 
@@ -29,6 +30,10 @@ pub struct Run {
     pub sha: Option<Sha>,
     /// The port that it leases.
     pub port: Option<u16>,
+    /// The sandbox that it runs in.
+    pub sandbox: SandboxTier,
+    /// The accesses that its sandbox refused, as far as the output shows them.
+    pub refusals: Vec<Access>,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
     pub stop_requested_at: Option<Timestamp>,
@@ -84,6 +89,8 @@ events! {
         /// The agent ended a turn without moving its card and was reminded.
         Reminded "run_nudged" {}
         Ended "run_ended" { end: EndClass, failure: Option<FailureClass> }
+        /// The sandbox refused something.
+        AccessRefused "run_access_refused" { access: Vec<Access> }
         MessageQueued "message_queued" {}
         MessageDelivered "message_delivered" {}
     }

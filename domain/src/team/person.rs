@@ -34,7 +34,7 @@ pub enum Right {
     Read,
     /// Changes of boards: comment, move, message, approve, verify, start, stop and land.
     Work,
-    /// Persons, tokens, and browser sessions of others.
+    /// Persons, tokens, browser sessions of others, and what the sandbox of agents permits.
     Administer,
 }
 

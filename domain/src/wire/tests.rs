@@ -16,6 +16,7 @@ use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::FailureClass;
 use crate::runs::parking::ParkReason;
+use crate::runs::sandbox::SandboxTier;
 use crate::team::message::Message;
 use crate::team::person::PersonRole;
 use crate::team::token::TokenEvent;
@@ -188,13 +189,14 @@ fn server_answers_have_a_stable_json_form() {
         project_budget_micro_usd: Some(5),
         config_notice: None,
         parked: vec![parking],
+        sandbox: Some(SandboxStatus { tier: None, detail: Some("choose".to_owned()), choices: vec![SandboxTier::None, SandboxTier::Jail] }),
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
     let health = HealthResponse { status: "ok".to_owned(), version: "0.1.0".to_owned(), runner: None };
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}],"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}],"sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);

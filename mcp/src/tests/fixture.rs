@@ -10,6 +10,7 @@ use domain::config::Config;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
 use domain::team::agent::Registration;
 use domain::team::role::Role;
 use domain::wire::NewProject;
@@ -66,7 +67,7 @@ impl Board {
 
     pub(super) async fn reserve(&self, task: &TaskId, phase: AgentKind, status: Status, sha: Option<String>) -> ReservedRun {
         let runs_root = self.folder.path().join("runs");
-        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root, port: None };
+        let new = NewRun { task: task.clone(), phase, status, sha, worktree_path: None, runs_root, port: None, sandbox: SandboxTier::None };
         self.db.reserve_run(new).await.unwrap()
     }
 

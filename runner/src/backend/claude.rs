@@ -7,6 +7,7 @@
 //! | probe: version and sign-in, and what a person can do about a problem | [`probe`] |
 //! | command line, files, and messages for its stdin | [`launch`] |
 //! | environment that it inherits and reserves | [`environment`] |
+//! | its files in the home folder, and its sign-in | [`home`] |
 //! | output to run events | [`decode`], [`tool`], [`error`] |
 //! | what it leaves outside of the checkout | [`session`] |
 //! | helpers that an agent starts itself | [`hook`] |
@@ -20,6 +21,7 @@
 pub(super) mod decode;
 pub(super) mod environment;
 pub(super) mod error;
+pub(super) mod home;
 pub mod hook;
 pub(super) mod launch;
 pub(super) mod probe;

@@ -49,6 +49,10 @@ pub enum RunOutcome {
     Spawn {
         detail: String,
     },
+    /// Bubblewrap could not build the jail.
+    NoJail {
+        text: String,
+    },
     /// The shim was killed, so the end is unknown.
     Lost,
     /// The machine or the server ended before the agent did.
@@ -86,6 +90,7 @@ impl RunOutcome {
             },
             Self::DiskFull { .. } => Some(FailureClass::DiskFull),
             Self::Spawn { .. } => Some(FailureClass::Spawn),
+            Self::NoJail { .. } => Some(FailureClass::Sandbox),
             Self::Lost => Some(FailureClass::Lost),
             Self::Crashed { .. } => Some(FailureClass::Crashed),
         }
@@ -118,7 +123,7 @@ impl RunOutcome {
                 (Some(FailureClass::ApiError | FailureClass::ServiceUnreachable), None) => error.message.clone(),
                 _ => return None,
             },
-            Self::Spawn { detail } | Self::DiskFull { text: detail } | Self::Interrupted { detail } => detail.clone(),
+            Self::Spawn { detail } | Self::DiskFull { text: detail } | Self::NoJail { text: detail } | Self::Interrupted { detail } => detail.clone(),
             Self::BoardUnreachable { status } => format!("the MCP server {BOARD_SERVER} is {status}"),
             Self::Crashed { code, signal, text } => {
                 let how = match (code, signal) {
@@ -188,11 +193,18 @@ fn without_turn_end(evidence: &ExitEvidence<'_>) -> RunOutcome {
         RunOutcome::Failed { error: AgentError::new(class, None, stderr) }
     } else if resource::mentions_full_disk(stderr) {
         RunOutcome::DiskFull { text: stderr.to_owned() }
+    } else if let Some(error) = evidence.tool_servers.is_none().then(|| jail_error(stderr)).flatten() {
+        RunOutcome::NoJail { text: error.to_owned() }
     } else if evidence.exit.error.as_ref().is_some_and(|error| error.kind == ExitErrorKind::Lost) {
         RunOutcome::Lost
     } else {
         crashed(evidence, stderr)
     }
+}
+
+/// The error of bubblewrap, if it ended before it started the agent.
+fn jail_error(stderr: &str) -> Option<&str> {
+    stderr.lines().find(|line| line.starts_with("bwrap: "))
 }
 
 fn crashed(evidence: &ExitEvidence<'_>, text: &str) -> RunOutcome {

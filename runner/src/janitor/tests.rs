@@ -15,7 +15,8 @@ const NONE: FolderLimits = FolderLimits { keep: Duration::from_secs(3600), max_t
 
 fn context(board: &TestBoard) -> RunContext {
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity: broadcast::channel(1).0 }
+    let (programs, activity) = (Programs::at(PathBuf::from("/bin/false")), broadcast::channel(1).0);
+    RunContext { db: board.db.clone(), config, programs, activity, sandbox: watch::Sender::new(None) }
 }
 
 /// Lets `count` runs of a task end, each with 1000 bytes in its folder. Returns the folders in order.

@@ -59,6 +59,7 @@ fn run_dir(folder: &tempfile::TempDir) -> RunDir {
         env: Default::default(),
         first_line: None,
         output_limit: 1,
+        jail: None,
     };
     RunDir::create(&folder.path().join("run"), &spec).unwrap()
 }

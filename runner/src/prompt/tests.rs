@@ -6,6 +6,7 @@ use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::Status;
 use domain::id::{CommentId, ProjectId, RunId, TaskId};
 use domain::runs::failure::FailureClass;
+use domain::runs::sandbox::SandboxTier;
 use domain::time::Timestamp;
 use proptest::prelude::*;
 
@@ -30,6 +31,7 @@ fn project() -> Project {
         integration_branch: "vibe-relay/PROJ-001".to_owned(),
         integration_head: None,
         landed_sha: None,
+        allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         created_at: nine(),
@@ -119,6 +121,8 @@ fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, error: Optio
         context_tokens: None,
         context_limit: None,
         turns: 0,
+        sandbox: SandboxTier::None,
+        refusals: Vec::new(),
     }
 }
 

@@ -13,6 +13,7 @@ fn spec() -> RunSpec {
         env: [("PORT".to_owned(), "4001".to_owned())].into(),
         first_line: Some("the prompt".to_owned()),
         output_limit: RunSpec::OUTPUT_LIMIT,
+        jail: None,
     }
 }
 

@@ -181,6 +181,11 @@ pub(crate) fn checkout_head(repository: &Repository, path: &Path) -> Result<Opti
     repository.worktree_head(&checkout_name(path))
 }
 
+/// The folder of a plan's checkout in the repository.
+pub(super) fn admin_folder(plan: &CheckoutPlan) -> PathBuf {
+    plan.git_dir.join("worktrees").join(checkout_name(&plan.path))
+}
+
 /// Creates the checkout of a plan.
 ///
 /// # Errors

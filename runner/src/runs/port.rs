@@ -19,6 +19,7 @@ mod tests {
 
     use domain::id::{RunId, TaskId};
     use domain::runs::agent_kind::AgentKind;
+    use domain::runs::sandbox::SandboxTier;
     use domain::time::Timestamp;
 
     use super::*;
@@ -48,6 +49,8 @@ mod tests {
             context_tokens: None,
             context_limit: None,
             turns: 0,
+            sandbox: SandboxTier::None,
+            refusals: Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! It must not decide which task runs; the schedule did.
 
+mod jail;
 mod prepare;
 
 use std::path::PathBuf;
@@ -13,13 +14,17 @@ use domain::config::Config;
 use domain::config::live::LiveConfig;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::parking::ParkReason;
 use domain::runs::run::Run;
+use domain::runs::sandbox::{SandboxStatus, SandboxTier};
 use domain::wire::Frame;
 use tokio::sync::{broadcast, watch};
 
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
 use crate::blocking::off_thread;
+use crate::jail::choice::{SandboxChoice, choose};
+use crate::preflight::CHECK_INTERVAL;
 use crate::process::Programs;
 use crate::supervisor::WakeHandle;
 use crate::watch::{record_never_started, record_start_failure, watch};
@@ -35,12 +40,24 @@ pub(crate) struct RunContext {
     /// This program, which also serves as the shim and as the agents' bridge to the board.
     pub(crate) programs: Programs,
     pub(crate) activity: broadcast::Sender<Frame>,
+    /// The sandbox of the next agents, for those who ask.
+    pub(crate) sandbox: watch::Sender<Option<SandboxStatus>>,
 }
 
 impl RunContext {
     /// The current configuration.
     pub(crate) fn config(&self) -> Config {
         self.config.borrow().config.clone()
+    }
+
+    /// Chooses the sandbox of the next agents, by trying, and publishes the result.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn choose_sandbox(&self) -> db::Result<SandboxChoice> {
+        let choice = choose(&self.config(), self.db.chosen_sandbox().await?).await;
+        self.sandbox.send_replace(Some(choice.status()));
+        Ok(choice)
     }
 
     pub(crate) fn runs_root(&self) -> PathBuf {
@@ -56,6 +73,11 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     let db = &context.db;
     let task = db.task(task).await?;
     let project = db.project(&task.card.project_id).await?;
+    let sandbox = match context.choose_sandbox().await?.tier() {
+        Ok(tier) => tier,
+        // It changed since the last check of everything.
+        Err(detail) => return db.park_after_check(ParkReason::Sandbox, detail.to_owned(), db::now().after(CHECK_INTERVAL)).await,
+    };
     let plan = match checkout::plan_checkout(db, &context.config().worktrees_path, &project, &task, phase).await {
         // The task did nothing wrong, so this is not an attempt.
         Err(CheckoutError::UnapprovedCommits(found)) => return branch::request_decision(db, &task.card.id, &found).await,
@@ -66,7 +88,7 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
         }
         plan => plan,
     };
-    let new = new_run(context, &task, phase, status, plan.as_ref().ok()).await?;
+    let new = new_run(context, &task, phase, status, plan.as_ref().ok(), sandbox).await?;
     let reserved = match db.reserve_run(new).await {
         Ok(reserved) => reserved,
         // The human, or another start with the same port, was faster; the next schedule takes that into account.
@@ -87,7 +109,14 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
     }
 }
 
-async fn new_run(context: &RunContext, task: &Task, phase: AgentKind, status: Status, plan: Option<&CheckoutPlan>) -> db::Result<NewRun> {
+async fn new_run(
+    context: &RunContext,
+    task: &Task,
+    phase: AgentKind,
+    status: Status,
+    plan: Option<&CheckoutPlan>,
+    sandbox: SandboxTier,
+) -> db::Result<NewRun> {
     let port = if phase == AgentKind::Planner { None } else { lease_port(context, context.db.live_runs().await?).await };
     Ok(NewRun {
         task: task.card.id.clone(),
@@ -97,6 +126,7 @@ async fn new_run(context: &RunContext, task: &Task, phase: AgentKind, status: St
         worktree_path: plan.map(|plan| plan.path.to_string_lossy().into_owned()),
         runs_root: context.runs_root(),
         port,
+        sandbox,
     })
 }
 

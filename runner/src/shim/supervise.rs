@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use tokio::net::UnixListener;
@@ -17,8 +17,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
+use super::agent::Agent;
 use super::socket;
-use crate::process::{self, ProcessError};
+use crate::jail::{prepare, proxy};
+use crate::process::ProcessError;
 use crate::run_dir::{ExitError, ExitErrorKind, RunDir, RunSpec};
 
 /// The time between TERM and KILL.
@@ -55,7 +57,7 @@ pub(super) async fn supervise(run_dir: &RunDir, spec: &RunSpec) -> AgentExit {
 }
 
 struct Supervision {
-    agent: Pid,
+    agent: Agent,
     events: Events,
     /// When to kill the agent, once it received TERM.
     kill_at: Option<Instant>,
@@ -84,6 +86,10 @@ impl Supervision {
         let _ = fs::remove_file(socket::NAME);
         let listener = UnixListener::bind(socket::NAME).map_err(|error| start_failed("bind its socket", &error))?;
 
+        if let Some(jail) = &spec.jail {
+            let served = proxy::serve(Path::new(prepare::SOCKETS), &jail.forwards, &jail.hosts, run_dir);
+            served.map_err(|error| start_failed("offer sockets to the jail", &error))?;
+        }
         let (agent, stdin) = start_agent(run_dir, spec)?;
         let (signals, commands) = mpsc::channel(16);
         tokio::spawn(socket::serve(listener, stdin, spec.first_line.clone(), signals));
@@ -97,7 +103,7 @@ impl Supervision {
         loop {
             match self.events.next(self.kill_at).await {
                 Event::ChildEnded => {
-                    if let Some((code, signal)) = reap(self.agent) {
+                    if let Some((code, signal)) = reap(self.agent.pid()).map(|(code, signal)| self.agent.exit(code, signal)) {
                         let error = self.over_limit.map(|size| over_limit(size, spec.output_limit));
                         let error = match error {
                             Some(error) => Some(error),
@@ -147,9 +153,8 @@ impl Supervision {
         self.kill_at.get_or_insert_with(|| Instant::now() + KILL_DELAY);
     }
 
-    fn send(&self, signal: Signal) {
-        // The agent is not reaped yet, so its group id cannot be reused. A group that is gone needs no signal.
-        let _ = killpg(self.agent, signal);
+    fn send(&mut self, signal: Signal) {
+        self.agent.send(signal);
     }
 }
 
@@ -183,27 +188,23 @@ fn is_ended_by_shutdown(code: Option<i32>, signal: Option<i32>) -> bool {
     signal.is_some_and(|signal| signals.contains(&signal)) || code.is_some_and(|code| signals.contains(&(code - 128)))
 }
 
-fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Pid, ChildStdin), ExitError> {
+fn start_agent(run_dir: &RunDir, spec: &RunSpec) -> Result<(Agent, ChildStdin), ExitError> {
     // Checked first, because a missing folder and a missing program cause the same error.
     if !spec.cwd.is_dir() {
         let detail = format!("the agent's folder {} does not exist", spec.cwd.display());
         return Err(ExitError { kind: ExitErrorKind::StartFailed, detail });
     }
-    let mut child = process::start_agent(spec, run_dir).map_err(|error| match error {
-        ProcessError::Start { program, source } if is_missing(&program, &source) => {
+    let (agent, stdin) = Agent::start(spec, run_dir).map_err(|error| match error {
+        ProcessError::Start { program, source } if spec.jail.is_none() && is_missing(&program, &source) => {
             ExitError { kind: ExitErrorKind::MissingProgram, detail: format!("{} does not exist", program.display()) }
         }
         ProcessError::Start { program, source } => start_failed(&format!("start {}", program.display()), &source),
         other => ExitError { kind: ExitErrorKind::StartFailed, detail: other.to_string() },
     })?;
-    let pid = i32::try_from(child.id()).map(Pid::from_raw);
-    let stdin = child.stdin.take().map(ChildStdin::from_std);
-    match (pid, stdin) {
-        (Ok(pid), Some(Ok(stdin))) => Ok((pid, stdin)),
-        _ => {
-            // The sweep kills it.
-            Err(start_failed("reach the agent's stdin", &io::ErrorKind::BrokenPipe.into()))
-        }
+    match stdin.map(ChildStdin::from_std) {
+        Some(Ok(stdin)) => Ok((agent, stdin)),
+        // The sweep kills it.
+        _ => Err(start_failed("reach the agent's stdin", &io::ErrorKind::BrokenPipe.into())),
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) enum JobKey {
     BranchCheck(TaskId),
     /// Whether agents can start at all.
     StartCheck,
+    /// Which sandbox they would get.
+    Sandbox,
     /// The removal of a repository's stale locks, by its common `.git` folder.
     Unlock(String),
     /// A repository that does not respond.
@@ -37,7 +39,7 @@ impl JobKey {
             Self::Task(task) | Self::BranchCheck(task) => tracing::info_span!("job", %task),
             Self::Unlock(git_dir) => tracing::info_span!("job", repository = git_dir),
             Self::Repository(git_dir) => tracing::info_span!("job", repository = %git_dir.display()),
-            Self::StartCheck => Span::none(),
+            Self::StartCheck | Self::Sandbox => Span::none(),
         }
     }
 }

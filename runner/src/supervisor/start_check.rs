@@ -13,8 +13,6 @@ use crate::runs::run::RunContext;
 
 /// How long a passed check stays valid.
 const PREFLIGHT_TTL: Duration = Duration::from_secs(600);
-/// The time between two checks that fail. A check starts no agent.
-const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// When the check last passed. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -55,13 +53,14 @@ impl StartCheck {
     }
 
     async fn check(&self, context: &RunContext) -> db::Result<()> {
-        match preflight::preflight(&context.config()).await {
+        let sandbox = context.choose_sandbox().await?;
+        match preflight::preflight(&context.config(), &sandbox).await {
             Ok(()) => {
                 self.passed_at.send_replace(Some(Instant::now()));
                 Ok(())
             }
             Err(failure) => {
-                let until = db::now().after(CHECK_INTERVAL);
+                let until = db::now().after(preflight::CHECK_INTERVAL);
                 context.db.park_after_check(failure.reason, failure.detail, until).await
             }
         }

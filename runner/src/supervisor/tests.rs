@@ -16,7 +16,8 @@ use crate::runs::branch::project_branch;
 async fn supervisor(board: &TestBoard) -> Supervisor {
     let activity = broadcast::channel(1).0;
     let config = watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe();
-    let context = RunContext { db: board.db.clone(), config, programs: Programs::at(PathBuf::from("/bin/false")), activity };
+    let (programs, sandbox) = (Programs::at(PathBuf::from("/bin/false")), watch::Sender::new(None));
+    let context = RunContext { db: board.db.clone(), config, programs, activity, sandbox };
     let supervisor = Supervisor::new(context);
     supervisor.repositories.unlock(board.db.clone(), board.project.git_dir.clone()).await.unwrap();
     supervisor
@@ -55,6 +56,7 @@ async fn repositories_are_untouched_until_stale_locks_are_removed() {
         config: watch::Sender::new(LiveConfig { config: board.config.clone(), notice: None }).subscribe(),
         programs: Programs::at(PathBuf::from("/bin/false")),
         activity,
+        sandbox: watch::Sender::new(None),
     };
     let mut supervisor = Supervisor::new(context);
     tick(&mut supervisor).await;

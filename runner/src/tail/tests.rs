@@ -27,6 +27,7 @@ impl Run {
             env: BTreeMap::new(),
             first_line: None,
             output_limit: RunSpec::OUTPUT_LIMIT,
+            jail: None,
         };
         let dir = RunDir::create(&folder.path().join("run"), &spec).unwrap();
         let lock = dir.lock().unwrap();

@@ -7,6 +7,7 @@ use domain::board::status::Status;
 use domain::id::RunId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use runner::run_dir::RunDir;
@@ -99,6 +100,7 @@ async fn reserved_run_that_never_started_uses_no_attempt() {
             worktree_path: None,
             runs_root: bench.sample.beside("store/runs"),
             port: None,
+            sandbox: SandboxTier::None,
         };
         let reserved = bench.db.reserve_run(wish).await.unwrap();
         if ready {

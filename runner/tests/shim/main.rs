@@ -6,6 +6,7 @@
 
 mod claude;
 mod inbox;
+mod jail;
 mod liveness;
 mod run;
 mod supervise;

@@ -39,6 +39,7 @@ impl Run {
             env,
             first_line: None,
             output_limit: RunSpec::OUTPUT_LIMIT,
+            jail: None,
         };
         change(&mut spec);
         // Longer than the path in a socket's address.

@@ -18,6 +18,7 @@ use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::output::{OutputKind, OutputLine};
 use domain::runs::parking::{ParkReason, ParkingEvent};
 use domain::runs::run::Run;
+use domain::runs::sandbox::SandboxTier;
 use domain::runs::tick::Ticks;
 use domain::wire::NewProject;
 use repo::testing::{TestRepository, commit_all_in, write_in};
@@ -91,6 +92,7 @@ impl Bench {
             agent_command: vec!["/bin/sh".to_owned(), script],
             max_parallel_reviewers: 0,
             max_attempts: 1,
+            sandbox: Some(SandboxTier::None),
             ..Config::default()
         };
         let db = Db::open(&config).await.unwrap();
@@ -102,7 +104,8 @@ impl Bench {
     pub(crate) fn serve(&self) -> Server {
         let (shutdown, activity, ticks) = (CancellationToken::new(), broadcast::channel(16).0, watch::Sender::new(Ticks::new(db::now())));
         let config = watch::Sender::new(LiveConfig { config: self.config.clone(), notice: None }).subscribe();
-        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, ticks, shutdown.clone());
+        let sandbox = watch::Sender::new(None);
+        let work = runner::supervise(self.db.clone(), config, Programs::at(this_program()), activity, sandbox, ticks, shutdown.clone());
         Server { shutdown, task: tokio::spawn(work) }
     }
 

@@ -11,6 +11,7 @@ mod demo;
 mod demo_site;
 mod failures;
 mod intervention;
+mod jail;
 mod landing;
 mod limits;
 mod live;

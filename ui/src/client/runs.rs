@@ -3,7 +3,8 @@
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::output::Output;
 use domain::runs::run::Run;
-use domain::wire::{List, ProjectUsage, TextBody};
+use domain::runs::sandbox::{Access, SandboxStatus, SandboxTier};
+use domain::wire::{List, ProjectUsage, SandboxChoice, TextBody};
 use gloo_net::http::Method;
 use serde::de::IgnoredAny;
 
@@ -25,6 +26,16 @@ impl Client {
     /// Raises the limit that a task waits for.
     pub(crate) async fn raise(self, task: TaskId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &task_path(&task, "/raise"), &empty()).await
+    }
+
+    /// Answers which sandbox agents get.
+    pub(crate) async fn choose_sandbox(self, tier: SandboxTier) -> Result<SandboxStatus, Failure> {
+        self.send(Method::POST, "/api/sandbox", &SandboxChoice { tier }).await
+    }
+
+    /// Allows what a sandbox refused, for the repository of a project.
+    pub(crate) async fn allow_access(self, project: ProjectId, access: Access) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, "/access"), &access).await
     }
 
     /// Raises the budget of a project.

@@ -1,4 +1,5 @@
-//! Components of the area *runs*: the attempts of a task, and landing.
+//! Components of the area *runs*: the attempts of a task, their sandbox, and landing.
 
 pub(crate) mod attempt;
 pub(crate) mod land;
+pub(crate) mod sandbox;

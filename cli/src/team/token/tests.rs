@@ -50,6 +50,7 @@ impl Board {
             }),
             activity: broadcast::Sender::new(1),
             ticks: watch::Sender::new(Ticks::new(db::now())).subscribe(),
+            sandbox: watch::Sender::new(None).subscribe(),
             shutdown: shutdown.clone(),
             demo: None,
         };

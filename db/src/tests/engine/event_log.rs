@@ -17,6 +17,7 @@ use domain::runs::evidence::EvidenceResult;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::parking::ParkReason;
+use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
 use domain::runs::usage::{Price, Usage};
 use domain::team::contract::{ContractType, NewContract};
 use domain::team::minion::MinionStatus;
@@ -83,6 +84,8 @@ pub(crate) async fn story() -> Store {
     db.raise_task_limit(human, page).await.unwrap();
     db.request_hand_over(&coder.run, limit).await.unwrap();
     db.mark_reminded(&coder.run).await.unwrap();
+    db.choose_sandbox(human, SandboxTier::None).await.unwrap();
+    db.record_refusals(&coder.run, vec![Access::new(AccessKind::Host, "example.org")]).await.unwrap();
     db.message_run(human, &coder.run, "Use tabs").await.unwrap();
     db.message_delivered(&coder.run, db.undelivered(&coder.run).await.unwrap()[0].id).await.unwrap();
     db.ask_question(&coder.caller, "Which colour?", Vec::new(), None).await.unwrap();

@@ -11,6 +11,7 @@ use domain::id::{RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::{Evidence, EvidenceResult};
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::Usage;
 use domain::team::role::Role;
 use rand::rngs::StdRng;
@@ -154,7 +155,7 @@ impl World {
         let card = self.store.card(&task).await;
         let phase = if card.status == Status::InReview { AgentKind::Reviewer } else { card.phase };
         let (sha, run_dirs) = (Some("head".to_owned()), "runs".into());
-        let new = NewRun { task, phase, status: card.status, sha, worktree_path: None, runs_root: run_dirs, port: None };
+        let new = NewRun { task, phase, status: card.status, sha, worktree_path: None, runs_root: run_dirs, port: None, sandbox: SandboxTier::None };
         let reserved = self.store.db.reserve_run(new).await?;
         let caller = self.store.db.caller(&reserved.token).await?;
         self.callers.extend(caller);

@@ -9,6 +9,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
 use domain::runs::checkout::{KeptNested, KeptWork};
 use domain::runs::failure::{EndClass, FailureClass};
+use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::Usage;
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code, head};
@@ -23,6 +24,7 @@ fn new_run(task: &domain::id::TaskId, port: Option<u16>) -> NewRun {
         worktree_path: Some("trees/1".to_owned()),
         runs_root: PathBuf::from("runs"),
         port,
+        sandbox: SandboxTier::None,
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) const ADDED_VARIABLES: &[(&str, &str)] = &[
 
 /// Variables of the user that an agent inherits: the user's own sign-in and settings.
 pub const INHERITED_VARIABLES: &[&str] = &[
-    "CLAUDE_CONFIG_DIR",
+    CONFIG_VARIABLE,
     "CLAUDE_CODE_OAUTH_TOKEN",
     "CLAUDE_CODE_MAX_RETRIES",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
@@ -30,8 +30,15 @@ pub const INHERITED_PREFIXES: &[&str] = &["ANTHROPIC_", PROVIDER_PREFIX];
 pub const PROVIDER_PREFIX: &str = "CLAUDE_CODE_USE_";
 pub const PROVIDER_VARIABLE_PREFIXES: &[&str] = &["AWS_", "GOOGLE_", "GCLOUD_", "CLOUD_ML_", "AZURE_"];
 
+/// The folder of the program's files, if it is not the usual one.
+pub const CONFIG_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+/// The URL of the model's service, if it is not the usual one.
+pub const SERVICE_VARIABLE: &str = "ANTHROPIC_BASE_URL";
+pub const SERVICE_URL: &str = "https://api.anthropic.com";
+
 /// Declares that a sandbox is around the agent, so that it may run as root.
-pub(super) const SANDBOX: &str = "IS_SANDBOX";
+pub const SANDBOX: &str = "IS_SANDBOX";
 
 /// Variables that sign an agent in without the program's own sign-in.
 pub(super) const CREDENTIALS: &[&str] = &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];

@@ -15,6 +15,9 @@ const ROLE_FILE: &str = "role.md";
 const MCP_FILE: &str = "mcp.json";
 const SETTINGS_FILE: &str = "settings.json";
 
+/// The files of a launch in the run's folder.
+pub const FILES: [&str; 3] = [ROLE_FILE, MCP_FILE, SETTINGS_FILE];
+
 pub fn launch(request: &LaunchRequest<'_>) -> Launch {
     let mcp_file = request.run_dir.join(MCP_FILE);
     let files = vec![

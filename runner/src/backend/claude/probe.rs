@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::config::Config;
 use domain::runs::parking::ParkReason;
+use domain::runs::sandbox::SandboxTier;
 
 use super::environment::{CREDENTIALS, SANDBOX};
 use crate::process::probe;
@@ -17,12 +18,13 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// The reason, with what was found.
-pub async fn check_sign_in(program: &Path, config: &Config) -> Result<(), (ParkReason, String)> {
+pub async fn check_sign_in(program: &Path, config: &Config, tier: SandboxTier) -> Result<(), (ParkReason, String)> {
     // A program that only imitates Claude Code, such as the scripted agent, needs no sign-in.
     if program.file_name().is_none_or(|name| name != "claude") {
         return Ok(());
     }
-    if nix::unistd::geteuid().is_root() && std::env::var_os(SANDBOX).is_none() {
+    // A run in a jail sets the variable.
+    if tier == SandboxTier::None && nix::unistd::geteuid().is_root() && std::env::var_os(SANDBOX).is_none() {
         let detail = "vibe-relay runs as root, and Claude Code does not work unattended as root outside a sandbox.";
         return Err((ParkReason::RootRefused, detail.to_owned()));
     }
@@ -52,9 +54,12 @@ pub fn parking_hint(reason: ParkReason) -> Option<&'static str> {
             Some("Run vibe-relay as an ordinary user; inside a container or another sandbox set IS_SANDBOX=1 before `vibe-relay serve`.")
         }
         ParkReason::NoCredit => Some("See https://console.anthropic.com/settings/billing, or sign in with another account."),
-        ParkReason::RateLimited | ParkReason::McpNotConnected | ParkReason::ServiceUnreachable | ParkReason::DiskFull | ParkReason::SystemLimit => {
-            None
-        }
+        ParkReason::RateLimited
+        | ParkReason::Sandbox
+        | ParkReason::McpNotConnected
+        | ParkReason::ServiceUnreachable
+        | ParkReason::DiskFull
+        | ParkReason::SystemLimit => None,
     }
 }
 

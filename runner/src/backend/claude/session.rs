@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The files of a repository that instruct an agent, relative to its top folder.
 pub const RULE_FILES: &[&str] = &["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"];
 
+/// The folder of all conversations, in the folder of the program's files.
+pub(super) const PROJECTS: &str = "projects";
+
 /// Removes the conversations that agents had in `checkout`, which no later run resumes. Blocks.
 ///
 /// # Errors
@@ -26,10 +29,10 @@ fn config_folder() -> Option<PathBuf> {
 }
 
 /// The program names the folder after the working folder, with a dash for each character that is neither a letter nor a digit.
-fn sessions_folder(config: &Path, checkout: &Path) -> PathBuf {
+pub(super) fn sessions_folder(config: &Path, checkout: &Path) -> PathBuf {
     let path = checkout.to_string_lossy();
     let name: String = path.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect();
-    config.join("projects").join(name)
+    config.join(PROJECTS).join(name)
 }
 
 #[cfg(test)]

@@ -110,6 +110,10 @@ fn ends_without_a_turn_are_read_from_stderr() {
     let crashed = recorded(139, INIT, "oops\n").outcome();
     assert_eq!(crashed, RunOutcome::Crashed { code: Some(139), signal: None, text: "oops".to_owned() });
     assert_eq!(crashed.detail().as_deref(), Some("exit code 139: oops"));
+    let unmounted = "warning\nbwrap: Can't bind mount /oldroot/x on /newroot/x: No such file\n";
+    let outcome = recorded(1, "", unmounted).outcome();
+    assert_eq!((outcome.failure(), outcome.detail().as_deref()), (Some(FailureClass::Sandbox), unmounted.lines().nth(1)));
+    assert_eq!(recorded(1, INIT, unmounted).outcome().failure(), Some(FailureClass::Crashed), "the agent ran, and bwrap was its own");
 }
 
 #[test]

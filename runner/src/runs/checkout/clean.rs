@@ -12,6 +12,7 @@ use domain::runs::evidence::Sha;
 use repo::{NestedRepository, NestedWork, RESCUE_PREFIX, RepoError, Repository};
 
 use super::{CheckoutError, checkout_name, forget_sessions, with_files};
+use crate::jail::prepare::release_branch;
 use crate::runs::branch::branch_state;
 
 /// Work that a removal would lose.
@@ -77,6 +78,7 @@ pub(crate) async fn clean(db: &Db, project: &Project, task: &Task) -> Result<Kep
         let name = checkout_name(&path);
         repository.clear_locks(&name, &branch)?;
         repository.remove_worktree(&name, &path)?;
+        release_branch(repository.git_dir(), &branch);
         match repository.delete_branch(&branch, &kept_by) {
             // The human has it in a checkout, so it stays.
             Err(RepoError::CheckedOut { .. }) => Ok(Ok(kept)),

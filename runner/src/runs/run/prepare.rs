@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use db::{Db, ReservedRun, RunProcess};
@@ -17,12 +17,15 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use domain::team::message::Inbox;
-use repo::ControlFiles;
+use repo::{ControlFiles, Repository};
 use uuid::Uuid;
 
 use super::RunContext;
+use super::jail::{self, BuiltJail, JailInputs};
 use crate::backend::{self, Launch, LaunchRequest, Session};
 use crate::blocking::off_thread;
+use crate::jail::layout::JailError;
+use crate::jail::prepare::prepare_run_dir;
 use crate::preflight;
 use crate::process::start_shim;
 use crate::prompt::{self, PromptInput};
@@ -32,7 +35,7 @@ use crate::runs::control;
 use crate::{env, procfs, resource};
 
 /// The folder of instructions in a run's folder.
-const RULES_FOLDER: &str = "rules";
+pub(super) const RULES_FOLDER: &str = "rules";
 
 /// Why a run could not start, with the text for the human.
 #[derive(Debug)]
@@ -73,6 +76,12 @@ pub(super) async fn prepare(
     let resumes = matches!(session, Session::Resume(_));
     let prompt = build_prompt(db, project, task, plan, run, &inbox, resumes).await.map_err(spawn_failed)?;
     let prompt_id = Uuid::new_v4();
+    let run_folder = resolved_run_dir(&reserved.run_dir).map_err(spawn_failed)?;
+    let jail = jail::inputs(context, project, plan, run, &run_folder, session);
+    let unsigned = jail.is_some() && signs_commits(plan).await;
+    if unsigned {
+        jail::report_unsigned(db, run).await.map_err(spawn_failed)?;
+    }
     let files = RunFiles {
         context: context.clone(),
         reserved: reserved.clone(),
@@ -80,7 +89,8 @@ pub(super) async fn prepare(
         checkout: plan.path.clone(),
         rules: rules(plan).await.map_err(checkout_failed)?,
         session,
-        identity: git_identity_env(plan, run.phase).await,
+        git: git_env(plan, run.phase, unsigned).await,
+        jail,
         first_line: backend::encode(&prompt, prompt_id),
         marker: env::marker(&run.id, Uuid::new_v4()),
         control,
@@ -139,9 +149,22 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
     }))
 }
 
-/// Names the committer where the repository's configuration does not, because git would refuse to commit.
-async fn git_identity_env(plan: &CheckoutPlan, phase: AgentKind) -> Vec<(&'static str, String)> {
-    match with_repository(&plan.git_dir, move |repository| repository.identity(phase.as_str())).await {
+/// The path of a run's folder without symbolic links, before the folder exists.
+fn resolved_run_dir(run_dir: &Path) -> io::Result<PathBuf> {
+    let (Some(parent), Some(name)) = (run_dir.parent(), run_dir.file_name()) else { return Err(io::ErrorKind::InvalidInput.into()) };
+    DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    Ok(parent.canonicalize()?.join(name))
+}
+
+/// Whether the repository wants signed commits. The keys are hidden in a jail, so a commit would fail.
+async fn signs_commits(plan: &CheckoutPlan) -> bool {
+    with_repository(&plan.git_dir, Repository::signs_commits).await.unwrap_or(false)
+}
+
+/// Names the committer where the repository's configuration does not, because git would refuse to commit. Switches signing off where
+/// it cannot work.
+async fn git_env(plan: &CheckoutPlan, phase: AgentKind, unsigned: bool) -> Vec<(&'static str, String)> {
+    let mut variables = match with_repository(&plan.git_dir, move |repository| repository.identity(phase.as_str())).await {
         Ok(identity) if !identity.configured => vec![
             ("GIT_AUTHOR_NAME", identity.name.clone()),
             ("GIT_AUTHOR_EMAIL", identity.email.clone()),
@@ -149,7 +172,12 @@ async fn git_identity_env(plan: &CheckoutPlan, phase: AgentKind) -> Vec<(&'stati
             ("GIT_COMMITTER_EMAIL", identity.email),
         ],
         _ => Vec::new(),
+    };
+    if unsigned {
+        let setting = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "commit.gpgsign"), ("GIT_CONFIG_VALUE_0", "false")];
+        variables.extend(setting.map(|(name, value)| (name, value.to_owned())));
     }
+    variables
 }
 
 /// The contents of a run's folder.
@@ -161,7 +189,8 @@ struct RunFiles {
     /// The instructions for an agent that must not follow those of its checkout, by path.
     rules: Option<Vec<(&'static str, Vec<u8>)>>,
     session: Session,
-    identity: Vec<(&'static str, String)>,
+    git: Vec<(&'static str, String)>,
+    jail: Option<JailInputs>,
     first_line: String,
     marker: String,
     control: ControlFiles,
@@ -171,6 +200,7 @@ impl RunFiles {
     /// Writes the folder and everything in it. Blocks.
     fn write(&self) -> Result<RunDir, StartFailure> {
         let (run, folder) = (&self.reserved.run, &self.reserved.run_dir);
+        let jail = self.jail.as_ref().map(JailInputs::build).transpose().map_err(jail_failed)?;
         let current = self.context.config();
         let command = command(&current)?;
         let agent = current.agent(run.phase);
@@ -179,7 +209,7 @@ impl RunFiles {
             phase: run.phase,
             session: self.session,
             model: self.model.as_deref().or(agent.model.as_deref()),
-            role: agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)),
+            role: &prompt::system_prompt(agent.system_prompt.as_deref().unwrap_or_else(|| prompt::role(run.phase)), run.sandbox),
             settings: agent.settings,
             rules: &if self.rules.is_some() { folder.join(RULES_FOLDER) } else { self.checkout.clone() },
             run_dir: folder,
@@ -188,7 +218,11 @@ impl RunFiles {
             token: &self.reserved.token,
             database: self.context.db.path(),
         });
-        let run_dir = RunDir::create(folder, &self.spec(argv, environment, &agent.env)).map_err(spawn_failed)?;
+        let is_jailed = jail.is_some();
+        let run_dir = RunDir::create(folder, &self.spec(argv, environment, &agent.env, jail)).map_err(spawn_failed)?;
+        if is_jailed {
+            prepare_run_dir(run_dir.path()).map_err(jail_failed)?;
+        }
         let control = serde_json::to_vec(&self.control).map_err(spawn_failed)?;
         write_private(&run_dir.file(control::FILE), &control).map_err(spawn_failed)?;
         for (name, content) in files {
@@ -200,20 +234,36 @@ impl RunFiles {
         Ok(run_dir)
     }
 
-    fn spec(&self, argv: Vec<String>, environment: &[(&'static str, &'static str)], configured: &BTreeMap<String, String>) -> RunSpec {
+    fn spec(
+        &self,
+        argv: Vec<String>,
+        environment: &[(&'static str, &'static str)],
+        configured: &BTreeMap<String, String>,
+        jail: Option<BuiltJail>,
+    ) -> RunSpec {
         let run = &self.reserved.run;
         let mut backend: Vec<(&str, &str)> = environment.to_vec();
-        backend.extend(self.identity.iter().map(|(name, value)| (*name, value.as_str())));
+        let (jail, variables) = jail.map(|built| (built.spec, built.variables)).unzip();
+        let variables = variables.unwrap_or_default();
+        backend.extend(self.git.iter().chain(&variables).map(|(name, value)| (*name, value.as_str())));
         RunSpec {
             run_id: run.id.clone(),
             env: env::RunEnv { marker: &self.marker, port: run.port, backend: &backend, configured }.variables(),
             marker: self.marker.clone(),
-            argv,
+            argv: match &jail {
+                Some(jail) => jail::command_inside(&self.context.programs.installed, jail, argv),
+                None => argv,
+            },
             cwd: self.checkout.clone(),
             first_line: Some(self.first_line.clone()),
             output_limit: RunSpec::OUTPUT_LIMIT,
+            jail,
         }
     }
+}
+
+fn jail_failed(error: JailError) -> StartFailure {
+    StartFailure::Failed(resource::failure(&error, FailureClass::Sandbox), error.to_string())
 }
 
 /// The agent program's absolute path and its configured arguments.

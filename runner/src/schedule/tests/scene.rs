@@ -19,6 +19,7 @@ use domain::runs::failure::FailureClass;
 use domain::runs::limit::{LimitScope, LimitUse};
 use domain::runs::parking::{ParkReason, Parking};
 use domain::runs::run::Run;
+use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::UsageSums;
 use domain::time::Timestamp;
 
@@ -259,6 +260,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         integration_branch: format!("vibe-relay/{id}"),
         integration_head: None,
         landed_sha: None,
+        allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
         created_at: at(9, 0),
@@ -293,6 +295,8 @@ fn live_run(number: u64, phase: AgentKind) -> Run {
         context_tokens: None,
         context_limit: None,
         turns: 0,
+        sandbox: SandboxTier::None,
+        refusals: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::components::badge::Tone;
 use crate::components::dialog::Dialog;
 use crate::components::form::{Form, Sending, TextArea, TextField, has_text};
 use crate::components::inline_code::{InlineCode, sentence};
+use crate::components::runs::sandbox::{SandboxField, choices};
 use crate::moves::Choice;
 use crate::route::{Navigation, Route};
 
@@ -92,13 +93,16 @@ fn micro_usd(text: &str) -> Option<i64> {
 #[component]
 pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let (client, navigation, sending) = (Client::from_context(), Navigation::from_context(), Sending::new());
-    let configured_path = ServerStatus::from_context().server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
+    let status = ServerStatus::from_context();
+    // The runner may have found out since the page was opened.
+    status.refresh();
+    let sandbox = RwSignal::new(None);
+    let configured_path = status.server.get_untracked().and_then(|server| server.repo_path).unwrap_or_default();
     let title = RwSignal::new(String::new());
     let goal = RwSignal::new(String::new());
     let planned = RwSignal::new(true);
     let needs_approval = RwSignal::new(false);
-    let server = ServerStatus::from_context().server.get_untracked();
-    let configured_budget = server.and_then(|server| server.project_budget_micro_usd).unwrap_or_default();
+    let configured_budget = status.server.get_untracked().and_then(|server| server.project_budget_micro_usd).unwrap_or_default();
     let budget = RwSignal::new(dollars(configured_budget));
     let path = RwSignal::new(configured_path);
     let branch = RwSignal::new(None::<String>);
@@ -108,7 +112,8 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
     let ready = Signal::derive(move || {
         let has_goal = !planned.get() || has_text(goal);
         let has_budget = budget.with(|budget| budget.trim().is_empty() || micro_usd(budget).is_some());
-        has_text(title) && has_goal && has_budget && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
+        let is_chosen = choices(status).is_empty() || sandbox.get().is_some();
+        has_text(title) && has_goal && has_budget && is_chosen && lookup.with(|lookup| matches!(lookup, Lookup::Found(_)))
     });
     let submit = move |()| {
         let planned = planned.get_untracked();
@@ -121,7 +126,15 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
             budget_micro_usd: micro_usd(&budget.get_untracked()).filter(|budget| *budget != configured_budget),
             plan_approval: Some(if needs_approval.get_untracked() { PlanApproval::Ask } else { PlanApproval::Auto }),
         };
-        sending.run(client.create_project(new), move |project: Project| {
+        let chosen = sandbox.get_untracked().filter(|tier| untrack(|| choices(status)).contains(tier));
+        let request = async move {
+            if let Some(tier) = chosen {
+                let settled = client.choose_sandbox(tier).await?;
+                status.settle_sandbox(settled);
+            }
+            client.create_project(new).await
+        };
+        sending.run(request, move |project: Project| {
             close.run(());
             navigation.go(Route::Board { project: project.id, task: None });
         });
@@ -150,6 +163,7 @@ pub(crate) fn NewProjectDialog(close: Callback<()>) -> impl IntoView {
                 </div>
                 <Branches lookup=lookup branch=branch />
                 <TextField id="project-budget" label="Budget in US dollars (optional)" value=budget max_length=12 placeholder="100" autofocus=false />
+                <SandboxField picked=sandbox />
                 <div class="choices" role="radiogroup" aria-label="Start">
                     <Choice name="begin" title="With a goal" detail="A planner breaks it into tasks, and agents start to work." value=true picked=planned />
                     <Choice name="begin" title="With an empty board" detail="You create the tasks yourself." value=false picked=planned />

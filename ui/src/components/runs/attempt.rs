@@ -11,6 +11,7 @@ use leptos::task::spawn_local;
 use crate::client::Client;
 use crate::components::badge::{Badge, Role, Tone, end_badge};
 use crate::components::run_log::RunLog;
+use crate::components::runs::sandbox::Refusals;
 use crate::time::{Clock, span};
 
 /// The number of runs of a card, and its current run with its stop request. A change requests the list again.
@@ -69,6 +70,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
         (Some(failure), Some(error)) => Some(format!("{failure}: {error}")),
         (failure, error) => failure.or(error),
     };
+    let sandbox = run.sandbox;
     let (id, live) = (run.id.clone(), completed.is_none());
     view! {
         <details class="attempt" open=open.get_untracked() on:toggle:target=move |event| open.set(event.target().open())>
@@ -82,6 +84,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
             <div class="attempt-body">
                 <p class="row small-text soft tabular">
                     <span>{move || format!("started {}", clock.ago(started))}</span>
+                    <span title=sandbox.sentence()>{format!("sandbox: {sandbox}")}</span>
                     {(run.turns > 0).then(|| view! { <span>{format!("{} turns", run.turns)}</span> })}
                     {(run.input_tokens + run.output_tokens > 0).then(|| view! {
                         <span>{format!("{} tokens in, {} out", tokens(run.input_tokens), tokens(run.output_tokens))}</span>
@@ -90,6 +93,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
                     {context_left.map(|left| view! { <span>{left}</span> })}
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
+                <Refusals refused=run.refusals />
                 {move || open.get().then(|| view! { <RunLog run=id.clone() live=live /> })}
             </div>
         </details>

@@ -1,0 +1,103 @@
+//! Chooses the tier of the next run. Pure. It never chooses a weaker tier than the one that somebody asked for.
+
+use domain::config::Config;
+use domain::runs::sandbox::{SandboxStatus, SandboxTier};
+
+use super::probe::SandboxProbe;
+use crate::backend::{self, SIGN_IN_BY_ENVIRONMENT, SignIn};
+
+/// The tier of new runs, or why no run starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SandboxChoice {
+    Run(SandboxTier),
+    /// Nobody asked for a jail, and none works here.
+    Unprotected {
+        cure: String,
+    },
+    /// The wanted tier does not work here.
+    Unavailable {
+        detail: String,
+    },
+    /// A person has to choose first.
+    Undecided {
+        detail: String,
+        /// The tiers that work here.
+        choices: Vec<SandboxTier>,
+    },
+}
+
+impl SandboxChoice {
+    /// The tier that new runs get.
+    ///
+    /// # Errors
+    /// Why no run starts, and what to do.
+    pub fn tier(&self) -> Result<SandboxTier, &str> {
+        match self {
+            Self::Run(tier) => Ok(*tier),
+            Self::Unprotected { .. } => Ok(SandboxTier::None),
+            Self::Unavailable { detail } | Self::Undecided { detail, .. } => Err(detail),
+        }
+    }
+
+    pub fn status(&self) -> SandboxStatus {
+        let (detail, choices) = match self {
+            Self::Run(_) => (None, Vec::new()),
+            Self::Unprotected { cure } => (Some(cure.clone()), Vec::new()),
+            Self::Unavailable { detail } => (Some(detail.clone()), Vec::new()),
+            Self::Undecided { detail, choices } => (Some(detail.clone()), choices.clone()),
+        };
+        SandboxStatus { tier: self.tier().ok(), detail, choices }
+    }
+}
+
+/// Chooses the tier of new runs on this machine, which it probes if the configuration leaves a choice or wants a jail.
+pub async fn choose(config: &Config, answer: Option<SandboxTier>) -> SandboxChoice {
+    if config.sandbox == Some(SandboxTier::None) {
+        return SandboxChoice::Run(SandboxTier::None);
+    }
+    let probe = SandboxProbe::run().await;
+    let sign_in = backend::sign_in(config, |name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    ChoiceRequest { config, answer, sign_in, probe: &probe }.choose()
+}
+
+/// The facts that decide about a tier.
+#[derive(Debug, Clone, Copy)]
+pub struct ChoiceRequest<'a> {
+    pub config: &'a Config,
+    /// The tier that a person chose on the board.
+    pub answer: Option<SandboxTier>,
+    pub sign_in: SignIn,
+    pub probe: &'a SandboxProbe,
+}
+
+impl ChoiceRequest<'_> {
+    pub fn choose(&self) -> SandboxChoice {
+        let minimum = self.config.sandbox_min;
+        let demanded = self.config.sandbox.or(self.answer.filter(|tier| *tier >= minimum)).or((minimum > SandboxTier::None).then_some(minimum));
+        if let Some(tier) = demanded {
+            return match self.probe.check(tier) {
+                Ok(()) => SandboxChoice::Run(tier),
+                Err(failure) => SandboxChoice::Unavailable { detail: format!("The sandbox \"{tier}\" does not work here: {failure}") },
+            };
+        }
+        match (self.probe.check(SandboxTier::Jail), self.sign_in) {
+            (Err(failure), _) => SandboxChoice::Unprotected { cure: format!("A jail does not work here: {failure}") },
+            (Ok(()), SignIn::Environment) => SandboxChoice::Run(SandboxTier::Jail),
+            (Ok(()), SignIn::Elsewhere) => {
+                let works = |tier: &SandboxTier| self.probe.check(*tier).is_ok();
+                SandboxChoice::Undecided { detail: undecided(), choices: SandboxTier::ALL.iter().copied().filter(works).collect() }
+            }
+        }
+    }
+}
+
+fn undecided() -> String {
+    format!(
+        "Choose whether agents run in a jail: in the dialog of a new project, or with \"sandbox\" in the configuration. This machine offers a \
+         jail, but the agent program is not signed in by an environment variable. In a jail it can read its sign-in file and not renew it, so \
+         agents may find themselves signed out. {SIGN_IN_BY_ENVIRONMENT}"
+    )
+}
+
+#[cfg(test)]
+mod tests;

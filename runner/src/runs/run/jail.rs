@@ -1,0 +1,155 @@
+//! The jail of a run: collects from configuration, store and environment what `jail` needs, and what the agent's environment needs.
+//!
+//! It must not know how a jail is built.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use db::Db;
+use domain::board::project::Project;
+use domain::config::Config;
+use domain::runs::run::Run;
+use domain::runs::sandbox::{Access, AccessKind, SandboxTier};
+
+use super::RunContext;
+use super::prepare::RULES_FOLDER;
+use crate::backend::{self, Session};
+use crate::jail::arguments::{SOCKETS, arguments};
+use crate::jail::egress::{shown, target_of_url};
+use crate::jail::forward::{Forward, ForwardTarget};
+use crate::jail::layout::{JailError, JailRequest};
+use crate::jail::probe::PROGRAM;
+use crate::jail::refusal::Scope;
+use crate::jail::{JailSpec, prepare};
+use crate::process::find_program;
+use crate::runs::checkout::{self, CheckoutPlan};
+
+/// The folder beside the database with the socket of the board.
+const BOARD_FOLDER: &str = "sockets";
+/// The port of the proxy inside the jail, where no other program has one.
+const PROXY_PORT: u16 = 3128;
+const PROXY_SOCKET: &str = "proxy";
+const MODEL_SOCKET: &str = "model";
+
+/// The machine's and the project's part of a jail.
+#[derive(Debug, Clone)]
+pub(super) struct JailInputs {
+    request: JailRequest,
+    /// The URL of the model's service.
+    service: String,
+    program: PathBuf,
+}
+
+/// A jail and the variables that its agent needs.
+pub(super) struct BuiltJail {
+    pub(super) spec: JailSpec,
+    pub(super) variables: Vec<(&'static str, String)>,
+}
+
+/// Collects the inputs for a run; `None` when it has no jail.
+pub(super) fn inputs(
+    context: &RunContext,
+    project: &Project,
+    plan: &CheckoutPlan,
+    run: &Run,
+    run_dir: &Path,
+    session: Session,
+) -> Option<JailInputs> {
+    if run.sandbox == SandboxTier::None {
+        return None;
+    }
+    let config = context.config();
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = variable("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    let sign_in = backend::sign_in(&config, |name| variable(name).is_some());
+    let configured = config.agent(run.phase).env.get(backend::SERVICE_VARIABLE).cloned();
+    let inherited = || variable(backend::SERVICE_VARIABLE).and_then(|value| value.into_string().ok());
+    let request = JailRequest {
+        tier: run.sandbox,
+        is_root: nix::unistd::geteuid().is_root(),
+        agent: backend::agent_files(&home, variable(backend::CONFIG_VARIABLE).map(PathBuf::from).as_deref(), &plan.path, session, sign_in),
+        home,
+        data: context.db.folder().to_owned(),
+        board: context.db.folder().join(BOARD_FOLDER),
+        worktrees: config.worktrees_path.clone(),
+        git_dir: plan.git_dir.clone(),
+        admin: checkout::admin_folder(plan),
+        checkout: plan.path.clone(),
+        branch: plan.branch.clone(),
+        run_dir: run_dir.to_owned(),
+        files: backend::FILES.iter().copied().chain(plan.rules.as_ref().map(|_| RULES_FOLDER)).collect(),
+        programs: programs(context, &config),
+        // The person's choice, so an agent may read them.
+        arguments: config.agent_command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_absolute()).collect(),
+        allowed: project.allowed_access.clone(),
+    };
+    let program = find_program(PROGRAM, &variable("PATH").unwrap_or_default()).unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let service = configured.or_else(inherited).unwrap_or_else(|| backend::SERVICE_URL.to_owned());
+    Some(JailInputs { request, service, program })
+}
+
+/// Says on the card that commits are not signed, where the repository wants them signed.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn report_unsigned(db: &Db, run: &Run) -> db::Result<()> {
+    db.record_refusals(&run.id, vec![Access::new(AccessKind::Sign, "commits")]).await
+}
+
+fn programs(context: &RunContext, config: &Config) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = config.agent_command.first().and_then(|name| find_program(name, &path));
+    std::iter::once(context.programs.installed.clone()).chain(program).collect()
+}
+
+impl JailInputs {
+    /// Prepares the repository and builds the jail. Blocks.
+    ///
+    /// # Errors
+    /// When something that the agent needs does not exist or cannot be created.
+    pub(super) fn build(&self) -> Result<BuiltJail, JailError> {
+        let request = &self.request;
+        prepare::prepare(request)?;
+        let layout = request.layout()?;
+        let mut variables = vec![("TMPDIR", "/tmp".to_owned()), (backend::SANDBOX_VARIABLE, "1".to_owned())];
+        let (mut forwards, mut hosts) = (Vec::new(), Vec::new());
+        if request.tier == SandboxTier::JailNet {
+            hosts.extend(request.allowed.iter().filter(|access| access.kind == AccessKind::Host).map(|access| access.target.clone()));
+            forwards.push(Forward { port: PROXY_PORT, socket: PROXY_SOCKET.to_owned(), target: ForwardTarget::AllowedHosts });
+            match target_of_url(&self.service) {
+                // A program inside asks the jail's own loopback, and never the proxy.
+                Some((host, port)) if is_loopback(&host) => {
+                    let target = ForwardTarget::Address(format!("{host}:{port}"));
+                    forwards.push(Forward { port, socket: MODEL_SOCKET.to_owned(), target });
+                }
+                service => hosts.extend(service.map(|(host, port)| shown(&host, port))),
+            }
+            variables.extend(proxy_variables());
+        }
+        let scope = Scope { home: layout.home.clone(), hidden: layout.hidden.clone(), cwd: layout.cwd.clone() };
+        let spec = JailSpec { tier: request.tier, program: self.program.clone(), arguments: arguments(&layout), scope, forwards, hosts };
+        Ok(BuiltJail { spec, variables })
+    }
+}
+
+/// The agent's command inside its jail.
+pub(super) fn command_inside(relay: &Path, jail: &JailSpec, argv: Vec<String>) -> Vec<String> {
+    if jail.forwards.is_empty() {
+        return argv;
+    }
+    let forwards = jail.forwards.iter().flat_map(|forward| ["--forward".to_owned(), format!("{}={SOCKETS}/{}", forward.port, forward.socket)]);
+    let command = [relay.to_string_lossy().into_owned(), "jail-exec".to_owned()];
+    command.into_iter().chain(forwards).chain(["--".to_owned()]).chain(argv).collect()
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn proxy_variables() -> Vec<(&'static str, String)> {
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let local = "127.0.0.1,localhost,::1";
+    let proxied = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"].map(|name| (name, proxy.clone()));
+    let direct = ["NO_PROXY", "no_proxy"].map(|name| (name, local.to_owned()));
+    proxied.into_iter().chain(direct).collect()
+}
