@@ -1,5 +1,7 @@
 //! The `vibe-relay` program as a library: what its commands do. Must not contain rules of the board, which are in `domain` and `db`.
 
+#[cfg(test)]
+mod agent_context;
 mod args;
 mod backup;
 mod board;

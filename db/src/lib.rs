@@ -45,6 +45,7 @@ pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
 pub use team::agent::RegistrationResult;
+pub use team::feature::FeaturesInUse;
 pub use team::message::history::HistoryQuery;
 pub use team::message::row::AcknowledgedMessage;
 pub use team::message::send::Sent;

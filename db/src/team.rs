@@ -1,8 +1,9 @@
-//! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts and minions.
+//! Use cases of participants: agents, tokens, messages, hats, contributions, handshakes, contracts, minions and the features in use.
 
 pub(crate) mod agent;
 pub(crate) mod browser_session;
 pub(crate) mod contract;
+pub(crate) mod feature;
 pub(crate) mod handshake;
 pub(crate) mod hat;
 pub(crate) mod message;

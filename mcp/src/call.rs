@@ -167,6 +167,7 @@ fn schema<A: JsonSchema>() -> JsonObject {
 
 fn simplify_schema(schema: &mut schemars::Schema) {
     schema.remove("format");
+    schema.remove("minimum");
     // Unknown arguments are refused, and the refusal names them.
     schema.remove("additionalProperties");
     if schema.get("default").is_some_and(|default| default.is_null() || default.as_array().is_some_and(Vec::is_empty)) {

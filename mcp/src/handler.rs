@@ -27,7 +27,7 @@ use crate::notice::Notices;
 use crate::push::{Push, stream};
 use crate::resource::{self, Uri};
 use crate::server::Identity;
-use crate::tools::definition::Standing;
+use crate::tools::definition::ListingFacts;
 use crate::{meta, reply, tools};
 
 /// The tool that returns unread messages. Its description starts with the alert.
@@ -56,16 +56,22 @@ impl Handler {
         Self(Arc::new(Inner { db, tools: tools::routes(), notices: Notices::default(), push, _end: end.drop_guard() }))
     }
 
-    /// Looks up what an external agent is trusted with. Its list is shorter if that fails, but its calls work.
-    async fn standing(&self, caller: &Caller) -> Standing {
-        let Caller::Agent(agent) = caller else { return Standing::default() };
-        match self.0.db.agent(&agent.project_id, &agent.name).await {
-            Ok(agent) => Standing { is_trusted: agent.trusted, is_lead: agent.is_lead() },
-            Err(error) => {
-                tracing::warn!(%error, ?caller, "the roles of an agent could not be read");
-                Standing::default()
-            }
-        }
+    /// Looks up what an agent's list of tools depends on. The list is shorter if that fails, but its calls work.
+    async fn listing_facts(&self, caller: &Caller) -> ListingFacts {
+        let db = &self.0.db;
+        let found = match caller {
+            Caller::Agent(agent) => db.agent(&agent.project_id, &agent.name).await.map(|agent| ListingFacts {
+                is_trusted: agent.trusted,
+                is_lead: agent.is_lead(),
+                ..ListingFacts::default()
+            }),
+            Caller::Run(run) => db.features_in_use(&run.project_id).await.map(|in_use| ListingFacts { in_use, ..ListingFacts::default() }),
+            Caller::Person(_) | Caller::Runner | Caller::Invite(_) => return ListingFacts::default(),
+        };
+        found.unwrap_or_else(|error| {
+            tracing::warn!(%error, ?caller, "a list of tools is shorter, because the facts for it could not be read");
+            ListingFacts::default()
+        })
     }
 
     /// Carries out a call if the caller may make it. A session acts as the agent that it registers as.
@@ -160,7 +166,7 @@ impl ServerHandler for Handler {
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         let caller = &identity(&context.extensions)?.caller;
-        let mut list = tools::visible_to(caller, self.standing(caller).await, &self.0.tools);
+        let mut list = tools::visible_to(caller, self.listing_facts(caller).await, &self.0.tools);
         if let Some(tool) = list.iter_mut().find(|tool| tool.name == CHECK_INBOX) {
             match stream::unread(&self.0.db, caller).await {
                 Ok(unread) => alert(tool, unread.alert()),

@@ -5,6 +5,7 @@
 mod arguments;
 mod board;
 pub(crate) mod definition;
+mod managed;
 mod team;
 
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 
-use self::definition::{External, Standing, ToolDefinition};
+use self::definition::{External, ListingFacts, ToolDefinition};
 use crate::handler::Handler;
 
 /// The server's instructions to the client's model. Clients cut them after 2 kB.
@@ -50,15 +51,19 @@ pub(crate) fn is_allowed(caller: &Caller, tool: &str) -> bool {
 }
 
 /// Returns the tools among `all` that the caller can use, without the arguments that mean nothing to it.
-pub(crate) fn visible_to(caller: &Caller, standing: Standing, all: &ToolRouter<Handler>) -> Vec<Tool> {
-    let shown = |tool: &Tool| definition(&tool.name).filter(|definition| definition.shows(caller, standing));
+pub(crate) fn visible_to(caller: &Caller, facts: ListingFacts, all: &ToolRouter<Handler>) -> Vec<Tool> {
+    let shown = |tool: &Tool| definition(&tool.name).filter(|definition| definition.shows(caller, facts));
     let mut tools = Vec::new();
     for mut tool in all.list_all() {
         let Some(definition) = shown(&tool) else { continue };
-        let schema = Arc::make_mut(&mut tool.input_schema);
+        let mut schema = Arc::unwrap_or_clone(std::mem::take(&mut tool.input_schema));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             hide_arguments(caller, definition, properties);
+            if let Caller::Run(run) = caller {
+                definition.audience.managed.rewrite(run.phase, facts.in_use, &mut tool, properties);
+            }
         }
+        tool.input_schema = Arc::new(schema);
         tools.push(tool);
     }
     tools
@@ -75,8 +80,8 @@ fn hide_arguments(caller: &Caller, definition: &ToolDefinition, properties: &mut
     if caller.project().is_some() {
         properties.remove("project");
     }
-    // An external agent has none of these roles.
-    if matches!(caller, Caller::Agent(_)) && definition.name == board::ADD_COMMENT {
+    // An external agent has none of these roles, and a managed agent has only its own.
+    if matches!(caller, Caller::Agent(_) | Caller::Run(_)) && definition.name == board::ADD_COMMENT {
         properties.remove(board::AUTHOR_ROLE);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Pure. The texts of the roles are in `agents/`. Foreign content is escaped, so it cannot imitate the structure of a prompt.
 
+mod attempt;
 pub mod inbox;
 
 use domain::board::comment::Comment;
@@ -9,7 +10,6 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::failure::EndClass;
 use domain::runs::limit::LimitUse;
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
@@ -43,15 +43,18 @@ const JAIL_NET: &str = include_str!("../../agents/jail/net.md");
 pub struct PromptInput<'a> {
     pub project: &'a Project,
     pub task: &'a Task,
-    /// The agent kind of this run. For a coder's task it may be the reviewer.
-    pub phase: AgentKind,
+    /// The goal of the whole, for an agent whose own task does not say it.
+    pub goal: Option<&'a Task>,
+    /// The run to be started. For a coder's task it may be the reviewer's.
+    pub run: &'a Run,
     /// The branch of the work, or the branch that the checkout shows.
     pub branch: &'a str,
     pub worktree: &'a str,
     /// The folder of the instructions to follow, if they are not those of the worktree.
     pub rules: Option<&'a str>,
-    /// The branch or commit that the work is compared with.
+    /// The commit that the work is compared with, and its branch.
     pub base: &'a str,
+    pub base_branch: &'a str,
     /// The whole thread, oldest first.
     pub comments: &'a [Comment],
     /// Earlier runs of the task of this agent kind, oldest first.
@@ -78,19 +81,25 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
     let card = &input.task.card;
     let mut text = String::from("<issue>\n");
     let parent = card.round_of.as_ref().or(card.parent_task_id.as_ref());
+    let goal = input.goal.map(|goal| [goal.card.title.as_str(), goal.description.as_deref().unwrap_or_default()].join("\n"));
+    let last_failure = attempt::last_failure(input.attempts);
     let fields = [
         ("Title", card.title.as_str()),
         ("Description", input.task.description.as_deref().unwrap_or("")),
-        ("Phase", input.phase.as_str()),
+        ("Phase", input.run.phase.as_str()),
         ("Branch", input.branch),
         ("Worktree", input.worktree),
         ("Rules", input.rules.unwrap_or("")),
         ("Task", card.id.as_str()),
         ("Base", input.base),
+        ("Base branch", input.base_branch),
         ("Project", &format!("{} {}", input.project.id, input.project.title)),
         ("Parent", parent.map_or("", |parent| parent.as_str())),
+        ("Goal", goal.as_deref().unwrap_or_default()),
+        ("Attempt", &input.run.attempt.to_string()),
+        ("Last failure", last_failure.as_deref().unwrap_or_default()),
     ];
-    for (name, value) in fields.iter().filter(|(name, value)| !(value.is_empty() && matches!(*name, "Parent" | "Rules"))) {
+    for (name, value) in fields.iter().filter(|(name, value)| !value.is_empty() || *name == "Description") {
         text += format!("{name}: {}", indented(value)).trim_end();
         text.push('\n');
     }
@@ -99,7 +108,7 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         text += &format!("[{}] {}: {}\n", comment.author(), comment.created_at, indented(&comment.content));
     }
     text += "</comments>\n";
-    let attempts: String = input.attempts.iter().filter_map(attempt).collect();
+    let attempts = attempt::lines(input.attempts);
     if !attempts.is_empty() {
         text += &format!("\n<attempts>\n{attempts}</attempts>\n");
     }
@@ -112,13 +121,6 @@ pub fn prompt(input: &PromptInput<'_>) -> String {
         text += include_str!("../../agents/reminder/resume.md");
     }
     text
-}
-
-/// The line about an attempt that failed or reached a limit. A parked attempt says nothing about the task.
-fn attempt(run: &Run) -> Option<String> {
-    let failure = run.failure.filter(|_| matches!(run.end_class, Some(EndClass::Failed | EndClass::Limited)))?;
-    let error = run.error.as_deref().map(|error| format!(": {}", indented(error))).unwrap_or_default();
-    Some(format!("Attempt {}: {}{error}\n", run.attempt, failure.sentence()))
 }
 
 /// The reminder for an agent that ended its turn without moving its card.

@@ -4,6 +4,7 @@ mod agent;
 mod browser_session;
 mod contract;
 mod contribution;
+mod feature;
 mod handshake;
 mod hat;
 mod inbox;

@@ -158,6 +158,15 @@ pub fn target_columns(phase: AgentKind, from: Status, mover: Mover) -> Vec<(Stat
     Status::ALL.iter().filter(|to| **to != from).filter_map(|to| rule(phase, from, *to, mover).map(|rule| (*to, rule.requirement))).collect()
 }
 
+/// Returns the statuses that a managed agent of `kind` requests for its own task. A reviewer requests done to approve.
+pub fn requested_statuses(kind: AgentKind) -> Vec<Status> {
+    let (mover, phase) = (Mover::from(kind), if kind == AgentKind::Reviewer { AgentKind::Coder } else { kind });
+    let is_own = |rule: &&Rule| rule.movers.contains(&mover) && rule.phases.contains(&phase);
+    let requested = |rule: &Rule| if rule.requirement == Verdict { Done } else { rule.to };
+    let targets: Vec<Status> = TABLE.iter().filter(is_own).map(requested).collect();
+    Status::ALL.iter().copied().filter(|status| targets.contains(status)).collect()
+}
+
 /// Formats the table as Markdown for the documentation.
 pub fn to_markdown() -> String {
     let join = |words: Vec<&str>| words.join(", ");

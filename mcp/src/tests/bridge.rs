@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::{Board, Client, Era, PERSON, Server, call, done, named_call, refused};
 use super::listener::{Listening, Received};
 use super::table::run;
+use crate::tools::definition::ListingFacts;
 use crate::{BridgeError, BridgeOptions, server_socket, tools};
 
 pub(super) type Bridge = JoinHandle<Result<(), BridgeError>>;
@@ -70,8 +71,8 @@ async fn both_revisions_work_through_the_bridge() {
         board.announce(&board.serve().await);
         let (client, bridge) = board.bridge(&coder.run.token, era).await;
         let names: Vec<String> = client.list_tools(None).await.unwrap().tools.iter().map(|tool| tool.name.to_string()).collect();
-        let own = tools::routes().list_all().into_iter().filter(|tool| tools::is_allowed(&run(AgentKind::Coder), &tool.name));
-        assert_eq!(names, own.map(|tool| tool.name.to_string()).collect::<Vec<_>>());
+        let own = tools::visible_to(&run(AgentKind::Coder), ListingFacts::default(), &tools::routes());
+        assert_eq!(names, own.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>());
         let mine = done(&client, "get_my_tasks", json!({})).await;
         assert!(mine.text.contains("TASK-002"), "{}", mine.text);
         assert!(mine.data.is_null(), "a model would be shown the data instead of the text");

@@ -3,6 +3,7 @@
 use db::Caller;
 use domain::board::comment::AuthorRole;
 use domain::board::status::Status;
+use domain::board::transition::requested_statuses;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use serde_json::json;
@@ -246,4 +247,26 @@ async fn wrong_arguments_are_tool_errors_that_name_the_field() {
     "#);
     let unknown = client.call_tool(rmcp::model::CallToolRequestParams::new("get_weather")).await.unwrap_err();
     assert!(unknown.to_string().contains("tool get_weather does not exist"), "{unknown}");
+}
+
+/// The list is no security boundary.
+#[tokio::test]
+async fn moves_and_arguments_that_are_not_listed_are_checked_by_the_store() {
+    let board = Board::new().await;
+    let (planner, coder) = (board.planner().await, board.coder().await);
+    let server = board.serve().await;
+    for (kind, run) in [(AgentKind::Planner, &planner), (AgentKind::Coder, &coder.run)] {
+        let client = server.modern(&run.token).await;
+        let offered = requested_statuses(kind);
+        for status in Status::ALL.iter().filter(|status| !offered.contains(status)) {
+            let text = refused(&client, "update_task_status", json!({"task_id": run.run.task_id, "status": status, "reason": "failed"})).await;
+            assert!(text.contains("Next: "), "{kind} {status}: {text}");
+        }
+    }
+    let client = server.modern(&coder.run.token).await;
+    let own = json!({"task_id": coder.task, "content": "x", "author_role": "coder"});
+    done(&client, "add_comment", own).await;
+    let other = refused(&client, "add_comment", json!({"task_id": coder.task, "content": "x", "author_role": "reviewer"})).await;
+    assert!(other.starts_with("this token belongs to coder"), "{other}");
+    done(&client, "log_minion", json!({"task_description": "Looks", "status": "spawned"})).await;
 }

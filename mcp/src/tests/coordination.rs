@@ -3,7 +3,8 @@
 use domain::team::role::Role;
 use serde_json::json;
 
-use super::fixture::{Board, done, refused};
+use super::fixture::{Board, Era, PERSON, done, refused};
+use super::listener::Received;
 
 #[tokio::test]
 async fn handshake_completes_when_all_targets_acknowledge() {
@@ -27,6 +28,29 @@ async fn handshake_completes_when_all_targets_acknowledge() {
     assert!(
         refused(&lena, "handshake_status", json!({"handshake_id": ""})).await.starts_with("the argument handshake_id is invalid: it is missing.")
     );
+}
+
+/// Claude Code offers its model a tool that appears while it works.
+#[tokio::test]
+async fn managed_agent_gets_the_tool_with_the_handshake() {
+    for era in Era::BOTH {
+        let board = Board::new().await;
+        let token = board.coder().await.run.token;
+        let server = board.serve().await;
+        let mut coder = server.listening(&token, era, &[]).await;
+        board.until_connected("coder-TASK-002", true).await;
+        let client = coder.client.peer().clone();
+        let is_listed = async || client.list_all_tools().await.unwrap().iter().any(|tool| tool.name == "ack_handshake");
+        assert!(!is_listed().await);
+        let person = server.modern(PERSON).await;
+        done(&person, "initiate_handshake", json!({"message": "Search first", "agents": "coder-TASK-002"})).await;
+        coder.until(&Received::Tools).await;
+        assert!(is_listed().await);
+        done(&client, "ack_handshake", json!({"handshake_id": 1})).await;
+        assert!(!is_listed().await);
+        let again = refused(&client, "ack_handshake", json!({"handshake_id": 1})).await;
+        assert!(again.contains("No further answer is needed"), "the call stays possible: {again}");
+    }
 }
 
 #[tokio::test]

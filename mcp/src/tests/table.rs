@@ -1,11 +1,11 @@
 //! Which callers see which tools, what a list costs, and what the tools look like on the wire.
 
-use db::{AgentCaller, Caller, InviteCaller, RunCaller};
+use db::{AgentCaller, Caller, FeaturesInUse, InviteCaller, RunCaller};
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use rmcp::model::Tool;
 
-use crate::tools::{self, definition::Standing};
+use crate::tools::{self, definition::ListingFacts};
 
 pub(super) fn run(phase: AgentKind) -> Caller {
     let (run_id, task_id, project_id) = (RunId::new(1), TaskId::new(1), ProjectId::new(1));
@@ -16,36 +16,42 @@ pub(super) fn outside(name: &str) -> Caller {
     Caller::Agent(AgentCaller { project_id: ProjectId::new(1), name: name.to_owned(), call_id: None })
 }
 
+/// In a project that uses everything.
+const EVERYTHING: ListingFacts =
+    ListingFacts { is_trusted: false, is_lead: false, in_use: FeaturesInUse { goals: true, handshakes: true, external_agents: true } };
+
 /// The columns of `docs/tools.md`, in its order.
-fn columns() -> Vec<(&'static str, Caller, Standing)> {
-    let none = Standing::default();
-    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase), Standing::default()));
+fn columns() -> Vec<(&'static str, Caller, ListingFacts)> {
+    let none = ListingFacts::default();
+    let phases = AgentKind::ALL.iter().map(|phase| (phase.as_str(), run(*phase), EVERYTHING));
     phases
         .chain([
             ("untrusted", outside("mara"), none),
-            ("trusted", outside("mara"), Standing { is_trusted: true, is_lead: false }),
-            ("lead", outside("mara"), Standing { is_trusted: true, is_lead: true }),
+            ("trusted", outside("mara"), ListingFacts { is_trusted: true, ..none }),
+            ("lead", outside("mara"), ListingFacts { is_trusted: true, is_lead: true, ..none }),
             ("invite", Caller::Invite(InviteCaller { project_id: ProjectId::new(1), call_id: None }), none),
             ("human", Caller::owner(), none),
         ])
         .collect()
 }
 
-fn visible_to(caller: &Caller, standing: Standing) -> Vec<Tool> {
-    tools::visible_to(caller, standing, &tools::routes())
+fn visible_to(caller: &Caller, facts: ListingFacts) -> Vec<Tool> {
+    tools::visible_to(caller, facts, &tools::routes())
+}
+
+fn names(tools: &[Tool]) -> Vec<&str> {
+    tools.iter().map(|tool| tool.name.as_ref()).collect()
 }
 
 #[test]
 fn each_caller_sees_its_tools() {
     let mut table = String::new();
-    for (name, caller, standing) in columns() {
-        let tools = visible_to(&caller, standing);
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
-        table += &format!("{name}: {}\n", names.join(" "));
+    for (name, caller, facts) in columns() {
+        table += &format!("{name}: {}\n", names(&visible_to(&caller, facts)).join(" "));
     }
     insta::assert_snapshot!(table, @"
     planner: add_comment ask_human check_inbox complete_task create_goal create_subtasks create_task declare_contract get_board get_history get_my_tasks get_task goal_status link_task_to_goal list_contracts send update_task_status who
-    coder: ack_handshake add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts log_minion send update_task_status who
+    coder: ack_handshake add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
     reviewer: ack_handshake add_comment check_inbox get_board get_history get_my_tasks get_task list_contracts send update_task_status who
     orchestrator: add_comment ask_human check_inbox complete_task create_goal create_subtasks create_task get_board get_history get_my_tasks get_task goal_status handshake_status initiate_handshake link_task_to_goal list_contracts reject_verification send update_task_status verify_goal verify_task who
     untrusted: ack_handshake add_comment check_inbox declare_contract deregister get_board get_history get_my_tasks get_task goal_status list_contracts list_tasks ping register send set_status submit_for_review update_task who
@@ -57,11 +63,83 @@ fn each_caller_sees_its_tools() {
 }
 
 #[test]
-fn external_agents_are_not_offered_pipeline_roles() {
-    for (name, caller, standing) in columns().into_iter().filter(|(name, ..)| *name != "invite") {
-        let tools = visible_to(&caller, standing);
+fn managed_agent_is_listed_a_tool_once_its_project_needs_it() {
+    let use_of = |goals, handshakes, external_agents| ListingFacts { in_use: FeaturesInUse { goals, handshakes, external_agents }, ..EVERYTHING };
+    let mut table = String::new();
+    for kind in AgentKind::ALL {
+        let basic = visible_to(&run(*kind), ListingFacts::default());
+        let more = |facts: ListingFacts| {
+            let all = visible_to(&run(*kind), facts);
+            names(&all).into_iter().filter(|name| !names(&basic).contains(name)).collect::<Vec<_>>().join(" ")
+        };
+        let [goals, handshakes, external_agents] = [use_of(true, false, false), use_of(false, true, false), use_of(false, false, true)].map(more);
+        table +=
+            &format!("{kind}: {}\n  goals: {goals}\n  handshakes: {handshakes}\n  external agents: {external_agents}\n", names(&basic).join(" "));
+    }
+    insta::assert_snapshot!(table, @"
+    planner: add_comment ask_human check_inbox complete_task create_subtasks create_task declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      goals: create_goal goal_status link_task_to_goal
+      handshakes: 
+      external agents: 
+    coder: add_comment ask_human check_inbox declare_contract get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      goals: 
+      handshakes: ack_handshake
+      external agents: 
+    reviewer: add_comment check_inbox get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      goals: 
+      handshakes: ack_handshake
+      external agents: 
+    orchestrator: add_comment ask_human check_inbox complete_task create_subtasks create_task get_board get_history get_my_tasks get_task list_contracts send update_task_status who
+      goals: create_goal goal_status link_task_to_goal reject_verification verify_goal verify_task
+      handshakes: 
+      external agents: handshake_status initiate_handshake
+    ");
+}
+
+#[test]
+fn managed_agents_are_listed_no_arguments_that_their_token_says() {
+    for kind in AgentKind::ALL {
+        for tool in visible_to(&run(*kind), EVERYTHING) {
+            for argument in ["project", "agent_name", "from_agent", "creator", "author_role"] {
+                assert!(tool.input_schema["properties"].get(argument).is_none(), "{} lists {argument} to a {kind}", tool.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn arguments_are_listed_to_managed_agents_where_they_are_used() {
+    let listed = |facts: ListingFacts| {
+        let tools = visible_to(&run(AgentKind::Planner), facts);
+        let tool = tools.into_iter().find(|tool| tool.name == "create_task").unwrap();
+        tool.input_schema["properties"].as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(listed(ListingFacts::default()), "depends_on description parent_task_id phase title");
+    assert_eq!(listed(EVERYTHING), "assigned_to depends_on description goal_id parent_task_id phase role_hat title");
+}
+
+#[test]
+fn each_kind_is_offered_its_own_moves() {
+    let mut table = String::new();
+    for kind in AgentKind::ALL {
+        let tools = visible_to(&run(*kind), ListingFacts::default());
+        let tool = tools.iter().find(|tool| tool.name == "update_task_status").unwrap();
+        table += &format!("{kind}: {} {}\n", tool.description.as_deref().unwrap(), serde_json::to_string(&tool.input_schema["properties"]).unwrap());
+    }
+    insta::assert_snapshot!(table, @r#"
+    planner: Call this to finish your own task; complete_task does the same and takes a reason. {"status":{"enum":["done"],"type":"string"},"task_id":{"type":"string"}}
+    coder: Call this last, when your work is committed: it submits your newest commit for review. {"status":{"enum":["in_review"],"type":"string"},"task_id":{"type":"string"}}
+    reviewer: Call this last: done approves the commit; in_progress, after add_comment, sends it back to its coder. {"status":{"enum":["in_progress","done"],"type":"string"},"task_id":{"type":"string"}}
+    orchestrator: Call this to cancel a task that the goal does not need. complete_task finishes your own. {"reason":{"enum":["failed","abandoned","obsolete","duplicate"],"type":"string"},"status":{"enum":["done","cancelled"],"type":"string"},"task_id":{"type":"string"}}
+    "#);
+}
+
+#[test]
+fn agents_are_not_offered_the_roles_of_others() {
+    for (name, caller, facts) in columns().into_iter().filter(|(name, ..)| *name != "invite") {
+        let tools = visible_to(&caller, facts);
         let comment = tools.iter().find(|tool| tool.name == "add_comment").unwrap();
-        assert_eq!(comment.input_schema["properties"].get("author_role").is_none(), matches!(caller, Caller::Agent(_)), "{name}");
+        assert_eq!(comment.input_schema["properties"].get("author_role").is_some(), matches!(caller, Caller::Person(_)), "{name}");
         assert!(comment.input_schema["properties"].get("content").is_some(), "{name}");
     }
 }
@@ -79,18 +157,18 @@ fn agent_tool_with_the_humans_token_is_refused_with_a_hint() {
 #[test]
 fn each_list_costs_few_tokens() {
     for (name, max_tools, max_tokens) in [
-        ("planner", 20, 2_500),
-        ("coder", 15, 2_000),
-        ("reviewer", 15, 2_000),
-        ("orchestrator", 24, 3_000),
+        ("planner", 20, 1_900),
+        ("coder", 15, 1_300),
+        ("reviewer", 15, 1_000),
+        ("orchestrator", 24, 2_200),
         ("untrusted", 25, 2_000),
         ("trusted", 35, 3_000),
         ("lead", 40, 3_500),
         ("invite", 2, 500),
         ("human", 40, 5_000),
     ] {
-        let (_, caller, standing) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
-        let tools = visible_to(&caller, standing);
+        let (_, caller, facts) = columns().into_iter().find(|(column, ..)| *column == name).unwrap();
+        let tools = visible_to(&caller, facts);
         let tokens = serde_json::to_string(&crate::handler::private(tools.clone())).unwrap().len() / 4;
         assert!(tools.len() <= max_tools && tokens <= max_tokens, "the {} tools of {name} cost {tokens} tokens", tools.len());
     }
@@ -100,14 +178,18 @@ fn each_list_costs_few_tokens() {
 fn every_tool_is_defined_once_and_seen() {
     for tool in tools::routes().list_all() {
         assert!(
-            columns().iter().any(|(_, caller, standing)| visible_to(caller, *standing).iter().any(|seen| seen.name == tool.name)),
+            columns().iter().any(|(_, caller, facts)| visible_to(caller, *facts).iter().any(|seen| seen.name == tool.name)),
             "{} is never listed",
             tool.name
         );
         let description = tool.description.unwrap();
         assert!(description.len() <= 300 && description.starts_with("Call this "), "{}: {} bytes", tool.name, description.len());
     }
-    for (name, caller, _) in columns() {
+    for (name, caller, facts) in columns() {
+        for tool in visible_to(&caller, facts) {
+            let description = tool.description.unwrap();
+            assert!(description.len() <= 300 && description.starts_with("Call this "), "{} for {name}: {description}", tool.name);
+        }
         for tool in tools::table() {
             let hint = tools::refusal(&caller, tool.name).hint();
             assert!(tools::is_allowed(&caller, tool.name) || hint.contains(if name == "invite" { "register" } else { "get_board" }), "{hint}");

@@ -210,7 +210,8 @@ impl Visitor<'_> for FlagVisitor {
     }
 }
 
-fn one_of<T: fmt::Display>(values: &[T]) -> Schema {
+/// The schema of a word among `values`.
+pub(crate) fn one_of<T: fmt::Display>(values: &[T]) -> Schema {
     let words: Vec<String> = values.iter().map(T::to_string).collect();
     json_schema!({"type": "string", "enum": words})
 }

@@ -2,12 +2,12 @@
 //!
 //! List, dispatch, documentation and bridge read it. It must not know what a tool does.
 
-use db::Caller;
-use domain::runs::agent_kind::AgentKind;
+use db::{Caller, FeaturesInUse};
 use domain::team::person::Right;
 use rmcp::handler::server::router::tool::ToolRoute;
 
 use crate::handler::Handler;
+use crate::tools::managed::Managed;
 
 /// One tool. The type of its arguments is that of the function that `route` registers.
 pub(crate) struct ToolDefinition {
@@ -41,8 +41,7 @@ pub(crate) enum Admission {
 /// The callers that are offered a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Audience {
-    /// The kinds of managed agents.
-    pub(crate) kinds: &'static [AgentKind],
+    pub(crate) managed: Managed,
     /// The human's own client.
     pub(crate) human: bool,
     pub(crate) external: External,
@@ -61,22 +60,15 @@ pub(crate) enum External {
     Nobody,
 }
 
-/// The rights of an external agent.
+/// The facts that decide, beside the caller itself, which tools it is listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ListingFacts {
+    /// Of an external agent.
     pub(crate) is_trusted: bool,
     pub(crate) is_lead: bool,
+    /// Of the project of a managed agent.
+    pub(crate) in_use: FeaturesInUse,
 }
-
-pub(crate) const NO_KIND: &[AgentKind] = &[];
-pub(crate) const EVERY_KIND: &[AgentKind] = AgentKind::ALL;
-pub(crate) const PLANNERS: &[AgentKind] = &[AgentKind::Planner, AgentKind::Orchestrator];
-// A reviewer judges existing work, so it has no questions.
-pub(crate) const CAN_ASK: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder, AgentKind::Orchestrator];
-pub(crate) const CAN_DECLARE: &[AgentKind] = &[AgentKind::Planner, AgentKind::Coder];
-pub(crate) const TASK_WORKERS: &[AgentKind] = &[AgentKind::Coder, AgentKind::Reviewer];
-pub(crate) const CODER_ONLY: &[AgentKind] = &[AgentKind::Coder];
-pub(crate) const ORCHESTRATOR_ONLY: &[AgentKind] = &[AgentKind::Orchestrator];
 
 impl ToolDefinition {
     /// Whether the caller may call the tool.
@@ -85,15 +77,18 @@ impl ToolDefinition {
     }
 
     /// Whether the caller is listed the tool, because it can use it.
-    pub(crate) fn shows(&self, caller: &Caller, standing: Standing) -> bool {
-        self.allows(caller)
-            && (!matches!(caller, Caller::Agent(_))
-                || match self.audience.external {
-                    External::Everyone => true,
-                    External::Trusted => standing.is_trusted,
-                    External::Leads => standing.is_lead,
-                    External::Nobody => false,
-                })
+    pub(crate) fn shows(&self, caller: &Caller, facts: ListingFacts) -> bool {
+        let can_use = match caller {
+            Caller::Run(_) => self.audience.managed.need.is_met(facts.in_use),
+            Caller::Agent(_) => match self.audience.external {
+                External::Everyone => true,
+                External::Trusted => facts.is_trusted,
+                External::Leads => facts.is_lead,
+                External::Nobody => false,
+            },
+            Caller::Person(_) | Caller::Runner | Caller::Invite(_) => true,
+        };
+        can_use && self.allows(caller)
     }
 
     /// Whether the tool changes something, and the caller is a person who may only read.
@@ -106,7 +101,7 @@ impl Audience {
     /// Whether the tool is for callers of this kind.
     fn includes(&self, caller: &Caller) -> bool {
         match caller {
-            Caller::Run(run) => self.kinds.contains(&run.phase),
+            Caller::Run(run) => self.managed.kinds.contains(&run.phase),
             Caller::Person(_) | Caller::Runner => self.human,
             Caller::Agent(_) => self.external != External::Nobody,
             Caller::Invite(_) => self.invite,

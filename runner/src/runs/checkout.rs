@@ -64,6 +64,7 @@ pub(crate) struct CheckoutPlan {
     pub(crate) sha: Sha,
     /// The commit that the work is compared with: the tip of the project branch, or of the base branch for an orchestrator.
     pub(crate) base: Sha,
+    pub(crate) base_branch: String,
     /// The commit whose CLAUDE.md and AGENTS.md instruct an agent that judges the work of others; `None` for an agent that follows those of
     /// its checkout.
     pub(crate) rules: Option<Sha>,
@@ -120,24 +121,33 @@ pub(crate) async fn plan_checkout(
             None => free_path(&git_dir, folder, id.to_string()).await?,
         };
         db.record_checkout(id, &branch, &path.to_string_lossy()).await?;
-        return Ok(CheckoutPlan { git_dir, path, shown_branch: branch.clone(), branch: Some(branch), sha: tip.clone(), base: tip, rules: None });
+        return Ok(CheckoutPlan {
+            git_dir,
+            path,
+            shown_branch: branch.clone(),
+            branch: Some(branch),
+            sha: tip.clone(),
+            base: tip,
+            base_branch: project_branch,
+            rules: None,
+        });
     }
     let path = free_path(&git_dir, folder, format!("{id}-{phase}")).await?;
     let base_tip = branch_tip(&git_dir, &project.base_branch).await?;
     // Only the person changes the base branch. The work under review may change its own copy of the rules.
     let judges = matches!(phase, AgentKind::Reviewer | AgentKind::Orchestrator);
     let rules = judges.then(|| base_tip.clone().unwrap_or_else(|| tip.clone()));
-    let (shown_branch, sha, base) = match (phase, &task.branch) {
+    let (shown_branch, sha, base, base_branch) = match (phase, &task.branch) {
         (AgentKind::Reviewer, Some(branch)) => {
             let found = branch_tip(&git_dir, branch).await?;
-            (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip)
+            (branch.clone(), found.ok_or_else(|| CheckoutError::BranchGone { branch: branch.clone() })?, tip, project_branch)
         }
         (AgentKind::Reviewer, None) => return Err(CheckoutError::BranchGone { branch: format!("of {id}") }),
         // An orchestrator compares the whole with what the project started from.
-        (AgentKind::Orchestrator, _) => (project_branch, tip.clone(), base_tip.unwrap_or(tip)),
-        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch, tip.clone(), tip),
+        (AgentKind::Orchestrator, _) => (project_branch, tip.clone(), base_tip.unwrap_or(tip), project.base_branch.clone()),
+        (AgentKind::Planner | AgentKind::Coder, _) => (project_branch.clone(), tip.clone(), tip, project_branch),
     };
-    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base, rules })
+    Ok(CheckoutPlan { git_dir, path, branch: None, shown_branch, sha, base, base_branch, rules })
 }
 
 async fn branch_tip(git_dir: &Path, branch: &str) -> Result<Option<Sha>, CheckoutError> {

@@ -34,9 +34,16 @@ pub(super) async fn find_cause(project: &Project, task: &Task, run: &Run, output
 fn describe(checkout: Option<String>, failed_call: Option<&FailedCall>, last_words: Option<String>) -> Cause {
     let call = failed_call.map(|call| format!("{} failed: {}", call.title, call.output.trim_end_matches('.')));
     let facts: Vec<String> = checkout.into_iter().chain(call).collect();
-    let words = last_words.map(|words| format!("It said last: \u{201c}{words}\u{201d}"));
-    let text: Vec<String> = facts.iter().cloned().chain(words).collect();
-    Cause { facts: facts.join(". "), text: text.join(". ") }
+    let facts = facts.join(". ");
+    Cause { text: with_last_words(&facts, last_words), facts }
+}
+
+/// Adds what the agent said last, unless `error` contains it: programs print their failure as a text, too.
+pub(super) fn with_last_words(error: &str, last_words: Option<String>) -> String {
+    let words = last_words.filter(|words| !error.contains(words.as_str()));
+    let words = words.map(|words| format!("It said last: \u{201c}{words}\u{201d}"));
+    let parts = Some(error.to_owned()).filter(|error| !error.is_empty()).into_iter().chain(words);
+    parts.collect::<Vec<_>>().join(". ")
 }
 
 async fn checkout_state(project: &Project, task: &Task) -> String {
@@ -116,5 +123,6 @@ mod tests {
         insta::assert_snapshot!(cause.facts, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data");
         insta::assert_snapshot!(cause.text, @"Nothing is committed on b. Bash `git commit` failed: error: gpg failed to sign the data. It said last: “I cannot sign.”");
         assert_eq!(describe(None, None, None), Cause { facts: String::new(), text: String::new() });
+        assert_eq!(with_last_words("API Error: 400 bad", Some("API Error: 400".to_owned())), "API Error: 400 bad");
     }
 }

@@ -11,10 +11,10 @@ use crate::backend::outcome::{ExitEvidence, classify_end};
 use crate::backend::parking_hint;
 use crate::blocking::off_thread;
 use crate::resource;
-use crate::run_dir::{ExitRecord, RunDir};
+use crate::run_dir::{ExitErrorKind, ExitRecord, RunDir};
 use crate::runs::run::RunContext;
 use crate::runs::{checkout, control, parking};
-use crate::watch::cause::{Cause, find_cause};
+use crate::watch::cause::{Cause, find_cause, with_last_words};
 use crate::watch::output_state::OutputState;
 use crate::watch::{EndCause, card_has_moved};
 
@@ -103,8 +103,16 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         } else {
             parking::park(&context.db, failure, output.limited_until(), end.error.as_deref().or(hint)).await?
         };
+        if end.class == EndClass::Failed && failure != FailureClass::NoOutcome {
+            // The next attempt reads what this one tried.
+            let error = with_last_words(end.error.as_deref().unwrap_or_default(), output.last_words());
+            end.error = Some(error).filter(|error| !error.is_empty());
+        }
     }
-    control::report_changes(context, run).await?;
+    // An agent that never started changed nothing, and what it would have been compared with may be missing.
+    if exit.error.as_ref().is_none_or(|error| error.kind != ExitErrorKind::NeverStarted) {
+        control::report_changes(context, run).await?;
+    }
     store_end(context, run, end).await
 }
 

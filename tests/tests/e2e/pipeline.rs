@@ -30,6 +30,19 @@ async fn real_agent_takes_a_goal_to_landed_work() {
     assert!(!server.root().join("fired").exists(), "a hook of the repository ran");
     let resumed = coders.iter().filter(|request| request.text().contains("beta.txt:1: say that it was mended."));
     assert!(resumed.count() > 0, "the coder did not see the review");
+
+    let rounds = model.requests_of("orchestrator");
+    let told = rounds.first().unwrap().text();
+    for line in ["\nGoal: Letters\n  Write alpha, beta, gamma and whatever else is missing.\nAttempt: 1\n", "\nBase branch: main\n"] {
+        assert!(told.contains(line), "{line:?} is not in: {told}");
+    }
+    for (kind, moves) in [("coder", json!(["in_review"])), ("reviewer", json!(["in_progress", "done"]))] {
+        let request = model.requests_of(kind).remove(0);
+        let tool = |name: &str| request.body["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).cloned();
+        let update = tool("mcp__vibe-relay__update_task_status").unwrap();
+        assert_eq!(update["input_schema"]["properties"]["status"]["enum"], moves, "{kind}");
+        assert_eq!(tool("mcp__vibe-relay__ack_handshake"), None, "{kind}");
+    }
 }
 
 #[tokio::test]

@@ -210,6 +210,8 @@ async fn pipeline_survives_server_kills_at_random_events() {
     repository(wanted.path(), &[FILES, &written].concat()).unwrap();
     let tree = |folder: &std::path::Path, commit: &str| git(folder, &["rev-parse", &format!("{commit}^{{tree}}")]).unwrap();
     assert_eq!(tree(&server.repository(), branch), tree(wanted.path(), "main"), "the same files as without kills");
-    assert_eq!(card(&board, "Write beta").comments, 2);
+    let beta = card(&board, "Write beta");
+    let said: Vec<String> = server.comments(&beta.id).await.unwrap().into_iter().map(|view| view.comment.content).collect();
+    assert_eq!(beta.comments, 2, "killed at {moments:?}: {said:?}");
     server.until(&project, "nothing is left", |_| nothing_left(&server)).await;
 }

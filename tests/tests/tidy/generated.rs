@@ -116,12 +116,15 @@ fn the_page_of_tools_is_fresh() {
     let mut page = format!(
         "# Tools\n\nOf the MCP server `vibe-relay` at `/mcp`, as a client's model reads them.\n\n## Tools by caller\n\nThe four phases are managed \
         agents. untrusted, trusted and lead are external agents; invite is a guest before it registers, human the human's own client. An \
-        external agent may call the tools of the other two columns, and the store refuses what it lacks the right for.\n\n| tool | {} |\n|---|{}\n",
+        external agent may call the tools of the other two columns, and the store refuses what it lacks the right for. A managed agent is listed \
+        goal tools once its project has a goal, `ack_handshake` while a handshake is pending, and the other handshake tools while external \
+        agents are active.\n\n| tool | {} |\n|---|{}\n",
         COLUMNS.join(" | "),
         "---|".repeat(COLUMNS.len())
     );
     let mut below = "\n## Arguments\n\nA `?` marks an optional argument. `agent_name`, `from_agent` and `creator` may repeat the caller's own \
-        name, whole or short; the token alone identifies the caller. Lists omit these and `project` for callers that do not need them.\n\n| tool | arguments | when |\n|---|---|---|\n"
+        name, whole or short; the token alone identifies the caller. Lists omit these and `project` for callers that do not need them, and the lists of managed agents \
+        also omit other arguments that they have no use for.\n\n| tool | arguments | when |\n|---|---|---|\n"
         .to_owned();
     for tool in tools {
         let name = tool["name"].as_str().unwrap();

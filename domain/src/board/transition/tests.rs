@@ -72,3 +72,9 @@ fn columns_and_targets_come_from_the_table() {
     let all: Vec<Status> = targets(AgentKind::Planner, InProgress).into_iter().map(|target| target.to).collect();
     assert_eq!(all, [Done, Backlog, Cancelled]);
 }
+
+#[test]
+fn agents_request_only_moves_of_their_kind() {
+    let requested: Vec<Vec<Status>> = AgentKind::ALL.iter().map(|kind| requested_statuses(*kind)).collect();
+    assert_eq!(requested, [vec![Done], vec![InReview], vec![InProgress, Done], vec![Done, Cancelled]]);
+}

@@ -10,6 +10,7 @@ use domain::board::comment::Comment;
 use domain::board::status::Status;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -19,15 +20,16 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{EVERY_KIND, Managed, Need};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "get_board",
-        description: "Call this to see the whole project: every task with status, dependencies, wait reason and last comments. For the next page pass `after` as the answer says.",
+        description: "Call this to see every task of the project with status, dependencies, wait reason and last comments.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_board),
     },
@@ -36,7 +38,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to find the tasks you work on. A managed agent has one; an external agent sees those assigned to it.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).hiding(&[("phase", Need::Never), ("after", Need::Never)]).adapted(get_own_task),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &[],
         route: |definition| route(definition, get_my_tasks),
     },
@@ -79,6 +86,11 @@ async fn get_board(call: Call, arguments: GetBoard) -> Result<Answer, Failure> {
         "next": page.next,
     });
     Ok(Answer::new(text, data))
+}
+
+/// A managed agent has one task.
+fn get_own_task(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this to see the state of your own task."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

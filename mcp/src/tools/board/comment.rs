@@ -13,17 +13,18 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
-use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{EVERY_KIND, Managed};
 
 pub(in crate::tools) const ADD_COMMENT: &str = "add_comment";
 pub(in crate::tools) const AUTHOR_ROLE: &str = "author_role";
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: ADD_COMMENT,
-    description: "Call this to leave what the next reader of a task must know: what you did, what is wrong (file and line), what you decided. Markdown.",
+    description: "Call this to record on a task what its next reader must know: what you did, found or decided. Markdown.",
     effect: Effect::Writes,
     admission: Admission::Store,
-    audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+    audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
     identity_arguments: &[],
     route: |definition| route(definition, add_comment),
 }];

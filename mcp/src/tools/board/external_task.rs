@@ -21,7 +21,8 @@ use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
 use crate::tools::board::task::{collect_evidence, task_answer};
-use crate::tools::definition::{Admission, Audience, Effect, External, NO_KIND, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::Managed;
 
 /// The most pages of cards that one call reads.
 const MAX_PAGES: usize = 3;
@@ -32,7 +33,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to find work or to see who has it: open tasks with stage and assignee. Warns about unresponsive assignees.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, list_tasks),
     },
@@ -41,7 +42,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to move a task to its next stage. Assignee: in_progress, review, failed. Lead: assigned, completed, or in_progress for rework. `result` is stored.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, update_task),
     },

@@ -5,13 +5,16 @@
 use domain::board::status::Status;
 use domain::board::task::Submission;
 use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::board::task::{collect_evidence, task_answer};
-use crate::tools::definition::{Admission, Audience, Effect, External, NO_KIND, ORCHESTRATOR_ONLY, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{Managed, Need, ORCHESTRATOR_ONLY};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -19,7 +22,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when the task assigned to you is finished. It goes to review and the leads are notified.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, submit_for_review),
     },
@@ -28,7 +31,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this as a lead to approve a task in review. Its builder may not approve it, and another agent verifies it afterwards.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, approve_task),
     },
@@ -37,7 +40,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this as a lead to send a task in review back to its assignee, with the changes it needs.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, reject_task),
     },
@@ -46,7 +49,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this after you checked a completed task yourself. You must not have built or approved it.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Trusted, invite: false },
+        audience: Audience {
+            managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Goals).adapted(verify_as_orchestrator),
+            human: true,
+            external: External::Trusted,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, verify_task),
     },
@@ -55,11 +63,25 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when a completed task fails verification; it returns to in_progress with your reason. You must not have built or approved it.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Trusted, invite: false },
+        audience: Audience {
+            managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Goals).adapted(reject_as_orchestrator),
+            human: true,
+            external: External::Trusted,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, reject_verification),
     },
 ];
+
+/// An orchestrator neither builds nor approves.
+fn verify_as_orchestrator(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this after you checked a completed task yourself."
+}
+
+fn reject_as_orchestrator(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this when a completed task fails your check; it returns to in_progress with your reason."
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

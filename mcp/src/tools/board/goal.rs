@@ -15,7 +15,8 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, Effect, External, ORCHESTRATOR_ONLY, PLANNERS, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{Managed, Need, ORCHESTRATOR_ONLY, PLANNERS};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -23,7 +24,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to name the purpose of several tasks; link them with link_task_to_goal.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Trusted, invite: false },
+        audience: Audience { managed: Managed::of(PLANNERS).listed_for(Need::Goals), human: true, external: External::Trusted, invite: false },
         identity_arguments: &["creator"],
         route: |definition| route(definition, create_goal),
     },
@@ -32,7 +33,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this as a lead to add a task to a goal.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::of(PLANNERS).listed_for(Need::Goals), human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, link_task_to_goal),
     },
@@ -41,16 +42,21 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to see the progress of a goal: its tasks, and how many are completed and verified.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(PLANNERS).listed_for(Need::Goals).hiding(&[("after", Need::Never)]),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &[],
         route: |definition| route(definition, goal_status),
     },
     ToolDefinition {
         name: "verify_goal",
-        description: "Call this as a lead to sign off a goal once all its tasks are verified. Its contributors are notified.",
+        description: "Call this as a lead to sign off a goal once all its tasks are verified.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::Goals), human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, verify_goal),
     },

@@ -15,24 +15,34 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, DependsOn, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, Effect, External, PLANNERS, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{Managed, Need, PLANNERS};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "create_subtasks",
-        description: "Call this to create the tasks of a plan in one call, at most 50, all or none. Returns their ids in order. `depends_on` takes positions in this list, from 0, or ids.",
+        description: "Call this to create the tasks of a plan in one call, at most 50, all or none. `depends_on` takes positions in this list, from 0, or ids.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::of(PLANNERS), human: true, external: External::Leads, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, create_subtasks),
     },
     ToolDefinition {
         name: "create_task",
-        description: "Call this to create a single task; for several use create_subtasks. A planner's task becomes a child of its planning task unless `parent_task_id` is given.",
+        description: "Call this to create a single task; create_subtasks creates several. A planner's task is a child of its planning task by default.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Trusted, invite: false },
+        audience: Audience {
+            managed: Managed::of(PLANNERS).hiding(&[
+                ("goal_id", Need::Goals),
+                ("assigned_to", Need::ExternalAgents),
+                ("role_hat", Need::ExternalAgents),
+            ]),
+            human: true,
+            external: External::Trusted,
+            invite: false,
+        },
         identity_arguments: &["creator", "agent_name"],
         route: |definition| route(definition, create_task),
     },
@@ -98,7 +108,6 @@ struct CreateTask {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     assigned_to: Option<String>,
-    /// The assignee's role on it.
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "arguments::given")]
     role_hat: Option<Role>,

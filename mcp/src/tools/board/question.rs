@@ -8,14 +8,15 @@ use serde_json::json;
 
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
-use crate::tools::definition::{Admission, Audience, CAN_ASK, Effect, External, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{CAN_ASK, Managed};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
     name: "ask_human",
-    description: "Call this only when you cannot continue without a decision by the human. Then end your turn: you are resumed with the answer. Offer `options` if you can, and the `default` you would take.",
+    description: "Call this only when you cannot continue without a decision by the human. Then end your turn: you are resumed with the answer.",
     effect: Effect::Writes,
     admission: Admission::Store,
-    audience: Audience { kinds: CAN_ASK, human: false, external: External::Nobody, invite: false },
+    audience: Audience { managed: Managed::of(CAN_ASK), human: false, external: External::Nobody, invite: false },
     identity_arguments: &[],
     route: |definition| route(definition, ask_human),
 }];
@@ -25,10 +26,9 @@ pub(super) const TOOLS: &[ToolDefinition] = &[ToolDefinition {
 struct AskHuman {
     /// Include what they need to know to decide.
     question: String,
-    /// Answers to choose from.
     #[serde(default)]
     options: Vec<String>,
-    /// Your preferred answer.
+    /// The answer you would choose.
     default: Option<String>,
 }
 

@@ -2,11 +2,13 @@
 //!
 //! It must not know which moves are legal.
 
-use domain::board::status::Status;
+use domain::board::status::{CancelReason, Status};
 use domain::board::task::Task;
+use domain::board::transition::requested_statuses;
 use domain::id::{CommentId, TaskId};
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::EvidenceResult;
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -18,15 +20,16 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments;
-use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, PLANNERS, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{EVERY_KIND, Managed, PLANNERS};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "get_task",
-        description: "Call this to read one task in full: description, branch and comments, oldest first. For older comments pass `before`.",
+        description: "Call this to read one task in full: description, branch and comments, oldest first.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_task),
     },
@@ -35,7 +38,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when your part of a task is finished. Coder: in_review, after committing. Reviewer: done approves the commit, in_progress sends it back after a comment. Orchestrator: cancelled, with a reason.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Nobody, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND).adapted(request_own_moves), human: true, external: External::Nobody, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, update_task_status),
     },
@@ -44,7 +47,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this last as a planner or orchestrator: your own task is done and the tasks you created start. A planner that created none must give a reason.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: PLANNERS, human: true, external: External::Nobody, invite: false },
+        audience: Audience { managed: Managed::of(PLANNERS), human: true, external: External::Nobody, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, complete_task),
     },
@@ -106,6 +109,22 @@ struct UpdateTaskStatus {
     status: Status,
     /// To cancel: failed, abandoned, obsolete or duplicate. To send back: what to change, kept as a comment.
     reason: Option<String>,
+}
+
+/// Offers an agent only the moves of its kind.
+fn request_own_moves(kind: AgentKind, properties: &mut JsonObject) -> &'static str {
+    properties.insert("status".to_owned(), arguments::one_of(&requested_statuses(kind)).to_value());
+    if kind == AgentKind::Orchestrator {
+        properties.insert("reason".to_owned(), arguments::one_of(CancelReason::ALL).to_value());
+    } else {
+        properties.remove("reason");
+    }
+    match kind {
+        AgentKind::Planner => "Call this to finish your own task; complete_task does the same and takes a reason.",
+        AgentKind::Coder => "Call this last, when your work is committed: it submits your newest commit for review.",
+        AgentKind::Reviewer => "Call this last: done approves the commit; in_progress, after add_comment, sends it back to its coder.",
+        AgentKind::Orchestrator => "Call this to cancel a task that the goal does not need. complete_task finishes your own.",
+    }
 }
 
 async fn update_task_status(call: Call, arguments: UpdateTaskStatus) -> Result<Answer, Failure> {

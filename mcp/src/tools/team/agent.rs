@@ -12,7 +12,8 @@ use crate::call::{Call, route};
 use crate::format;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, NO_KIND, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{EVERY_KIND, Managed};
 use crate::tools::team::onboarding;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
@@ -21,16 +22,16 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this first to join the project, and later to change how you are listed; omitted fields stay. Returns how to work here. With an invite token it also returns your own token.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: false, external: External::Everyone, invite: true },
+        audience: Audience { managed: Managed::NOBODY, human: false, external: External::Everyone, invite: true },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, register),
     },
     ToolDefinition {
         name: "who",
-        description: "Call this to see who is active: name, roles, health, current task, unread messages. The human is listed as `human`.",
+        description: "Call this to see who is active: name, roles, health, current task, unread messages.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: true },
+        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: true },
         identity_arguments: &[],
         route: |definition| route(definition, who),
     },
@@ -39,7 +40,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to say in a few words what you are doing, which `who` shows. An empty text clears it.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: false, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: false, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, set_status),
     },
@@ -48,7 +49,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this about once a minute while you work without calling other tools. It proves that you are alive.",
         effect: Effect::Writes,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, ping),
     },
@@ -57,7 +58,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when you leave for good; handshakes stop waiting for you. A lead may remove another agent by name.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, deregister),
     },

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, CAN_DECLARE, EVERY_KIND, Effect, External, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{CAN_DECLARE, EVERY_KIND, Managed, Need};
 
 /// The most bytes of full specifications in one answer. Later ones are shortened.
 const MAX_LIST_BYTES: usize = 36_000;
@@ -22,10 +23,10 @@ const MAX_EXCERPT: usize = 160;
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "declare_contract",
-        description: "Call this when others build on a name that you make: a function, an endpoint, an element id. Declaring it again creates a new version, and the others are notified.",
+        description: "Call this when others build on a name that you create or change: a function, an endpoint, an element id. Each version is announced.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: CAN_DECLARE, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(CAN_DECLARE), human: true, external: External::Everyone, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, declare_contract),
     },
@@ -34,7 +35,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this before you build on another agent's work, to read the declared names and specifications.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).hiding(&[("type", Need::Never)]),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &[],
         route: |definition| route(definition, list_contracts),
     },

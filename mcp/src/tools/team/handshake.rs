@@ -10,24 +10,35 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, Effect, External, ORCHESTRATOR_ONLY, TASK_WORKERS, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{Managed, Need, ORCHESTRATOR_ONLY, TASK_WORKERS};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
         name: "initiate_handshake",
-        description: "Call this as a lead when everyone must acknowledge a plan before work continues. Without `agents` it asks all who are not leads.",
+        description: "Call this as a lead when everyone must acknowledge a plan before work continues. By default it asks all who are not leads.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Leads, invite: false },
+        audience: Audience {
+            managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::ExternalAgents),
+            human: true,
+            external: External::Leads,
+            invite: false,
+        },
         identity_arguments: &["from_agent"],
         route: |definition| route(definition, initiate_handshake),
     },
     ToolDefinition {
         name: "ack_handshake",
-        description: "Call this when a [HANDSHAKE] message asks you to. It confirms that you read the plan and follow it.",
+        description: "Call this when a [HANDSHAKE] message asks you to: you have read the plan and follow it.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: TASK_WORKERS, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(TASK_WORKERS).listed_for(Need::Handshake),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, ack_handshake),
     },
@@ -36,7 +47,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to see who acknowledged a handshake and who has not.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: ORCHESTRATOR_ONLY, human: true, external: External::Leads, invite: false },
+        audience: Audience {
+            managed: Managed::of(ORCHESTRATOR_ONLY).listed_for(Need::ExternalAgents),
+            human: true,
+            external: External::Leads,
+            invite: false,
+        },
         identity_arguments: &[],
         route: |definition| route(definition, handshake_status),
     },

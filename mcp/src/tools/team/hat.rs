@@ -13,7 +13,8 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::ProjectArgument;
-use crate::tools::definition::{Admission, Audience, Effect, External, NO_KIND, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::Managed;
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -21,7 +22,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this as a lead to choose the role in which the assignee works on a task. Conflicting hats are refused.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, assign_role_hat),
     },
@@ -30,7 +31,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this before you assign a hat, to see who wore which hat for which task.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, hat_history),
     },

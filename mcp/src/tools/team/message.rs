@@ -4,7 +4,9 @@
 
 use db::{AcknowledgedMessage, HistoryQuery, Sent};
 use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
 use domain::team::message::{HISTORY_DEFAULT, HISTORY_PAGE, NewMessage};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +16,8 @@ use crate::format;
 use crate::page;
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, EVERY_KIND, Effect, External, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{EVERY_KIND, Managed, Need};
 
 /// The most acknowledged messages that an answer lists, newest first.
 const MAX_LISTED: usize = 5;
@@ -25,7 +28,12 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this to write to another agent, to `human` or to `all`; leads get a copy. Fails while you have unread messages. Put anything that must last into add_comment.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).hiding(&[("cc", Need::Never)]).adapted(send_briefly),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &["from_agent"],
         route: |definition| route(definition, send),
     },
@@ -34,20 +42,29 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when a notice announces messages, and before you send. `redelivered` marks messages that you got before but did not acknowledge, with `ack` or by sending.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience {
+            managed: Managed::of(EVERY_KIND).adapted(check_inbox_briefly),
+            human: true,
+            external: External::Everyone,
+            invite: false,
+        },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, check_inbox),
     },
     ToolDefinition {
         name: "get_history",
-        description: "Call this to read earlier messages: the newest of all, or of one task.",
+        description: "Call this to read earlier messages, of all or of one task.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: EVERY_KIND, human: true, external: External::Everyone, invite: false },
+        audience: Audience { managed: Managed::of(EVERY_KIND), human: true, external: External::Everyone, invite: false },
         identity_arguments: &[],
         route: |definition| route(definition, get_history),
     },
 ];
+
+fn send_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this to write to another agent, to `human` or to `all`. It is refused while you have unread messages."
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +112,10 @@ fn acknowledged_text(confirmed: &[AcknowledgedMessage]) -> String {
     // Messages of other agents may lie between them.
     let count = (before - first.id).clamp(HISTORY_DEFAULT.into(), HISTORY_PAGE.into());
     format!("\nAcknowledged: {}{more}. If you have not seen them, call get_history with before={before} and count={count}.", named.join(", "))
+}
+
+fn check_inbox_briefly(_: AgentKind, _: &mut JsonObject) -> &'static str {
+    "Call this when a notice announces messages, and before you send."
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

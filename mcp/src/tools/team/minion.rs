@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::call::{Call, route};
 use crate::reply::{Answer, Failure};
 use crate::tools::arguments::{self, ProjectArgument};
-use crate::tools::definition::{Admission, Audience, CODER_ONLY, Effect, External, NO_KIND, ToolDefinition};
+use crate::tools::definition::{Admission, Audience, Effect, External, ToolDefinition};
+use crate::tools::managed::{CODER_ONLY, Managed, Need};
 
 pub(super) const TOOLS: &[ToolDefinition] = &[
     ToolDefinition {
@@ -18,7 +19,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this as a lead to limit how many helpers may run at once: for one agent by name, or for all with `global`.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Leads, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Leads, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, set_spawn_policy),
     },
@@ -27,7 +28,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this before you start a helper, to see whether you may and how many are running.",
         effect: Effect::Reads,
         admission: Admission::ActiveReader,
-        audience: Audience { kinds: NO_KIND, human: true, external: External::Trusted, invite: false },
+        audience: Audience { managed: Managed::NOBODY, human: true, external: External::Trusted, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, get_spawn_policy),
     },
@@ -36,7 +37,7 @@ pub(super) const TOOLS: &[ToolDefinition] = &[
         description: "Call this when you start a helper of your own (spawned) and when it ends (completed, failed), which closes your newest one.",
         effect: Effect::Writes,
         admission: Admission::Store,
-        audience: Audience { kinds: CODER_ONLY, human: true, external: External::Trusted, invite: false },
+        audience: Audience { managed: Managed::of(CODER_ONLY).listed_for(Need::Never), human: true, external: External::Trusted, invite: false },
         identity_arguments: &["agent_name"],
         route: |definition| route(definition, log_minion),
     },

@@ -134,14 +134,21 @@ async fn build_prompt(db: &Db, project: &Project, task: &Task, plan: &CheckoutPl
         Some(_) => Some(db.run_dir(&run.id).await?.join(RULES_FOLDER).to_string_lossy().into_owned()),
         None => None,
     };
+    // Every other task says itself what it is for.
+    let goal = match &task.card.round_of {
+        Some(plan) => Some(db.task(plan).await?),
+        None => None,
+    };
     Ok(prompt::prompt(&PromptInput {
         project,
         task,
-        phase: run.phase,
+        goal: goal.as_ref(),
+        run,
         branch: &plan.shown_branch,
         worktree: &plan.path.to_string_lossy(),
         rules: rules_folder.as_deref(),
         base: &plan.base,
+        base_branch: &plan.base_branch,
         comments: &comments,
         attempts: &attempts,
         inbox,

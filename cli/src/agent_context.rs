@@ -1,0 +1,222 @@
+//! A test of what an agent has read before its first own thought: its role, its tools and the frame of its first message. Every run pays
+//! for it. It must not know how the texts are made: it builds them from a board, and lists the tools over MCP.
+
+use axum::Router;
+use axum::body::Body;
+use db::{Caller, Db, MoveRequest, NewRun, ReservedRun, RunEnd};
+use domain::board::goal::NewGoal;
+use domain::board::project::Project;
+use domain::board::status::Status;
+use domain::board::task::NewSubtask;
+use domain::config::Config;
+use domain::id::TaskId;
+use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{Evidence, EvidenceResult};
+use domain::runs::failure::EndClass;
+use domain::runs::sandbox::SandboxTier;
+use domain::team::agent::Registration;
+use domain::team::message::Inbox;
+use domain::wire::NewProject;
+use http::Request;
+use http_body_util::BodyExt;
+use repo::testing::TestRepository;
+use runner::prompt::{self, PromptInput};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+const TITLE: &str = "Sell things";
+const DESCRIPTION: &str = "In euros.";
+/// The most tokens for each kind of agent outside of a jail.
+const LIMITS: [(AgentKind, usize); 4] =
+    [(AgentKind::Planner, 2_600), (AgentKind::Coder, 2_000), (AgentKind::Reviewer, 1_700), (AgentKind::Orchestrator, 2_900)];
+const SHA: &str = "0123456789012345678901234567890123456789";
+
+struct TestBoard {
+    db: Db,
+    project: Project,
+    mcp: Router,
+    folder: TempDir,
+    _sample: TestRepository,
+}
+
+impl TestBoard {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&Config { db_path: folder.path().join("board.db"), ..Config::default() }).await.unwrap();
+        let sample = TestRepository::new();
+        let probe = repo::probe(sample.top(), None).unwrap();
+        let new = NewProject { title: TITLE.to_owned(), description: Some(DESCRIPTION.to_owned()), ..NewProject::default() };
+        let project = db.create_project(&Caller::owner(), new, probe).await.unwrap();
+        let mcp = mcp::router(db.clone(), mcp::Proof::new(String::new(), 0), CancellationToken::new());
+        Self { db, project, mcp, folder, _sample: sample }
+    }
+
+    /// Starts to use everything that adds tools.
+    async fn use_every_feature(&self) {
+        let (owner, project) = (Caller::owner(), &self.project.id);
+        let mara = Registration { name: "mara".to_owned(), ..Registration::default() };
+        self.db.create_agent_token(&owner, project, mara).await.unwrap();
+        self.db.create_goal(&owner, project, NewGoal { title: TITLE.to_owned(), description: None }).await.unwrap();
+        self.db.initiate_handshake(&owner, project, DESCRIPTION, vec!["mara".to_owned()]).await.unwrap();
+    }
+
+    async fn start(&self, task: &TaskId, phase: AgentKind) -> ReservedRun {
+        let status = self.db.card(task).await.unwrap().status;
+        let runs_root = self.folder.path().join("runs");
+        let new = NewRun {
+            task: task.clone(),
+            phase,
+            status,
+            sha: Some(SHA.to_owned()),
+            worktree_path: None,
+            runs_root,
+            port: None,
+            sandbox: SandboxTier::None,
+        };
+        self.db.reserve_run(new).await.unwrap()
+    }
+
+    async fn end(&self, run: &ReservedRun) {
+        let end = RunEnd {
+            class: EndClass::Finished,
+            failure: None,
+            error: None,
+            cause: None,
+            exit_code: Some(0),
+            limit: None,
+            usage: None,
+            turn_ended: true,
+            max_attempts: 3,
+        };
+        self.db.end_run(&run.run.id, end).await.unwrap();
+    }
+
+    async fn caller(&self, run: &ReservedRun) -> Caller {
+        self.db.caller(&run.token).await.unwrap().unwrap()
+    }
+
+    async fn move_to(&self, caller: &Caller, task: &TaskId, request: MoveRequest, found: EvidenceResult) {
+        self.db.move_task(caller, task, request, found).await.unwrap();
+    }
+
+    /// The tools that an agent is listed, as JSON.
+    async fn tools(&self, token: &str) -> String {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
+        let request = Request::post(mcp::PATH)
+            .header("host", "127.0.0.1")
+            .header("authorization", format!("Bearer {token}"))
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/list");
+        let response = self.mcp.clone().oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap();
+        let answer: Value = serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
+        assert!(answer["result"]["tools"].as_array().is_some_and(|tools| tools.len() > 5), "{answer}");
+        answer["result"]["tools"].to_string()
+    }
+
+    /// The first message of a run, without the texts of the issue.
+    async fn first_message(&self, run: &ReservedRun) -> String {
+        let task = self.db.task(&run.run.task_id).await.unwrap();
+        let goal = match &task.card.round_of {
+            Some(plan) => Some(self.db.task(plan).await.unwrap()),
+            None => None,
+        };
+        let text = prompt::prompt(&PromptInput {
+            project: &self.project,
+            task: &task,
+            goal: goal.as_ref(),
+            run: &run.run,
+            branch: "vr/TASK-002/work",
+            worktree: "/home/ann/.vibe-relay/worktrees/PROJ-001/TASK-002",
+            rules: matches!(run.run.phase, AgentKind::Reviewer | AgentKind::Orchestrator).then_some("/home/ann/.vibe-relay/runs/RUN-003/rules"),
+            base: SHA,
+            base_branch: &self.project.integration_branch,
+            comments: &[],
+            attempts: &[],
+            inbox: &Inbox { messages: Vec::new(), remaining: 0 },
+            resumes: false,
+        });
+        text.replace(TITLE, "").replace(DESCRIPTION, "")
+    }
+
+    /// Measures role, tools and first message of a run in tokens of four characters.
+    async fn measure(&self, run: &ReservedRun) -> [usize; 4] {
+        let (tools, message) = (self.tools(&run.token).await, self.first_message(run).await);
+        let role = prompt::system_prompt(prompt::role(run.run.phase), run.run.sandbox);
+        let characters = [&role, &tools, &message].map(|text| text.chars().count());
+        let [role, tools, message] = characters;
+        [role, tools, message, role + tools + message].map(|count| count.div_ceil(4))
+    }
+}
+
+/// Takes a project from its plan to its round, and measures an agent of each kind at work.
+async fn measured(board: &TestBoard) -> Vec<(AgentKind, [usize; 4])> {
+    let mut measured = Vec::new();
+    let plan = TaskId::new(1);
+    let planner = board.start(&plan, AgentKind::Planner).await;
+    measured.push((AgentKind::Planner, board.measure(&planner).await));
+    let caller = board.caller(&planner).await;
+    let new = NewSubtask { title: TITLE.to_owned(), description: Some(DESCRIPTION.to_owned()), phase: None, depends_on: Vec::new() };
+    let task = board.db.create_subtasks(&caller, &plan, vec![new]).await.unwrap().remove(0).card.id;
+    board.move_to(&caller, &plan, MoveRequest::to(Status::Done), EvidenceResult::Nothing).await;
+    board.end(&planner).await;
+
+    let coder = board.start(&task, AgentKind::Coder).await;
+    measured.push((AgentKind::Coder, board.measure(&coder).await));
+    let evidence = Evidence {
+        head: SHA.to_owned(),
+        base: "base".to_owned(),
+        ahead: 1,
+        dirty_paths: Vec::new(),
+        dirty_count: 0,
+        diff_empty: false,
+        nested: Vec::new(),
+    };
+    let caller = board.caller(&coder).await;
+    board.move_to(&caller, &task, MoveRequest::to(Status::InReview), EvidenceResult::Evidence(evidence)).await;
+    board.end(&coder).await;
+
+    let reviewer = board.start(&task, AgentKind::Reviewer).await;
+    measured.push((AgentKind::Reviewer, board.measure(&reviewer).await));
+    board.end(&reviewer).await;
+    let close = MoveRequest { merge: false, ..MoveRequest::to(Status::Done) };
+    board.move_to(&Caller::owner(), &task, close, EvidenceResult::Nothing).await;
+
+    let orchestrator = board.start(&TaskId::new(3), AgentKind::Orchestrator).await;
+    measured.push((AgentKind::Orchestrator, board.measure(&orchestrator).await));
+    measured
+}
+
+fn check(measured: &[(AgentKind, [usize; 4])]) {
+    let over: Vec<AgentKind> = measured.iter().zip(LIMITS).filter(|((_, [.., sum]), (_, limit))| sum > limit).map(|((kind, _), _)| *kind).collect();
+    assert!(over.is_empty(), "{over:?} exceed {LIMITS:?} (role, tools, first message, sum): {measured:?}");
+}
+
+#[tokio::test]
+async fn each_kind_starts_with_few_tokens() {
+    let board = TestBoard::new().await;
+    check(&measured(&board).await);
+}
+
+#[tokio::test]
+async fn each_kind_starts_with_few_tokens_where_everything_is_used() {
+    let board = TestBoard::new().await;
+    let plain = board.start(&TaskId::new(1), AgentKind::Planner).await;
+    let [_, few, ..] = board.measure(&plain).await;
+    board.end(&plain).await;
+    board.use_every_feature().await;
+    let measured = measured(&board).await;
+    assert!(measured[0].1[1] > few, "the features add no tools");
+    check(&measured);
+}
+
+#[test]
+fn rules_of_a_jail_are_short() {
+    let roles = [SandboxTier::None, SandboxTier::JailNet].map(|tier| prompt::system_prompt(prompt::role(AgentKind::Coder), tier).chars().count());
+    let tokens = (roles[1] - roles[0]).div_ceil(4);
+    assert!(tokens <= 200, "{tokens} tokens beside those of a role");
+}

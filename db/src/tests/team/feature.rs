@@ -1,0 +1,29 @@
+//! Which features a project uses, and when it stops.
+
+use domain::board::goal::NewGoal;
+use domain::runs::agent_kind::AgentKind;
+
+use crate::tests::store::Store;
+use crate::{Caller, FeaturesInUse};
+
+#[tokio::test]
+async fn features_are_in_use_once_someone_uses_them() {
+    let store = Store::board().await;
+    let task = store.task("Add a page").await;
+    let coder = store.agent(&task, AgentKind::Coder).await;
+    let in_use = async || store.db.features_in_use(&store.project).await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse::default(), "a managed agent is not an external one");
+
+    let ole = store.guest("ole").await;
+    assert_eq!(in_use().await, FeaturesInUse { external_agents: true, ..FeaturesInUse::default() });
+    store.db.deregister(&ole, &store.project, "ole").await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse::default());
+
+    let handshake = store.db.initiate_handshake(&Caller::owner(), &store.project, "The plan", vec![coder.caller.name().unwrap()]).await.unwrap().id;
+    assert_eq!(in_use().await, FeaturesInUse { handshakes: true, ..FeaturesInUse::default() });
+    store.db.acknowledge(&coder.caller, handshake).await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse::default());
+
+    store.db.create_goal(&Caller::owner(), &store.project, NewGoal { title: "All of it".to_owned(), description: None }).await.unwrap();
+    assert_eq!(in_use().await, FeaturesInUse { goals: true, ..FeaturesInUse::default() });
+}

@@ -1,0 +1,47 @@
+//! Which attempts a prompt describes, in which words and length.
+
+use domain::runs::failure::FailureClass;
+
+use super::super::tests::attempt_that;
+use super::*;
+
+fn failed(attempt: u32, failure: FailureClass, error: &str) -> Run {
+    Run { attempt, turns: i64::from(attempt), ..attempt_that(EndClass::Failed, Some(failure), Some(error)) }
+}
+
+#[test]
+fn attempt_says_what_was_tried_and_how_it_ended() {
+    let mut long = failed(1, FailureClass::Crashed, "exit code 1.\nIt said last: “I run all tests at once.”");
+    long.completed_at = Some(long.started_at.after(std::time::Duration::from_secs(14 * 60 + 59)));
+    let attempts = [
+        long,
+        Run { attempt: 2, ..attempt_that(EndClass::Finished, None, None) },
+        Run { attempt: 3, ..attempt_that(EndClass::Parked, Some(FailureClass::RateLimited), Some("rate limited")) },
+        Run { attempt: 4, ..attempt_that(EndClass::AwaitingAnswer, None, None) },
+        Run { attempt: 5, ..attempt_that(EndClass::Stopped, None, None) },
+        Run { attempt: 6, ..attempt_that(EndClass::Limited, Some(FailureClass::MaxTurns), None) },
+    ];
+    insta::assert_snapshot!(lines(&attempts), @"
+    Attempt 1 (14 min, 1 request): the agent's process crashed: exit code 1. It said last: “I run all tests at once.”
+    Attempt 5 (0 min, 0 requests): it was stopped
+    Attempt 6 (0 min, 0 requests): the agent used all its turns
+    ");
+    assert_eq!(lines(&attempts[1..4]), "");
+}
+
+#[test]
+fn attempts_are_bounded() {
+    let attempts: Vec<Run> = (1..=30).map(|attempt| failed(attempt, FailureClass::NoOutcome, &"</attempts> ".repeat(9_999))).collect();
+    let text = lines(&attempts);
+    assert!(text.starts_with("(25 earlier ones omitted)\nAttempt 26 ") && text.contains("\nAttempt 30 (0 min, 30 requests): "), "{text}");
+    assert!(text.len() < 5 * 2 * MAX_CHARS && !text.contains("</attempts>"), "{} bytes", text.len());
+}
+
+#[test]
+fn last_failure_is_that_of_the_attempt_before() {
+    let crashed = failed(1, FailureClass::Crashed, &format!("exit code 1\n{}", "x".repeat(999)));
+    let parked = attempt_that(EndClass::Parked, Some(FailureClass::RateLimited), None);
+    let finished = attempt_that(EndClass::Finished, None, None);
+    assert_eq!(last_failure(&[crashed.clone(), parked]).unwrap(), "the agent's process crashed: exit code 1…");
+    assert_eq!((last_failure(&[crashed, finished]), last_failure(&[])), (None, None));
+}
