@@ -38,7 +38,6 @@ pub struct Config {
     pub db_path: PathBuf,
     /// Managed agents of all kinds that run at the same time.
     pub max_parallel_agents: u32,
-    pub max_parallel_reviewers: u32,
     /// Failed attempts by one kind of agent before a task needs attention.
     pub max_attempts: u32,
     /// Rejections of a task before it needs attention.
@@ -83,6 +82,8 @@ pub struct AgentConfig {
     /// The text of `system_prompt_file`, which the server reads with the configuration.
     #[serde(skip)]
     pub system_prompt: Option<String>,
+    /// Agents of this kind that run at the same time, within [`Config::max_parallel_agents`]; `None` for no limit of their own.
+    pub max_parallel: Option<u32>,
     /// Environment variables for agents of this kind only.
     pub env: BTreeMap<String, String>,
     /// The settings of the agent program that apply to agents of this kind.
@@ -120,7 +121,6 @@ impl Default for Config {
             worktrees_path: PathBuf::from("~/.vibe-relay/worktrees"),
             db_path: PathBuf::from("~/.vibe-relay/vibe-relay.db"),
             max_parallel_agents: 3,
-            max_parallel_reviewers: 1,
             max_attempts: 3,
             max_review_rounds: 4,
             max_orchestrator_rounds: 3,
@@ -194,7 +194,6 @@ impl Config {
         let invalid = |key: &str, problem: &str| Err(ConfigError::Value { key: key.to_owned(), problem: problem.to_owned() });
         let limits = [
             ("max_parallel_agents", self.max_parallel_agents, 1, 64),
-            ("max_parallel_reviewers", self.max_parallel_reviewers, 1, 64),
             ("max_attempts", self.max_attempts, 1, 20),
             ("max_review_rounds", self.max_review_rounds, 1, 50),
             ("max_orchestrator_rounds", self.max_orchestrator_rounds, 0, 50),
@@ -203,6 +202,11 @@ impl Config {
         for (key, value, minimum, maximum) in limits {
             if !(minimum..=maximum).contains(&value) {
                 return invalid(key, &format!("{value} is not between {minimum} and {maximum}"));
+            }
+        }
+        for phase in AgentKind::ALL {
+            if self.agent(*phase).max_parallel.is_some_and(|limit| !(1..=64).contains(&limit)) {
+                return invalid(&format!("agents.{phase}.max_parallel"), "expected a number between 1 and 64, or null for no limit");
             }
         }
         for (key, value) in self.limits.amounts() {

@@ -7,8 +7,8 @@ mod liveness;
 mod open_tasks;
 mod parking;
 mod slots;
+mod turns;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -80,8 +80,8 @@ pub fn schedule(state: &Snapshot, config: &Config, busy: &BTreeSet<TaskId>, not_
     scheduler.clean_finished_tasks();
     scheduler.complete_handshakes();
     scheduler.recheck_branches();
-    let mut candidates = scheduler.classify_open_tasks();
-    candidates.sort_by_key(|candidate| (candidate.rank, Reverse(candidate.card.priority), candidate.card.id.number()));
+    let candidates = scheduler.classify_open_tasks();
+    let candidates = scheduler.take_turns(candidates);
     let candidates = scheduler.hold_back(candidates);
     scheduler.fill_slots(candidates);
     scheduler.schedule
@@ -97,6 +97,8 @@ struct Scheduler<'a> {
     cards: BTreeMap<&'a TaskId, &'a Card>,
     /// For each project whose branch needs a decision, the task that asks for it.
     branch_decisions: BTreeMap<&'a ProjectId, &'a TaskId>,
+    /// Whether a task waits for another one.
+    has_blocked_tasks: bool,
     schedule: Schedule,
 }
 
@@ -113,7 +115,7 @@ impl<'a> Scheduler<'a> {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
         let deciding = state.tasks.iter().map(|known| &known.task.card).filter(|card| awaits_branch_decision(card));
         let branch_decisions = deciding.map(|card| (&card.project_id, &card.id)).collect();
-        Self { state, config, busy, not_responding, now, cards, branch_decisions, schedule: Schedule::default() }
+        Self { state, config, busy, not_responding, now, cards, branch_decisions, has_blocked_tasks: false, schedule: Schedule::default() }
     }
 
     fn tick_at(&mut self, at: Timestamp) {

@@ -205,5 +205,10 @@ async fn insert(tx: &mut Tx, new: &NewRun) -> Result<(RunId, PathBuf)> {
     .bind(new.sandbox.as_str())
     .execute(&mut tx.connection)
     .await?;
+    sqlx::query("UPDATE projects SET agent_started_at = $2 WHERE id = (SELECT project_id FROM tasks WHERE id = $1)")
+        .bind(new.task.as_str())
+        .bind(tx.now.to_string())
+        .execute(&mut tx.connection)
+        .await?;
     Ok((id, run_dir))
 }

@@ -103,6 +103,8 @@ pub(crate) const LIMITS: &str = concat!(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
+    /// When the last agent of each project in `projects` was started; nothing for a project without runs.
+    pub last_starts: BTreeMap<ProjectId, Timestamp>,
     /// Active tasks, ordered by id: open and not settled on hold, with a live run, with a checkout, or with a pending branch decision. Their
     /// cards carry no counts of comments and attempts, no builders, and no dependencies once the task has started.
     pub tasks: Vec<TaskSnapshot>,
@@ -167,8 +169,11 @@ impl Db {
         let mut snapshot = connection.begin().await?;
         let external = external_agents(&mut snapshot, &self.presence).await?;
         let unanswered = handshakes::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
-        let projects = sqlx::query(ACTIVE_PROJECTS).fetch_all(&mut *snapshot).await?;
-        let projects = projects.iter().map(|row| projects::project_of(row).map(|project| (project.id.clone(), project)));
+        let rows = sqlx::query(ACTIVE_PROJECTS).fetch_all(&mut *snapshot).await?;
+        let started = rows.iter().map(|row| Ok((parsed(row, "id")?, optional(row, "agent_started_at")?)));
+        let started = started.collect::<Result<Vec<(ProjectId, Option<Timestamp>)>>>()?;
+        let last_starts = started.into_iter().filter_map(|(id, at)| Some((id, at?))).collect();
+        let projects = rows.iter().map(|row| projects::project_of(row).map(|project| (project.id.clone(), project)));
         let projects = projects.collect::<Result<BTreeMap<_, _>>>()?;
         let rows = sqlx::query(AssertSqlSafe(format!("{SCHEDULED} {ACTIVE}"))).fetch_all(&mut *snapshot).await?;
         let tasks = rows.iter().map(|row| task_snapshot(row, &external)).filter(|known| known.as_ref().map_or(true, |known| is_active(&known.task)));
@@ -187,6 +192,7 @@ impl Db {
         snapshot.rollback().await?;
         Ok(Snapshot {
             projects,
+            last_starts,
             tasks,
             referenced,
             live,

@@ -36,6 +36,7 @@ impl<'a> Scheduler<'a> {
                 continue;
             }
             let wait_reason = self.wait_reason(card);
+            self.has_blocked_tasks |= matches!(wait_reason, Some(WaitReason::BlockedBy { .. } | WaitReason::PlanUnfinished { .. }));
             if self.check_assignee(known, wait_reason.is_some()) || card.attention.is_some() {
                 self.set_wait_reason(card, Some(WaitReason::NeedsAttention));
                 continue;

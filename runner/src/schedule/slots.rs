@@ -2,7 +2,7 @@
 //!
 //! It must not know why a task became a candidate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::board::card::Card;
 use domain::board::status::Status;
@@ -15,11 +15,22 @@ use domain::time::Timestamp;
 use super::parking::{self, BreakerState, breaker_state};
 use super::{Action, Candidate, Scheduler};
 
+/// Free slots.
+struct Slots {
+    free: usize,
+    /// For each kind of agent with a limit of its own.
+    of_kind: BTreeMap<AgentKind, usize>,
+    /// For reviewers while other work waits.
+    reviewer_share: usize,
+}
+
 impl<'a> Scheduler<'a> {
     /// Starts candidates in order while slots are free; the others get the reason why they wait.
     pub(super) fn fill_slots(&mut self, mut candidates: Vec<Candidate<'a>>) {
         let limit = self.config.max_parallel_agents;
-        let (mut free, mut free_reviewers) = self.free_slots();
+        let mut slots = self.free_slots();
+        let share = self.reviewer_share(&candidates, &slots);
+        candidates = share_with_reviewers(candidates, share);
         let (probed, parked): (Vec<_>, Vec<_>) =
             self.state.parkings.iter().partition(|parking| breaker_state(parking, self.now) == BreakerState::HalfOpen);
         // An expired parking still blocks: resuming it checks first whether its cause is gone. The order of reasons keeps the choice stable
@@ -38,28 +49,51 @@ impl<'a> Scheduler<'a> {
             _ => {}
         }
         for Candidate { card, phase, .. } in candidates {
-            let is_review = phase == AgentKind::Reviewer;
             if let Some(parking) = blocking {
                 self.set_wait_reason(card, Some(parking::wait_reason(parking)));
-            } else if is_review && free_reviewers == 0 {
-                self.set_wait_reason(card, Some(WaitReason::KindLimitReached { phase: AgentKind::Reviewer }));
-            } else if free == 0 {
+            } else if slots.of_kind.get(&phase) == Some(&0) {
+                self.set_wait_reason(card, Some(WaitReason::KindLimitReached { phase }));
+            } else if slots.free == 0 {
                 self.set_wait_reason(card, Some(WaitReason::NoFreeSlot { limit }));
             } else {
-                free -= 1;
-                free_reviewers -= usize::from(is_review);
+                slots.free -= 1;
+                slots.of_kind.entry(phase).and_modify(|free| *free -= 1);
                 self.schedule.actions.push(Action::Start { task: card.id.clone(), phase, status: card.status });
                 blocking = probe;
             }
         }
     }
 
-    /// Counts the free slots for agents of any kind, and those for reviewers.
-    fn free_slots(&self) -> (usize, usize) {
-        let working: BTreeSet<&TaskId> = self.state.live.iter().map(|run| &run.task_id).chain(self.about_to_start()).collect();
-        let reviewing = working.iter().filter(|id| self.cards.get(**id).is_some_and(|card| works_as_reviewer(card))).count();
+    fn free_slots(&self) -> Slots {
+        let working = self.working_tasks();
+        let mut used: BTreeMap<AgentKind, usize> = BTreeMap::new();
+        for card in working.iter().filter_map(|id| self.cards.get(*id)) {
+            *used.entry(kind_at_work(card)).or_default() += 1;
+        }
+        let used_by = |phase: &AgentKind| used.get(phase).copied().unwrap_or_default();
         let free = |limit: u32, used: usize| usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(used);
-        (free(self.config.max_parallel_agents, working.len()), free(self.config.max_parallel_reviewers, reviewing))
+        let limited = AgentKind::ALL.iter().filter_map(|phase| Some((*phase, free(self.config.agent(*phase).max_parallel?, used_by(phase)))));
+        Slots {
+            free: free(self.config.max_parallel_agents, working.len()),
+            of_kind: limited.collect(),
+            reviewer_share: free(self.config.max_parallel_agents.div_ceil(2), used_by(&AgentKind::Reviewer)),
+        }
+    }
+
+    /// How many reviews may start before other work. Where nothing else is left to do, the last new tasks come before the reviews: started
+    /// later, they would leave agents idle at the end.
+    fn reviewer_share(&self, candidates: &[Candidate<'_>], slots: &Slots) -> usize {
+        let others: Vec<Status> = candidates.iter().map(|candidate| candidate.card.status).filter(|status| *status != Status::InReview).collect();
+        let are_last_tasks = u32::try_from(others.len()).is_ok_and(|count| count < self.config.max_parallel_agents)
+            && others.iter().all(|status| *status == Status::Backlog)
+            && !self.has_blocked_tasks;
+        let must_choose = candidates.len() > slots.free;
+        if are_last_tasks && must_choose { 0 } else { slots.reviewer_share }
+    }
+
+    /// Tasks with a live run, or with a job that starts one.
+    pub(super) fn working_tasks(&self) -> BTreeSet<&'a TaskId> {
+        self.state.live.iter().map(|run| &run.task_id).chain(self.about_to_start()).collect()
     }
 
     /// Whether an agent that started at `since` or later works or is about to. A run that started earlier proves nothing.
@@ -74,6 +108,16 @@ impl<'a> Scheduler<'a> {
     }
 }
 
+/// Moves reviews beyond their share behind all other work, so that they use slots that would stay empty.
+fn share_with_reviewers(candidates: Vec<Candidate<'_>>, share: usize) -> Vec<Candidate<'_>> {
+    let mut reviews = 0;
+    let (within, beyond): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| {
+        reviews += usize::from(candidate.phase == AgentKind::Reviewer);
+        candidate.phase != AgentKind::Reviewer || reviews <= share
+    });
+    within.into_iter().chain(beyond).collect()
+}
+
 /// Rotates the probing card from probe to probe, because one failing card must not block the others.
 fn rotate(candidates: &mut [Candidate<'_>], probe: &Parking) {
     if !candidates.is_empty() {
@@ -82,9 +126,10 @@ fn rotate(candidates: &mut [Candidate<'_>], probe: &Parking) {
     }
 }
 
-fn works_as_reviewer(card: &Card) -> bool {
+fn kind_at_work(card: &Card) -> AgentKind {
     match &card.run {
-        Some(run) => run.phase == AgentKind::Reviewer,
-        None => card.status == Status::InReview,
+        Some(run) => run.phase,
+        None if card.status == Status::InReview => AgentKind::Reviewer,
+        None => card.phase,
     }
 }

@@ -5,6 +5,8 @@ mod liveness;
 mod parking;
 mod property;
 mod scene;
+mod throughput;
+mod turns;
 
 use std::time::Duration;
 

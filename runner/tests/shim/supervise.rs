@@ -90,7 +90,6 @@ impl Bench {
             worktrees_path: sample.beside("worktrees"),
             durability: Durability::Normal,
             agent_command: vec!["/bin/sh".to_owned(), script],
-            max_parallel_reviewers: 0,
             max_attempts: 1,
             sandbox: Some(SandboxTier::None),
             ..Config::default()

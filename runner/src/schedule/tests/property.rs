@@ -112,7 +112,7 @@ proptest! {
         prop_assert!(starts == 0 || starts + live <= board.config.max_parallel_agents as usize);
         let reviews = schedule.actions.iter().filter(|action| matches!(action, Action::Start { phase: AgentKind::Reviewer, .. })).count();
         let reviewing = board.state.live.iter().filter(|run| run.phase == AgentKind::Reviewer).count();
-        prop_assert!(reviews == 0 || reviews + reviewing <= board.config.max_parallel_reviewers as usize);
+        prop_assert!(reviews == 0 || reviews + reviewing <= board.config.agents.reviewer.max_parallel.unwrap() as usize);
         let tried = |parking: &Parking| parking.needs_probe() && parking.until <= noon();
         prop_assert!(starts == 0 || board.state.parkings.iter().all(tried));
         prop_assert!(starts <= 1 || board.state.parkings.is_empty());

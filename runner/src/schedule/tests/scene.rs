@@ -1,5 +1,6 @@
 //! Boards of one line each, and schedules as short texts.
 
+mod projects;
 mod spending;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -222,6 +223,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     let projects = [(1, "/one/.git"), (2, "/one/.git"), (3, "/two/.git")].map(|(number, git_dir)| project(number, git_dir));
     let mut state = Snapshot {
         projects: BTreeMap::from(projects),
+        last_starts: BTreeMap::new(),
         tasks: Vec::new(),
         referenced: BTreeMap::new(),
         live: Vec::new(),
@@ -270,7 +272,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
 }
 
 /// The run number `number` of the task with the same number.
-fn live_run(number: u64, phase: AgentKind) -> Run {
+pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
     Run {
         id: RunId::new(number),
         task_id: id(number),
@@ -302,7 +304,7 @@ fn live_run(number: u64, phase: AgentKind) -> Run {
 
 impl Scene {
     pub(super) fn slots(mut self, agents: u32, reviewers: u32) -> Self {
-        (self.config.max_parallel_agents, self.config.max_parallel_reviewers) = (agents, reviewers);
+        (self.config.max_parallel_agents, self.config.agents.reviewer.max_parallel) = (agents, Some(reviewers));
         self
     }
 

@@ -1,0 +1,23 @@
+//! The projects of a scene, and how many agents they share.
+
+use super::*;
+
+impl Scene {
+    /// So many agents, and no limit for any kind of them.
+    pub(in crate::schedule::tests) fn agents(mut self, agents: u32) -> Self {
+        self.config.max_parallel_agents = agents;
+        self
+    }
+
+    /// The last agent of the project with this number was started at that time.
+    pub(in crate::schedule::tests) fn started(mut self, number: u64, at: Timestamp) -> Self {
+        self.state.last_starts.insert(ProjectId::new(number), at);
+        self
+    }
+
+    /// So many projects, spread over some repositories.
+    pub(in crate::schedule::tests) fn with_projects(mut self, projects: u64, repositories: u64) -> Self {
+        self.state.projects = (1..=projects).map(|number| project(number, &format!("/{}/.git", number % repositories))).collect();
+        self
+    }
+}
