@@ -5,7 +5,7 @@
 //! |---|---|
 //! | find out which tier works here, by trying | [`probe`] |
 //! | choose the tier of a run | [`choice`] |
-//! | collect what the agent may see and write | [`layout`], [`home`], [`paths`] |
+//! | collect what the agent may see and write | [`layout`], `home`, [`paths`] |
 //! | create what the mounts need | [`prepare`] |
 //! | command line of bubblewrap | [`arguments`] |
 //! | recognize what the jail refused | [`refusal`] |
