@@ -45,6 +45,9 @@ pub struct Config {
     pub max_orchestrator_rounds: u32,
     /// How much time, requests and money agents may use.
     pub limits: Limits,
+    /// The free space in MiB below which no agent starts, on the disks of the checkouts and of the database; `None` for 2048 or 5 % of the
+    /// disk, whichever is less.
+    pub min_free_disk_mib: Option<u64>,
     /// The first and the last port that agents can lease.
     pub port_range: (u16, u16),
     pub durability: Durability,
@@ -125,6 +128,7 @@ impl Default for Config {
             max_review_rounds: 4,
             max_orchestrator_rounds: 3,
             limits: Limits::default(),
+            min_free_disk_mib: None,
             port_range: (4000, 4099),
             durability: Durability::Full,
             keep_events_days: 90,

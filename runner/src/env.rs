@@ -13,6 +13,9 @@ use crate::backend;
 /// The variable that marks every process of a run, to find processes that escaped the process tree.
 pub const MARKER: &str = "VIBE_RELAY_RUN_ID";
 
+/// The name under which Docker Compose groups containers. Runs that work on the same repository would otherwise share it.
+const COMPOSE_PROJECT: &str = "COMPOSE_PROJECT_NAME";
+
 const NAMES: &[&str] = &[
     // The user and the terminal.
     "PATH",
@@ -87,7 +90,8 @@ pub struct RunEnv<'a> {
 
 impl RunEnv<'_> {
     pub fn variables(&self) -> BTreeMap<String, String> {
-        let mut variables: BTreeMap<String, String> = self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut variables = BTreeMap::from([(COMPOSE_PROJECT.to_owned(), compose_project(self.marker))]);
+        variables.extend(self.backend.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let configured = self.configured.iter().filter(|(name, _)| !is_reserved(name));
         variables.extend(configured.map(|(name, value)| (name.clone(), value.clone())));
         if let Some(port) = self.port {
@@ -101,6 +105,11 @@ impl RunEnv<'_> {
 /// Returns the marker of a run. Unlike the run's id it is unique on the machine, where another database may have the same `RUN-001`.
 pub fn marker(run: &RunId, unique: Uuid) -> String {
     format!("{run}.{}", unique.simple())
+}
+
+/// Compose accepts lowercase letters, digits, dashes and underscores.
+fn compose_project(marker: &str) -> String {
+    marker.to_lowercase().replace('.', "-")
 }
 
 /// Whether the configuration must not set the variable, because it is ours or a running agent passes it to its children.

@@ -136,17 +136,7 @@ impl TestBoard {
     }
 
     pub(crate) async fn end(&self, reserved: &ReservedRun) {
-        let end = RunEnd {
-            class: EndClass::Finished,
-            failure: None,
-            error: None,
-            cause: None,
-            exit_code: Some(0),
-            limit: None,
-            usage: None,
-            turn_ended: true,
-            max_attempts: 3,
-        };
+        let end = RunEnd { exit_code: Some(0), turn_ended: true, ..RunEnd::new(EndClass::Finished, 3) };
         self.db.end_run(&reserved.run.id, end).await.unwrap();
     }
 

@@ -155,7 +155,9 @@ fn reap(run_dir: Option<&RunDir>, process: &RunProcess, kind: ExitErrorKind) -> 
         (_, Ok(swept)) => return unreachable(format!("its processes {:?} cannot be killed", swept.survivors)),
         (_, Err(error)) => return unreachable(format!("its processes cannot be listed: {error}")),
     };
-    let kind = if kind == ExitErrorKind::Lost && run_dir.is_some_and(shim::was_never_started) { ExitErrorKind::NeverStarted } else { kind };
+    // The folder is created before the shim is started, which is recorded right afterwards.
+    let was_never_started = run_dir.map_or(process.shim.is_none() && killed_leftovers == 0, shim::was_never_started);
+    let kind = if kind == ExitErrorKind::Lost && was_never_started { ExitErrorKind::NeverStarted } else { kind };
     let detail = match kind {
         ExitErrorKind::Rebooted => "the machine restarted while the agent worked",
         ExitErrorKind::NeverStarted => "the server ended before the agent was started",

@@ -7,6 +7,7 @@ use domain::config::Config;
 use domain::runs::parking::ParkReason;
 
 use crate::backend;
+use crate::free_space;
 use crate::jail::choice::SandboxChoice;
 use crate::process::find_program;
 
@@ -45,6 +46,9 @@ pub fn program(config: &Config) -> Result<PathBuf, PreflightFailure> {
 /// The first failure.
 pub async fn preflight(config: &Config, sandbox: &SandboxChoice) -> Result<(), PreflightFailure> {
     let program = program(config)?;
+    if let Some(detail) = free_space::shortage(config).await {
+        return Err(PreflightFailure::new(ParkReason::DiskFull, &detail));
+    }
     let tier = sandbox.tier().map_err(|detail| PreflightFailure::new(ParkReason::Sandbox, detail))?;
     let checked = backend::check_sign_in(&program, config, tier).await;
     checked.map_err(|(reason, finding)| PreflightFailure::new(reason, &finding))

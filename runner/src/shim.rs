@@ -9,6 +9,7 @@
 
 mod agent;
 pub mod control;
+mod priority;
 mod socket;
 mod supervise;
 mod sweep;

@@ -158,17 +158,7 @@ impl Store {
 
     async fn end(&self, agent: Agent) -> Outcome {
         let usage = Usage { cost_micro_usd: 120_000, input_tokens: 40_000, output_tokens: 3_000, turns: 12, ..Usage::default() };
-        let end = RunEnd {
-            class: EndClass::Finished,
-            failure: None,
-            error: None,
-            cause: None,
-            exit_code: Some(0),
-            limit: None,
-            usage: Some(usage),
-            turn_ended: true,
-            max_attempts: 3,
-        };
+        let end = RunEnd { exit_code: Some(0), usage: Some(usage), turn_ended: true, ..RunEnd::new(EndClass::Finished, 3) };
         self.db.end_run(&agent.run, end).await?;
         Ok(())
     }

@@ -127,17 +127,7 @@ impl Store {
     }
 
     pub(super) async fn end(&self, run: &RunId, class: EndClass, failure: Option<FailureClass>) {
-        let end = RunEnd {
-            class,
-            failure,
-            error: None,
-            cause: None,
-            limit: None,
-            exit_code: Some(0),
-            usage: None,
-            turn_ended: true,
-            max_attempts: MAX_ATTEMPTS,
-        };
+        let end = RunEnd { failure, exit_code: Some(0), turn_ended: true, ..RunEnd::new(class, MAX_ATTEMPTS) };
         self.db.end_run(run, end).await.unwrap();
     }
 

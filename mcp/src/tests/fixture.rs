@@ -129,17 +129,7 @@ impl Board {
     }
 
     pub(super) async fn end(&self, run: &ReservedRun) {
-        let end = RunEnd {
-            class: EndClass::Finished,
-            failure: None,
-            error: None,
-            cause: None,
-            exit_code: Some(0),
-            limit: None,
-            usage: None,
-            turn_ended: true,
-            max_attempts: 3,
-        };
+        let end = RunEnd { exit_code: Some(0), turn_ended: true, ..RunEnd::new(EndClass::Finished, 3) };
         self.db.end_run(&run.run.id, end).await.unwrap();
     }
 

@@ -72,7 +72,7 @@ fn configured_variables_override_backend_but_not_ours() {
     let configured = configured.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let run_env = RunEnv { marker: "RUN-001.ab", port: Some(4001), backend: &[("BASH_MAX", "1"), ("BACKGROUND", "0")], configured: &configured };
     insta::assert_snapshot!(serde_json::to_string(&run_env.variables()).unwrap(),
-        @r#"{"BACKGROUND":"0","BASH_MAX":"9","PORT":"4001","RUST_LOG":"debug","VIBE_RELAY_RUN_ID":"RUN-001.ab"}"#);
+        @r#"{"BACKGROUND":"0","BASH_MAX":"9","COMPOSE_PROJECT_NAME":"run-001-ab","PORT":"4001","RUST_LOG":"debug","VIBE_RELAY_RUN_ID":"RUN-001.ab"}"#);
 }
 
 #[test]

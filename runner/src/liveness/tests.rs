@@ -80,7 +80,7 @@ fn removed_folder_does_not_end_a_run_whose_shim_lives() {
     assert_eq!(inspect(dir.path(), &process(Some(alive()))), Liveness::Unreachable { reason });
     let reused = ShimProcess { started: alive().started + 1, ..alive() };
     assert_eq!(kind(inspect(dir.path(), &process(Some(reused)))), Some(ExitErrorKind::Lost), "another process has its id");
-    assert_eq!(kind(inspect(dir.path(), &process(None))), Some(ExitErrorKind::Lost), "no process carries its marker");
+    assert_eq!(kind(inspect(dir.path(), &process(None))), Some(ExitErrorKind::NeverStarted), "no process carries its marker");
 }
 
 #[test]

@@ -23,6 +23,7 @@ use tokio::sync::{broadcast, watch};
 use super::checkout::{self, CheckoutError, CheckoutPlan};
 use super::{branch, port};
 use crate::blocking::off_thread;
+use crate::free_space;
 use crate::jail::choice::{SandboxChoice, choose};
 use crate::preflight::CHECK_INTERVAL;
 use crate::process::Programs;
@@ -78,6 +79,9 @@ pub(crate) async fn start(context: &RunContext, task: &TaskId, phase: AgentKind,
         // It changed since the last check of everything.
         Err(detail) => return db.park_after_check(ParkReason::Sandbox, detail.to_owned(), db::now().after(CHECK_INTERVAL)).await,
     };
+    if let Some(detail) = free_space::shortage(&context.config()).await {
+        return db.park_after_check(ParkReason::DiskFull, detail, db::now().after(CHECK_INTERVAL)).await;
+    }
     let plan = match checkout::plan_checkout(db, &context.config().worktrees_path, &project, &task, phase).await {
         // The task did nothing wrong, so this is not an attempt.
         Err(CheckoutError::UnapprovedCommits(found)) => return branch::request_decision(db, &task.card.id, &found).await,

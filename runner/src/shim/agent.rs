@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 use crate::process::{self, ProcessError};
 use crate::procfs;
 use crate::run_dir::{RunDir, RunSpec};
+use crate::shim::priority::{be_nice, with_high_oom_score};
 
 /// Bubblewrap and shells report a program that a signal ended as this number plus the signal.
 const SIGNAL_CODE: i32 = 128;
@@ -37,15 +38,15 @@ struct Jail {
 impl Agent {
     /// Starts the agent. Its stdin is a pipe.
     pub(super) fn start(spec: &RunSpec, run_dir: &RunDir) -> Result<(Self, Option<ChildStdin>), ProcessError> {
-        let (mut child, jail) = match &spec.jail {
-            None => (process::start_agent(spec, run_dir)?, None),
-            Some(jail) => {
-                let (child, info) = process::start_jail(jail, spec, run_dir)?;
-                (child, Some(Jail { info, report: String::new() }))
-            }
-        };
+        let started = with_high_oom_score(|| match &spec.jail {
+            None => process::start_agent(spec, run_dir).map(|child| (child, None)),
+            Some(jail) => process::start_jail(jail, spec, run_dir).map(|(child, info)| (child, Some(Jail { info, report: String::new() }))),
+        });
+        let (mut child, jail) = started?;
+        let pid = Pid::from_raw(child.id().cast_signed());
+        be_nice(pid);
         let stdin = child.stdin.take();
-        Ok((Self { pid: Pid::from_raw(child.id().cast_signed()), jail }, stdin))
+        Ok((Self { pid, jail }, stdin))
     }
 
     pub(super) fn pid(&self) -> Pid {

@@ -131,17 +131,7 @@ async fn asks_in_words(context: &RunContext, run: &Run, card: &Card, output: &Ou
 
 /// An end without further facts.
 fn minimal_end(context: &RunContext, class: EndClass) -> RunEnd {
-    RunEnd {
-        class,
-        failure: None,
-        error: None,
-        cause: None,
-        exit_code: None,
-        limit: None,
-        usage: None,
-        turn_ended: false,
-        max_attempts: context.config().max_attempts,
-    }
+    RunEnd::new(class, context.config().max_attempts)
 }
 
 async fn store_end(context: &RunContext, run: &Run, end: RunEnd) -> db::Result<()> {

@@ -24,7 +24,8 @@ async fn run_interrupted_by_a_shutdown_is_resumed_without_an_attempt() {
     server.stop().await;
     let agent = bench.lines("pids")[0].clone();
     for pid in [parent(&agent), agent.clone()] {
-        kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGTERM).unwrap();
+        // The first signal may have ended the other process already.
+        let _ = kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGTERM);
     }
     wait_for("the agent's end", || is_gone(&agent)).await;
     let server = bench.serve();
@@ -51,7 +52,8 @@ async fn run_that_cannot_be_reached_stays_live() {
     let (server, task, _) = bench.at_work().await;
     server.stop().await;
     let transcript = bench.run_folder().join("transcript.jsonl");
-    fs::remove_file(&transcript).unwrap();
+    // It exists only if the agent has said something.
+    let _ = fs::remove_file(&transcript);
     fs::create_dir(&transcript).unwrap();
     let server = bench.serve();
     bench.run_when("unreachable", |run| run.unreachable.is_some()).await;

@@ -60,6 +60,18 @@ async fn agent_gets_folder_and_environment_and_records_its_end() {
 }
 
 #[tokio::test]
+async fn agent_yields_to_other_programs() {
+    let run = Run::started("cat /proc/self/oom_score_adj; nice; echo > ready; sleep 600");
+    run.file("ready").await;
+    let nice = |stat: &str| stat.rsplit_once(')').unwrap().1.split_whitespace().nth(16).unwrap().parse::<i32>().unwrap();
+    let own = nice(&fs::read_to_string("/proc/self/stat").unwrap());
+    assert_eq!(run.output(), format!("500\n{}\n", (own + 5).min(19)));
+    let shim = fs::read_to_string(format!("/proc/{}/oom_score_adj", run.shim_pid())).unwrap();
+    assert_ne!(shim.trim(), "500", "the shim records the end of its agent");
+    send(run.shim_pid(), Signal::SIGKILL).unwrap();
+}
+
+#[tokio::test]
 async fn lines_arrive_in_order_until_stdin_is_closed() {
     let run = Run::started("while read -r line; do printf 'got %s\n' \"$line\"; done; echo end");
     let mut tail = Tail::open(&run.dir, 0).await.unwrap();
@@ -352,7 +364,7 @@ async fn agent_above_the_output_limit_is_ended() {
 async fn inherited_environment_is_not_written_to_disk() {
     let run = Run::started("true");
     run.ended().await;
-    assert_eq!(run.spec.env.keys().collect::<Vec<_>>(), ["GREETING", "PORT", "VIBE_RELAY_RUN_ID"]);
+    assert_eq!(run.spec.env.keys().collect::<Vec<_>>(), ["COMPOSE_PROJECT_NAME", "GREETING", "PORT", "VIBE_RELAY_RUN_ID"]);
     assert_eq!(run.dir.spec().unwrap(), run.spec);
 }
 

@@ -36,6 +36,13 @@ pub struct RunEnd {
     pub max_attempts: u32,
 }
 
+impl RunEnd {
+    /// An end without further facts.
+    pub const fn new(class: EndClass, max_attempts: u32) -> Self {
+        Self { class, failure: None, error: None, cause: None, exit_code: None, usage: None, limit: None, turn_ended: false, max_attempts }
+    }
+}
+
 impl Db {
     /// Records the end of a run. A second record changes nothing. A run that a person stopped ends as stopped, whatever its process
     /// reported. A failure is stored with the time of the next attempt.

@@ -95,8 +95,7 @@ impl World {
             13..15 => {
                 let class = self.pick(EndClass::ALL);
                 let failure = (class == EndClass::Failed).then(|| self.pick(FailureClass::ALL));
-                let end =
-                    RunEnd { class, failure, error: None, cause: None, limit: None, exit_code: None, usage: None, turn_ended: true, max_attempts: 2 };
+                let end = RunEnd { failure, turn_ended: true, ..RunEnd::new(class, 2) };
                 db.end_run(&run, end).await.map(|_| ())
             }
             15 => {

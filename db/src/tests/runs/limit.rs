@@ -16,17 +16,7 @@ fn limit(scope: LimitScope) -> LimitUse {
 
 async fn end_at(store: &Store, agent: &Agent, limit: Option<LimitUse>) {
     let failure = limit.map_or(FailureClass::MaxTurns, |limit| limit.failure());
-    let end = RunEnd {
-        class: EndClass::Limited,
-        failure: Some(failure),
-        error: None,
-        cause: None,
-        exit_code: None,
-        usage: None,
-        limit,
-        turn_ended: true,
-        max_attempts: MAX_ATTEMPTS,
-    };
+    let end = RunEnd { failure: Some(failure), limit, turn_ended: true, ..RunEnd::new(EndClass::Limited, MAX_ATTEMPTS) };
     store.db.end_run(&agent.run, end).await.unwrap();
 }
 

@@ -123,15 +123,10 @@ async fn cost_is_an_event_and_samples_are_not() {
     let run = store.db.run(&agent.run).await.unwrap();
     assert_eq!((run.turns, run.context_tokens, run.context_limit), (2, Some(7), Some(8)), "missing values keep the earlier ones");
     let end = RunEnd {
-        class: EndClass::Finished,
-        failure: None,
-        error: None,
-        cause: None,
         exit_code: Some(0),
-        limit: None,
         usage: Some(Usage { cost_micro_usd: 90, ..usage }),
         turn_ended: true,
-        max_attempts: MAX_ATTEMPTS,
+        ..RunEnd::new(EndClass::Finished, MAX_ATTEMPTS)
     };
     store.db.end_run(&agent.run, end).await.unwrap();
     let next = store.agent(&task, AgentKind::Coder).await;
@@ -211,15 +206,11 @@ async fn attempt_that_failed_exactly_as_the_one_before_is_not_repeated() {
             assert_eq!(store.card(&task).await.attention, None);
             let agent = store.agent(&task, AgentKind::Coder).await;
             let end = RunEnd {
-                class: EndClass::Failed,
                 failure: Some(FailureClass::NoOutcome),
                 error: Some(format!("{cause}, it said {}", agent.run)),
                 cause: Some((*cause).to_owned()),
-                exit_code: None,
-                limit: None,
-                usage: None,
                 turn_ended: true,
-                max_attempts: 4,
+                ..RunEnd::new(EndClass::Failed, 4)
             };
             store.db.end_run(&agent.run, end).await.unwrap();
         }

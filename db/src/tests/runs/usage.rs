@@ -16,7 +16,7 @@ fn sums(cost_micro_usd: i64, turns: i64) -> UsageSums {
 }
 
 fn end(class: EndClass, usage: Option<Usage>) -> RunEnd {
-    RunEnd { class, failure: None, error: None, cause: None, limit: None, exit_code: None, usage, turn_ended: false, max_attempts: MAX_ATTEMPTS }
+    RunEnd { usage, ..RunEnd::new(class, MAX_ATTEMPTS) }
 }
 
 #[tokio::test]

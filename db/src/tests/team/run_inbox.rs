@@ -107,17 +107,7 @@ async fn interrupted_last_turn_reads_nothing() {
     store.give(&coder, "prompt").await;
     store.echo(&coder, "prompt").await;
     let class = EndClass::Finished;
-    let end = RunEnd {
-        class,
-        failure: None,
-        error: None,
-        cause: None,
-        limit: None,
-        exit_code: None,
-        usage: None,
-        turn_ended: false,
-        max_attempts: MAX_ATTEMPTS,
-    };
+    let end = RunEnd::new(class, MAX_ATTEMPTS);
     store.db.end_run(&coder.run, end).await.unwrap();
     let next = store.agent(&TaskId::new(1), AgentKind::Coder).await;
     assert_eq!(store.waits_for(&next).await, ["(One)"]);
