@@ -8,6 +8,11 @@ use utoipa::ToSchema;
 /// A full lowercase hexadecimal object id of 40 digits.
 pub type Sha = String;
 
+/// The first seven digits of an object id, as git shows it to a human.
+pub fn short(sha: &str) -> &str {
+    sha.get(..7).unwrap_or(sha)
+}
+
 /// The facts about a task's branch and checkout that a move to review is checked against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Evidence {

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::id::ProjectId;
 use crate::refusal::category::refusals;
-use crate::runs::evidence::Sha;
+use crate::runs::evidence::{Sha, short};
 use crate::text::excerpt;
 
 /// How many commits the sentence of a refusal names.
@@ -67,11 +67,13 @@ impl LandRefusal {
     }
 }
 
+/// Names a commit to a human. Its subject and author are shortened, because anyone may have written them.
+pub fn commit_line(sha: &str, subject: &str, author: &str) -> String {
+    format!("{} “{}” by {}", short(sha), excerpt(subject, SUBJECT_CHARACTERS), excerpt(author, AUTHOR_CHARACTERS))
+}
+
 fn named(returning: &ReturningCommits) -> String {
-    let commits = returning.commits.iter().take(MAX_NAMED).map(|commit| {
-        let (sha, subject, author) = (commit.sha.get(..7).unwrap_or_default(), &commit.subject, &commit.author);
-        format!("{sha} “{}” by {}", excerpt(subject, SUBJECT_CHARACTERS), excerpt(author, AUTHOR_CHARACTERS))
-    });
+    let commits = returning.commits.iter().take(MAX_NAMED).map(|commit| commit_line(&commit.sha, &commit.subject, &commit.author));
     let mut named: Vec<String> = commits.collect();
     let rest = returning.total.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
     if rest > 0 {

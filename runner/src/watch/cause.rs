@@ -7,7 +7,7 @@ use std::path::Path;
 use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::Evidence;
+use domain::runs::evidence::{Evidence, short};
 use domain::runs::run::Run;
 
 use crate::runs::checkout::{CheckoutError, checkout_head, with_repository};
@@ -84,10 +84,6 @@ fn summary(evidence: &Evidence, branch: &str) -> String {
     let shown: Vec<&str> = evidence.dirty_paths.iter().take(PATHS_SHOWN).map(String::as_str).collect();
     let more = if evidence.dirty_count as usize > shown.len() { ", …" } else { "" };
     format!("{committed}; uncommitted: {}{more}", shown.join(", "))
-}
-
-fn short(sha: &str) -> &str {
-    sha.get(..7).unwrap_or(sha)
 }
 
 #[cfg(test)]

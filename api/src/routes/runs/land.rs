@@ -8,7 +8,7 @@ use db::{Caller, Db};
 use domain::board::project::Project;
 use domain::id::ProjectId;
 use domain::refusal::RepositoryRefusal;
-use domain::runs::evidence::Sha;
+use domain::runs::evidence::{Sha, short};
 use domain::runs::land::LandRefusal;
 use domain::wire::{LandOptions, LandingResult};
 use repo::{Effort, LandOutcome, LandRequest, RepoError, Repository};
@@ -81,7 +81,7 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landin
     // Landing covers approved work only, so unapproved commits must not reach the base branch with it.
     if let Some(recorded) = project.integration_head.as_ref().filter(|recorded| **recorded != tip) {
         let added = repository.log(recorded, &tip, MAX_LISTED)?;
-        let named = added.iter().map(|commit| format!("; {} “{}” is not approved", commit.sha.get(..7).unwrap_or_default(), commit.subject));
+        let named = added.iter().map(|commit| format!("; {} “{}” is not approved", short(&commit.sha), commit.subject));
         let detail = format!("{branch} has moved since the last merge{}; nothing was changed", named.collect::<String>());
         let hint = format!("Set it back with `git branch -f {branch} {recorded}` and land again, or merge {branch} into {base_branch} by hand.");
         return Err(refused("branch-foreign", detail, hint));

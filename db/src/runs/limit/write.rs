@@ -11,7 +11,7 @@ use crate::engine::tx::Tx;
 use crate::error::Result;
 
 /// Tasks whose attention names a limit.
-const FLAGGED: &str = "SELECT id, project_id, attention FROM tasks WHERE attention IS NOT NULL";
+pub(crate) const FLAGGED: &str = "SELECT id, project_id, attention FROM tasks WHERE attention IS NOT NULL";
 
 /// Adds the limit once more, and settles the attention that it caused.
 pub(crate) async fn raise(tx: &mut Tx, caller: &Caller, scope: LimitScope, subject: &str) -> Result<()> {

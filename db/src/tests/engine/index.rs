@@ -9,7 +9,7 @@ use crate::board::finished::row as finished;
 use crate::board::goal::row as goal;
 use crate::board::task::row::{CARD, SCHEDULED};
 use crate::consequences::task_changed;
-use crate::runs::{snapshot, usage};
+use crate::runs::{limit, snapshot, usage};
 use crate::team::agent::row as agent;
 use crate::team::handshake::row as handshake;
 use crate::team::message::history::sql as history_sql;
@@ -77,6 +77,7 @@ async fn no_daily_statement_scans_what_grows() {
         snapshot::REFERENCED.to_owned(),
         snapshot::SPENT.to_owned(),
         snapshot::LIMITS.to_owned(),
+        limit::write::FLAGGED.to_owned(),
         snapshot::ASSIGNEES.to_owned(),
         agent::PRESENT.to_owned(),
         read::page_sql(),

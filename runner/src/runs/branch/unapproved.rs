@@ -5,13 +5,11 @@
 use std::fmt::{self, Display, Formatter};
 
 use domain::runs::evidence::Sha;
-use domain::text::excerpt;
+use domain::runs::land::commit_line;
 use repo::Commit;
 
 /// How many commits the text lists.
 pub(super) const MAX_LISTED: usize = 5;
-const SUBJECT_CHARACTERS: usize = 80;
-const AUTHOR_CHARACTERS: usize = 40;
 
 /// A tip of the project branch that neither a review nor the human approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +50,7 @@ impl Display for UnapprovedCommits {
 }
 
 fn listed(commits: &[Commit]) -> String {
-    let listed = commits.iter().take(MAX_LISTED).map(|commit| {
-        let (sha, subject, author) = (commit.sha.get(..7).unwrap_or_default(), &commit.subject, &commit.author);
-        format!("{sha} “{}” by {}", excerpt(subject, SUBJECT_CHARACTERS), excerpt(author, AUTHOR_CHARACTERS))
-    });
+    let listed = commits.iter().take(MAX_LISTED).map(|commit| commit_line(&commit.sha, &commit.subject, &commit.author));
     let mut listed: Vec<String> = listed.collect();
     if commits.len() > MAX_LISTED {
         listed.push("and more".to_owned());

@@ -1,5 +1,6 @@
 //! Landing a project: the button, its dialog, and the question about commits that would return to the base branch.
 
+use domain::runs::evidence::short;
 use domain::runs::land::ReturningCommits;
 use domain::wire::LandingResult;
 use leptos::prelude::*;
@@ -101,7 +102,7 @@ pub(crate) fn Land() -> impl IntoView {
 fn Returning(returning: ReturningCommits, base_branch: String, close: Callback<()>, land: Callback<Option<String>>) -> impl IntoView {
     let hidden = returning.total.saturating_sub(u32::try_from(returning.commits.len()).unwrap_or(u32::MAX));
     let commits = returning.commits.into_iter().map(|commit| {
-        let sha = commit.sha.get(..7).unwrap_or_default().to_owned();
+        let sha = short(&commit.sha).to_owned();
         view! { <li><span class="mono">{sha}</span> " " {commit.subject} " · " {commit.author}</li> }
     });
     let verb = if returning.total == 1 { "Bring it back and land".to_owned() } else { format!("Bring back all {} and land", returning.total) };
