@@ -29,6 +29,9 @@ pub(crate) const PLAN_SIZE: usize = 50;
 const PARTS: usize = PLAN_SIZE - 2;
 /// One part in this many is sent back once, and another one is cancelled.
 const IRREGULAR: usize = 12;
+/// Commits: where the work begins, and what the last review approves.
+const BASE: &str = "base";
+const APPROVED: &str = "approved";
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -79,7 +82,7 @@ impl Store {
     /// Completes a plan: planner, coders, reviewers, merges and one round of orchestration.
     pub(crate) async fn finish_plan(&self) -> Outcome {
         let planner = self.create(&json!({"title": "Plan the journal", "phase": "planner", "description": DESCRIPTION, "start": true})).await?;
-        let agent = self.agent(&planner, AgentKind::Planner, Status::Backlog).await?;
+        let agent = self.agent(&planner, AgentKind::Planner, Status::Backlog, BASE).await?;
         // Every third part begins a chain of three.
         let after = |number: usize| if number.is_multiple_of(3) { json!([]) } else { json!([number - 1]) };
         let parts = (0..PARTS)
@@ -99,7 +102,7 @@ impl Store {
         let round =
             self.db.board(&self.project).await?.board.cards.into_iter().find(|card| card.phase == AgentKind::Orchestrator && card.status.is_open());
         let round = round.ok_or("no round of orchestration began")?.id;
-        let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress).await?;
+        let agent = self.agent(&round, AgentKind::Orchestrator, Status::InProgress, BASE).await?;
         self.change(&agent.caller, &round, Status::Done, Some("The plan is complete."), EvidenceResult::Nothing).await?;
         self.end(agent).await?;
         let complete = self.db.project(&self.project).await?.status == ProjectStatus::Complete;
@@ -109,37 +112,40 @@ impl Store {
     /// Builds, reviews and merges a part. With `sent_back`, the first review rejects it.
     async fn finish_part(&self, task: &TaskId, sent_back: bool) -> Outcome {
         let clean = Evidence {
-            head: "head".to_owned(),
-            base: "base".to_owned(),
+            head: String::new(),
+            base: BASE.to_owned(),
             ahead: 1,
             dirty_paths: Vec::new(),
             dirty_count: 0,
             diff_empty: false,
             nested: Vec::new(),
         };
-        for last in if sent_back { [false, true].as_slice() } else { [true].as_slice() } {
+        // Work that was sent back needs a new commit.
+        let heads = if sent_back { ["first", APPROVED].as_slice() } else { [APPROVED].as_slice() };
+        for head in heads.iter().copied() {
             let status = self.db.card(task).await?.status;
-            let coder = self.agent(task, AgentKind::Coder, status).await?;
+            let coder = self.agent(task, AgentKind::Coder, status, BASE).await?;
             self.db.record_checkout(task, &format!("vr/{task}/work"), &format!("worktrees/{task}")).await?;
             for _ in 0..2 {
                 self.db.add_comment(&coder.caller, task, COMMENT, None).await?;
             }
-            self.change(&coder.caller, task, Status::InReview, None, EvidenceResult::Evidence(clean.clone())).await?;
+            self.change(&coder.caller, task, Status::InReview, None, EvidenceResult::Evidence(Evidence { head: head.to_owned(), ..clean.clone() }))
+                .await?;
             self.end(coder).await?;
-            let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview).await?;
+            let reviewer = self.agent(task, AgentKind::Reviewer, Status::InReview, head).await?;
             self.db.add_comment(&reviewer.caller, task, COMMENT, None).await?;
-            let to = if *last { Status::Done } else { Status::InProgress };
-            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::Head("head".to_owned())).await?;
+            let to = if head == APPROVED { Status::Done } else { Status::InProgress };
+            self.change(&reviewer.caller, task, to, Some("The second page is missing."), EvidenceResult::Head(head.to_owned())).await?;
             self.end(reviewer).await?;
         }
         let branch = self.db.project(&self.project).await?.integration_branch;
-        self.db.record_merge(task, "head", &branch, &format!("merge of {task}")).await?;
+        self.db.record_merge(task, APPROVED, &branch, &format!("merge of {task}")).await?;
         self.db.checkout_removed(task, KeptWork::default()).await?;
         Ok(())
     }
 
-    async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status) -> Outcome<Agent> {
-        let sha = Some("head".to_owned());
+    async fn agent(&self, task: &TaskId, phase: AgentKind, status: Status, sha: &str) -> Outcome<Agent> {
+        let sha = Some(sha.to_owned());
         let new = NewRun {
             task: task.clone(),
             phase,
