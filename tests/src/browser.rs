@@ -2,7 +2,7 @@
 //! of the product.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ use tokio::time::Instant;
 
 /// How long a page may take. Only a failing test waits this long.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(180);
+/// How often a driver is started that ends at once.
+const START_ATTEMPTS: u32 = 5;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a pointer movement takes. It must not be zero, because the pointer has to pass over the elements in between.
 const POINTER_DURATION: Duration = Duration::from_millis(100);
@@ -62,21 +64,42 @@ struct Driver {
 }
 
 impl Driver {
+    /// Starts a driver. It takes a free port for IPv4 and then needs the same port for IPv6, and exits when another program has that one:
+    /// it is started again.
     async fn start() -> io::Result<Self> {
         let program = find(&["chromedriver"], "chromedriver").map_err(io::Error::other)?;
+        let mut attempt = 1;
+        loop {
+            match Self::try_start(&program).await {
+                Err(_port_is_taken) if attempt < START_ATTEMPTS => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_start(program: &Path) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
+        let errors = folder.path().join("stderr");
         #[expect(clippy::disallowed_methods, reason = "a test starts a browser")]
         let mut command = Command::new(program);
         command.arg("--port=0").env("HOME", folder.path()).env("TMPDIR", folder.path()).current_dir(folder.path());
         // The browser is in the same process group, because it would outlive a killed driver.
-        let mut process = command.process_group(0).kill_on_drop(true).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        command.process_group(0).kill_on_drop(true).stdout(Stdio::piped()).stderr(std::fs::File::create(&errors)?);
+        let mut process = command.spawn()?;
         let output = process.stdout.take().map(BufReader::new).map(AsyncBufReadExt::lines);
         let mut output = output.ok_or_else(|| io::Error::other("no output"))?;
+        let mut said = String::new();
         let port = loop {
-            let line = output.next_line().await?.ok_or_else(|| io::Error::other("chromedriver ended before it listened"))?;
+            let Some(line) = output.next_line().await? else {
+                let status = process.wait().await?;
+                let errors = std::fs::read_to_string(&errors)?;
+                return Err(io::Error::other(format!("chromedriver ended before it listened, {status}: {said}{errors}")));
+            };
             if let Some(port) = line.strip_prefix("ChromeDriver was started successfully on port ") {
                 break port.trim_end_matches('.').to_owned();
             }
+            said.push_str(&line);
+            said.push('\n');
         };
         Ok(Self { process, url: format!("http://127.0.0.1:{port}"), _output: output, folder })
     }
