@@ -20,6 +20,7 @@ macro_rules! each_refusal {
             $($error,)?
             General($crate::refusal::GeneralRefusal),
             Repository($crate::refusal::RepositoryRefusal),
+            Project($crate::board::project::refusal::ProjectRefusal),
             Task($crate::board::task::refusal::TaskRefusal),
             Move($crate::board::transition::refusal::MoveRefusal),
             Dependency($crate::board::dependency::DependencyRefusal),

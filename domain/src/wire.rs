@@ -110,6 +110,17 @@ pub struct ProjectPatch {
     /// The budget in millionths of a US dollar; 0 for the configured one.
     #[serde(default)]
     pub budget_micro_usd: Option<i64>,
+    /// Another local branch, for example because the base branch was renamed or deleted.
+    #[serde(default)]
+    pub base_branch: Option<String>,
+}
+
+/// `POST /api/projects/{id}/relocate`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Relocation {
+    /// Any folder of the checkout of the moved repository: absolute, or from `~`.
+    pub repo_path: String,
 }
 
 /// A task with the data of its panel.

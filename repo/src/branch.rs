@@ -61,9 +61,9 @@ impl Repository {
         if let Some(tip) = tip(&handle, name)? {
             return Ok(sha(tip));
         }
-        let base = existing_tip(&handle, base_branch)?;
-        set_reference(&handle, &branch_ref(name), None, base, &format!("vibe-relay: created from {base_branch}"))?;
-        Ok(sha(base))
+        let base = self.base_tip(base_branch)?;
+        set_reference(&handle, &branch_ref(name), None, oid(&base)?, &format!("vibe-relay: created from {base_branch}"))?;
+        Ok(base)
     }
 
     /// Returns the tip of `branch` if it holds `known` and more, or if `known` no longer exists.

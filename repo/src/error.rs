@@ -6,12 +6,15 @@ use std::io;
 use std::path::PathBuf;
 
 use domain::runs::evidence::Sha;
+use domain::runs::land::similar_branches;
 
 /// A refusal or failure of this crate. `Display` includes the cause, so `source` is empty.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoError {
     #[error("the folder {path} does not exist")]
     PathMissing { path: PathBuf },
+    #[error("the repository {path} does not exist")]
+    RepositoryMissing { path: PathBuf },
     #[error("{path} is not inside a git repository")]
     NotARepository { path: PathBuf },
     #[error("{path} is a bare repository and has no checked-out files")]
@@ -85,6 +88,7 @@ impl RepoError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::PathMissing { .. } => "path-missing",
+            Self::RepositoryMissing { .. } => "repository-missing",
             Self::NotARepository { .. } => "not-a-repository",
             Self::Bare { .. } => "bare-repository",
             Self::NoCommit { .. } => "no-commit",
@@ -130,6 +134,9 @@ impl RepoError {
     pub fn hint(&self) -> String {
         match self {
             Self::PathMissing { .. } => "Check the path; it must be a folder on this machine.".into(),
+            Self::RepositoryMissing { .. } => {
+                "Mount the drive that it is on, or name its new folder with `vibe-relay project relocate PROJECT FOLDER`.".into()
+            }
             Self::NotARepository { .. } => "Name a folder of a git repository, or run `git init` and commit there first.".into(),
             Self::Bare { .. } => "Name a checkout (a working tree) of the repository instead.".into(),
             Self::NoCommit { .. } => "Create a first commit; it may be empty: `git commit --allow-empty -m start`.".into(),
@@ -174,10 +181,6 @@ impl RepoError {
             Self::Io { .. } => "Check permissions and free space, then repeat.".into(),
         }
     }
-}
-
-fn similar_branches(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; similar branches: {}", near.join(", ")) }
 }
 
 fn display_sha(sha: &Option<Sha>) -> &str {

@@ -41,7 +41,7 @@ impl Repository {
     /// The folder is missing, belongs to another user, or uses an unsupported feature.
     pub fn check(&self) -> Result<(), RepoError> {
         if !self.git_dir.is_dir() {
-            return Err(RepoError::PathMissing { path: self.git_dir.clone() });
+            return Err(RepoError::RepositoryMissing { path: self.git_dir.clone() });
         }
         feature::check_features(&self.git_dir)?;
         self.handle().map(drop)

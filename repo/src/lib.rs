@@ -7,6 +7,7 @@
 //! A repository is untrusted input. Every access goes through [`Repository`]. Its handle ignores a worktree's own
 //! claims (its `.git` file, its index, `core.worktree`) and starts none of the programs that a repository can name.
 
+mod base;
 mod branch;
 mod checkout;
 mod control;
@@ -27,6 +28,7 @@ mod lock;
 mod merge;
 mod nested;
 mod probe;
+mod relocate;
 mod remove;
 mod rescue;
 mod workdir;
@@ -51,5 +53,6 @@ pub use land::{LandOutcome, LandRequest};
 pub use lane::{Effort, in_lane, not_responding, try_again};
 pub use merge::MergeOutcome;
 pub use nested::{NestedRepository, NestedWork};
-pub use probe::{git_dir, probe};
+pub use probe::{git_dir, place, probe};
+pub use relocate::checkout_name;
 pub use rescue::{RESCUE_PREFIX, Rescue};

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use domain::runs::evidence::RepositoryInfo;
+use domain::runs::evidence::{RepositoryInfo, RepositoryPlace};
 use git2::{BranchType, Delta, Oid};
 
 use crate::branch;
@@ -75,6 +75,16 @@ pub fn git_dir(path: &Path) -> Result<PathBuf, RepoError> {
     Ok(locate(&path)?.git_dir)
 }
 
+/// Where the repository that `path` is in is.
+///
+/// # Errors
+/// When `path` does not exist or is not in a checkout of a repository.
+pub fn place(path: &Path) -> Result<RepositoryPlace, RepoError> {
+    let path = fs::canonicalize(path).map_err(|_| RepoError::PathMissing { path: path.to_path_buf() })?;
+    let Location { top, git_dir, .. } = locate(&path)?;
+    Ok(RepositoryPlace { repo_path: to_utf8(&top)?, git_dir: to_utf8(&git_dir)? })
+}
+
 struct Location {
     /// The top folder of the files.
     top: PathBuf,
@@ -103,7 +113,7 @@ fn locate(path: &Path) -> Result<Location, RepoError> {
 }
 
 /// Lists the local branches in order, the checked-out one first.
-fn branches(handle: &git2::Repository, checked_out: Option<&str>) -> Result<Vec<String>, RepoError> {
+pub(crate) fn branches(handle: &git2::Repository, checked_out: Option<&str>) -> Result<Vec<String>, RepoError> {
     let listing = || "list the branches".to_owned();
     let mut names = Vec::new();
     for branch in handle.branches(Some(BranchType::Local)).attempting(listing)? {
@@ -118,9 +128,14 @@ fn missing_branch(branch: String, branches: &[String], top: &Path, head_commit: 
     if branches.is_empty() && head_commit.is_none() {
         return RepoError::NoCommit { path: top.to_path_buf() };
     }
-    let mut near: Vec<(f64, &String)> = branches.iter().map(|name| (strsim::jaro_winkler(&branch, name), name)).collect();
+    RepoError::BranchMissing { near: similar_names(&branch, branches), branch }
+}
+
+/// Returns the names in `branches` that are most similar to `branch`.
+pub(crate) fn similar_names(branch: &str, branches: &[String]) -> Vec<String> {
+    let mut near: Vec<(f64, &String)> = branches.iter().map(|name| (strsim::jaro_winkler(branch, name), name)).collect();
     near.sort_by(|one, two| two.0.total_cmp(&one.0));
-    RepoError::BranchMissing { branch, near: near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name.clone()).collect() }
+    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name.clone()).collect()
 }
 
 /// Returns the managed branch name that `existing` rules out, because git stores branches as files in folders. Managed

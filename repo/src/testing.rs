@@ -120,6 +120,11 @@ impl TestRepository {
         open(&self.top).reference(&format!("refs/heads/{branch}"), id, true, "test").expect("a branch");
     }
 
+    /// Deletes `branch`, even the checked-out one.
+    pub fn delete_branch(&self, branch: &str) {
+        open(&self.top).find_reference(&format!("refs/heads/{branch}")).and_then(|mut found| found.delete()).expect("a deleted branch");
+    }
+
     /// Sets an entry of the repository's configuration.
     pub fn configure(&self, name: &str, value: &str) {
         open(&self.top).config().expect("a configuration").set_str(name, value).expect("an entry");

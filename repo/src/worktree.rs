@@ -75,7 +75,7 @@ impl Repository {
         create_folder(&admin)?;
         write_file(&admin, "locked", LOCK_REASON)?;
         write_file(&admin, "commondir", "../..\n")?;
-        write_file(&admin, "gitdir", &format!("{}\n", path.join(".git").display()))?;
+        write_link_to_files(&admin, path)?;
         if !complete {
             // Remove the index even if all files are gone, because it would show them as deleted.
             remove_if_exists(&admin.join("index"))?;
@@ -89,7 +89,7 @@ impl Repository {
             write_file(&admin, "HEAD", &text)?;
         }
         create_folder(path)?;
-        write_file(path, ".git", &format!("gitdir: {}\n", admin.display()))?;
+        write_link_to_repository(&admin, path)?;
         if complete { Ok(()) } else { self.write_files(&admin, path, commit) }
     }
 
@@ -116,6 +116,20 @@ fn draft_name(name: &str) -> String {
 /// Returns whether the `.git` file at `path` names `admin`.
 pub(crate) fn links_to(path: &Path, admin: &Path) -> bool {
     read_small(&path.join(".git")).is_some_and(|text| text.trim_end().strip_prefix("gitdir: ").map(Path::new) == Some(admin))
+}
+
+/// Links an existing checkout with the folder that git keeps its data in.
+pub(crate) fn write_links(admin: &Path, path: &Path) -> Result<(), RepoError> {
+    write_link_to_files(admin, path)?;
+    write_link_to_repository(admin, path)
+}
+
+fn write_link_to_files(admin: &Path, path: &Path) -> Result<(), RepoError> {
+    write_file(admin, "gitdir", &format!("{}\n", path.join(".git").display()))
+}
+
+fn write_link_to_repository(admin: &Path, path: &Path) -> Result<(), RepoError> {
+    write_file(path, ".git", &format!("gitdir: {}\n", admin.display()))
 }
 
 fn create_folder(path: &Path) -> Result<(), RepoError> {

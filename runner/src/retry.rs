@@ -33,7 +33,11 @@ pub(crate) async fn merge(db: &Db, id: &TaskId) -> Result<(), String> {
 /// As [`merge()`].
 pub(crate) async fn clean(db: &Db, id: &TaskId) -> Result<(), String> {
     let outcome = with_retries(RETRY_DELAYS, || try_clean(db, id)).await;
-    report_failure(db, id, outcome, |error| format!("Its checkout could not be removed: {error}. Fix this and press Retry.")).await
+    let text = |error: &CheckoutError| {
+        let error = error.to_string();
+        format!("Its checkout could not be removed: {}. Then press Retry.", error.trim_end_matches('.'))
+    };
+    report_failure(db, id, outcome, text).await
 }
 
 async fn try_clean(db: &Db, id: &TaskId) -> Result<(), CheckoutError> {

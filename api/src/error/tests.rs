@@ -4,6 +4,7 @@ use axum::body::to_bytes;
 use domain::board::dependency::DependencyRefusal;
 use domain::board::goal::GoalRefusal;
 use domain::board::plan::PlanRefusal;
+use domain::board::project::refusal::ProjectRefusal;
 use domain::board::question::QuestionRefusal;
 use domain::board::stage::Stage;
 use domain::board::status::Status;
@@ -56,6 +57,14 @@ fn refusals() -> Vec<Refusal> {
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "nothing was merged".into() }.into(),
+        ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
+        ProjectRefusal::OtherRepository {
+            project: ProjectId::new(1),
+            path: "/home/ann/other".to_owned(),
+            missing: vec!["the tip of main (0123456)".to_owned()],
+        }
+        .into(),
+        LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".into(), near: Vec::new() }.into(),
         LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".into(), returning: Box::default() }.into(),
         RepositoryRefusal { code: "not-a-repository", detail: "no".into(), hint: "yes".into() }.into(),
         GeneralRefusal::Unauthorized.into(),
@@ -112,6 +121,9 @@ fn every_refusal_has_a_status() {
     422 no-question
     422 no-plan-waiting
     422 nothing-to-land
+    409 agents-work
+    422 other-repository
+    422 base-missing
     409 commits-return
     422 not-a-repository
     401 unauthorized

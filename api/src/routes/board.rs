@@ -19,6 +19,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(project::list_projects, project::create_project))
         .routes(routes!(project::get_project, project::edit_project))
+        .routes(routes!(project::relocate_project))
         .routes(routes!(project::get_board))
         .routes(routes!(card::list_finished_cards))
         .routes(routes!(plan::approve_plan))

@@ -63,7 +63,7 @@ fn configured_base(config: &Config, path: &Path) -> Option<String> {
 }
 
 /// The absolute form of a path that may begin with `~`. A path relative to the server's own folder is not accepted.
-fn absolute(given: &str) -> Result<PathBuf> {
+pub(crate) fn absolute(given: &str) -> Result<PathBuf> {
     let path = match (Path::new(given).strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(given),

@@ -108,3 +108,40 @@ async fn removed_commits_return_only_with_their_confirmation() {
     let record = server.state.db.project(&project).await.unwrap();
     assert_eq!(Some(record.base_head), server.sample.repository().ref_sha("main").unwrap());
 }
+
+#[tokio::test]
+async fn missing_base_branch_can_be_replaced() {
+    let server = TestServer::new().await;
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    let repository = server.sample.repository();
+    let start = repository.ref_sha("main").unwrap().unwrap();
+    repository.move_ref("trunk", None, &start, "renamed").unwrap();
+    server.sample.delete_branch("main");
+
+    let answer = land(&server).await;
+    assert_eq!(refusal(&answer), (StatusCode::UNPROCESSABLE_ENTITY, "base-missing".into()));
+    insta::assert_snapshot!(answer.json()["hint"].as_str().unwrap(), @"Name the branch that replaces it with `vibe-relay project edit PROJ-001 --base-branch BRANCH`, then land again.");
+    let replace = async |branch: &str| server.call("patch", "/api/projects/PROJ-001", &format!(r#"{{"base_branch": "{branch}"}}"#)).await;
+    assert_eq!(refusal(&replace("nowhere").await), (StatusCode::UNPROCESSABLE_ENTITY, "branch-missing".into()));
+    assert_eq!(refusal(&replace("vibe-relay/PROJ-001").await), (StatusCode::UNPROCESSABLE_ENTITY, "invalid".into()));
+    let replaced = replace("trunk").await;
+    assert_eq!((replaced.status, replaced.json()["base_branch"].as_str()), (StatusCode::OK, Some("trunk")), "{}", replaced.text);
+    let landed = land(&server).await;
+    assert_eq!(landed.status, StatusCode::OK, "{}", landed.text);
+    assert_eq!(repository.ref_sha("trunk").unwrap(), server.state.db.project(&project).await.unwrap().landed_sha);
+}
+
+#[tokio::test]
+async fn replacing_the_base_branch_brings_no_removed_commit_back() {
+    let server = TestServer::new().await;
+    let secret = server.sample.commit_on("main", &[(".env", Some("KEY=1"))], "Add a key");
+    let project = server.project().await;
+    server.merged(&project, "one.txt", "1").await;
+    server.sample.set_branch("trunk", &server.sample.repository().parents_of(&secret).unwrap()[0]);
+    let replaced = server.call("patch", "/api/projects/PROJ-001", r#"{"base_branch": "trunk"}"#).await;
+    assert_eq!(replaced.status, StatusCode::OK, "{}", replaced.text);
+    let answer = land(&server).await;
+    assert_eq!(refusal(&answer), (StatusCode::CONFLICT, "commits-return".into()));
+    assert_eq!(answer.json()["returning"]["commits"][0]["sha"].as_str(), Some(secret.as_str()));
+}

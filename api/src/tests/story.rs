@@ -108,6 +108,8 @@ async fn projects(story: &mut Story) {
     let edited = story.act("patch", "/api/projects/{id}", "PROJ-001", json!({"title": "One page"}), StatusCode::OK).await;
     assert_eq!(edited["title"], "One page");
     assert_eq!(story.get("/api/projects/{id}", "PROJ-001").await, edited);
+    let relocated = story.act("post", "/api/projects/{id}/relocate", "PROJ-001", json!({"repo_path": edited["repo_path"]}), StatusCode::OK).await;
+    assert_eq!(relocated, edited, "it is where it was");
     let board = story.get("/api/projects/{id}/board", "PROJ-001").await;
     assert_eq!((board["cards"][0]["phase"].as_str(), board["seq"].as_i64()), (Some("planner"), Some(story.server.state.db.latest())));
 

@@ -1,4 +1,4 @@
-//! `vibe-relay project`: lists, creates, shows and approves projects. Must not know the rules for them.
+//! `vibe-relay project`: lists, creates, shows, changes and approves projects. Must not know the rules for them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use domain::board::reducer::Board;
 use domain::board::status::Status;
 use domain::id::ProjectId;
 use domain::runs::usage::{consumption, money};
-use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage};
+use domain::wire::{List, NewProject, ProjectPatch, ProjectUsage, Relocation};
 
 use crate::client::Client;
 use crate::error::CliError;
@@ -42,6 +42,26 @@ pub(crate) enum Command {
     Show {
         /// Project id, for example PROJ-001.
         project: String,
+    },
+    /// Change a project.
+    Edit {
+        /// Project id, for example PROJ-001.
+        project: String,
+        #[arg(long)]
+        title: Option<String>,
+        /// Goal of the project. Agents that start later read it.
+        #[arg(long)]
+        goal: Option<String>,
+        /// Another base branch, for example because yours was renamed.
+        #[arg(long, value_name = "BRANCH")]
+        base_branch: Option<String>,
+    },
+    /// Name the folder that the repository of a project was moved to. It holds for every project on that repository.
+    Relocate {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// The moved repository.
+        folder: PathBuf,
     },
     /// Set the budget of a project in US dollars; 0 for the configured one.
     Budget {
@@ -92,6 +112,17 @@ pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), C
         Command::Show { project } => {
             let id = project.parse::<ProjectId>()?;
             show(&client.get(&format!("/api/projects/{id}/board")).await?, &client.get(&format!("/api/projects/{id}/usage")).await?);
+        }
+        Command::Edit { project, title, goal, base_branch } => {
+            let patch = ProjectPatch { title, description: goal, base_branch, ..ProjectPatch::default() };
+            let project: Project = client.patch(&format!("/api/projects/{}", project.parse::<ProjectId>()?), &patch).await?;
+            output::line(format!("{}  {}  ({} → {})", project.id, project.title, project.integration_branch, project.base_branch));
+        }
+        Command::Relocate { project, folder } => {
+            let folder = std::fs::canonicalize(&folder).map_err(CliError::io(format!("find {}", folder.display())))?;
+            let to = Relocation { repo_path: folder.to_string_lossy().into_owned() };
+            let project: Project = client.post(&format!("/api/projects/{}/relocate", project.parse::<ProjectId>()?), &to).await?;
+            output::line(format!("{}  {}", project.id, project.repo_path));
         }
         Command::Budget { project, budget } => {
             let patch = ProjectPatch { budget_micro_usd: Some(micro_usd(budget)), ..ProjectPatch::default() };

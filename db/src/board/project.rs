@@ -1,14 +1,16 @@
 //! Projects: created with their planning task, edited and landed.
 
+mod relocate;
 pub(crate) mod row;
+mod write;
 
-use domain::board::project::{PlanApproval, Project, ProjectEvent, project_branch};
+use domain::board::project::{PlanApproval, Project, ProjectEvent, project_branch, refuse_managed_branch};
 use domain::board::status::Status;
 use domain::board::task::TaskFields;
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::evidence::RepositoryInfo;
+use domain::runs::evidence::{BaseEvidence, RepositoryInfo};
 use domain::runs::limit::LimitScope;
 use domain::text;
 use domain::wire::{NewProject, ProjectPatch};
@@ -90,11 +92,11 @@ impl Db {
         row::read(&mut connection, id).await
     }
 
-    /// Edits a project. Agents that start later read the new goal.
+    /// Edits a project. Agents that start later read the new goal. `base` holds the facts about the branch that `patch` names.
     ///
     /// # Errors
-    /// When a text is invalid.
-    pub async fn edit_project(&self, caller: &Caller, id: &ProjectId, patch: ProjectPatch) -> Result<Project> {
+    /// When a text is invalid, or the base branch is one of this program or nobody read it.
+    pub async fn edit_project(&self, caller: &Caller, id: &ProjectId, patch: ProjectPatch, base: Option<BaseEvidence>) -> Result<Project> {
         let (caller, id) = (caller.clone(), id.clone());
         self.write(move |tx| {
             Box::pin(async move {
@@ -109,8 +111,9 @@ impl Db {
                 let approval = patch.plan_approval.unwrap_or(before.plan_approval);
                 let budget = if patch.budget_micro_usd.is_some() { checked_budget(patch.budget_micro_usd)? } else { before.budget_micro_usd };
                 let allowed = patch.allowed_access.filter(|allowed| *allowed != before.allowed_access);
+                let base = replacement_of(&before, patch.base_branch.as_deref(), base)?;
                 let is_unchanged = title == before.title && description == before.description && approval == before.plan_approval;
-                if is_unchanged && budget == before.budget_micro_usd && allowed.is_none() {
+                if is_unchanged && budget == before.budget_micro_usd && allowed.is_none() && base.is_none() {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(before);
                 }
@@ -130,6 +133,9 @@ impl Db {
                 }
                 if let Some(allowed) = allowed {
                     sandbox::replace_allowed(tx, &caller, &before, &allowed).await?;
+                }
+                if let Some(base) = base {
+                    write::replace_base(tx, &caller, &id, base).await?;
                 }
                 tx.record_for_project(&caller, &id, ProjectEvent::Edited {});
                 row::read(&mut tx.connection, &id).await
@@ -159,6 +165,16 @@ impl Db {
             })
         })
         .await
+    }
+}
+
+/// Returns the branch that replaces the base branch, or none if `wanted` changes nothing.
+fn replacement_of(before: &Project, wanted: Option<&str>, evidence: Option<BaseEvidence>) -> Result<Option<BaseEvidence>> {
+    let Some(wanted) = wanted.filter(|wanted| *wanted != before.base_branch) else { return Ok(None) };
+    refuse_managed_branch("base_branch", wanted)?;
+    match evidence.filter(|evidence| evidence.branch == wanted) {
+        Some(evidence) => Ok(Some(evidence)),
+        None => Err(Refusal::invalid("base_branch", "it was not read in the repository", "Repeat the request.").into()),
     }
 }
 

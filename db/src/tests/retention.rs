@@ -85,7 +85,7 @@ async fn more_events_than_one_write_removes_are_removed() {
     let store = Store::board().await;
     for number in 0..450 {
         let patch = ProjectPatch { title: Some(format!("Title {number}")), ..ProjectPatch::default() };
-        store.db.edit_project(&Caller::owner(), &store.project, patch).await.unwrap();
+        store.db.edit_project(&Caller::owner(), &store.project, patch, None).await.unwrap();
     }
     let latest = store.db.latest();
     let pruned = store.prune(RetentionLimits { keep: WEEK, max_events: 10 }).await;

@@ -1,5 +1,7 @@
 //! Projects: a goal and a plan, or an empty board, on one repository.
 
+pub mod refusal;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -7,6 +9,7 @@ use crate::board::card::Card;
 use crate::board::status::{HeldBy, Status};
 use crate::event::kinds::events;
 use crate::id::ProjectId;
+use crate::refusal::Refusal;
 use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::sandbox::Access;
@@ -94,6 +97,17 @@ pub fn project_branch(project: &ProjectId) -> String {
     format!("vibe-relay/{project}")
 }
 
+/// Checks that `branch` is not one of this program, which agents write and the runner moves.
+///
+/// # Errors
+/// When it is one.
+pub fn refuse_managed_branch(field: &'static str, branch: &str) -> Result<(), Refusal> {
+    if !branch.starts_with("vibe-relay/") && !branch.starts_with("vr/") {
+        return Ok(());
+    }
+    Err(Refusal::invalid(field, format!("{branch} is a branch of vibe-relay"), "Name a branch of your own."))
+}
+
 events! {
     /// A change of a project.
     ProjectEvent {
@@ -106,6 +120,10 @@ events! {
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.
         BaseMoved "project_base_moved" { sha: Sha }
+        /// Another branch replaced the base branch.
+        BaseReplaced "project_base_replaced" { branch: String, sha: Sha }
+        /// The repository is in another folder.
+        Relocated "project_relocated" { repo_path: String }
         /// The project branch was merged into the base branch.
         Landed "project_landed" { sha: Sha }
     }

@@ -29,6 +29,8 @@ fn every() -> Vec<Event> {
         ProjectEvent::Reopened {}.into(),
         ProjectEvent::BranchMoved { sha: sha() }.into(),
         ProjectEvent::BaseMoved { sha: sha() }.into(),
+        ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
+        ProjectEvent::Relocated { repo_path: "/home/ann/moved".to_owned() }.into(),
         ProjectEvent::Landed { sha: sha() }.into(),
         PlanEvent::Approved {}.into(),
         PlanEvent::Revised {}.into(),
@@ -129,6 +131,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_reopened"}
     {"kind":"project_branch_moved","sha":"a1"}
     {"kind":"project_base_moved","sha":"a1"}
+    {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
+    {"kind":"project_relocated","repo_path":"/home/ann/moved"}
     {"kind":"project_landed","sha":"a1"}
     {"kind":"plan_approved"}
     {"kind":"plan_revised"}

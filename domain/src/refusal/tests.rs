@@ -6,6 +6,7 @@ use super::*;
 use crate::board::dependency::DependencyRefusal;
 use crate::board::goal::GoalRefusal;
 use crate::board::plan::PlanRefusal;
+use crate::board::project::refusal::ProjectRefusal;
 use crate::board::question::QuestionRefusal;
 use crate::board::stage::Stage;
 use crate::board::status::Status;
@@ -64,6 +65,14 @@ fn every() -> Vec<Refusal> {
         QuestionRefusal::NoneOpen { task: task.clone() }.into(),
         PlanRefusal::NonePending.into(),
         LandRefusal::NothingToLand { detail: "the branches are the same".to_owned() }.into(),
+        ProjectRefusal::AgentsWork { project: ProjectId::new(1), runs: vec![RunId::new(3), RunId::new(4)] }.into(),
+        ProjectRefusal::OtherRepository {
+            project: ProjectId::new(1),
+            path: "/home/ann/other".to_owned(),
+            missing: vec!["the tip of main (0123456)".to_owned()],
+        }
+        .into(),
+        LandRefusal::BaseMissing { project: ProjectId::new(1), base_branch: "main".to_owned(), near: vec!["maint".to_owned()] }.into(),
         LandRefusal::CommitsReturn { project: ProjectId::new(1), base_branch: "main".to_owned(), returning: Box::new(returning()) }.into(),
         RepositoryRefusal { code: "base-gone", detail: "main does not exist".to_owned(), hint }.into(),
         GeneralRefusal::Unauthorized.into(),
@@ -183,6 +192,12 @@ fn codes_sentences_and_hints_are_stable() {
         A plan awaits approval only while it holds its tasks. Press Start to start a single task.
     nothing-to-land: there is nothing to land: the branches are the same
         Wait until a task is merged into the project branch.
+    agents-work: agents work in the repository of PROJ-001: RUN-003, RUN-004
+        Stop their tasks, then repeat.
+    other-repository: /home/ann/other is not the repository of PROJ-001: it lacks the tip of main (0123456); nothing was changed
+        Name the folder that the repository was moved to. Into a new clone, first fetch from the old repository what it lacks.
+    base-missing: the base branch main of PROJ-001 does not exist; similar branches: maint; nothing was changed
+        Name the branch that replaces it with `vibe-relay project edit PROJ-001 --base-branch BRANCH`, then land again.
     commits-return: landing would bring back to main what was removed from it: 0123456 “Add a key” by Ann, and 6 more; nothing was changed
         To leave them out, cherry-pick the other commits by hand. To bring them back, run `vibe-relay land PROJ-001 --bring-back 3f2a9c01d4e7`, or send {"bring_back": "3f2a9c01d4e7"}.
     base-gone: main does not exist

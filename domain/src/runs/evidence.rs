@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::id::TaskId;
+
 /// A full lowercase hexadecimal object id of 40 digits.
 pub type Sha = String;
 
@@ -59,6 +61,50 @@ pub struct RepositoryInfo {
     pub uncommitted: u32,
     /// The commit identity that the repository resolves: `Name <mail>`.
     pub identity: Option<String>,
+}
+
+/// The facts about a branch that replaces the base branch of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseEvidence {
+    pub branch: String,
+    /// The commit at the tip of the branch.
+    pub tip: Sha,
+    /// The tip if it holds everything that the earlier base branch held, otherwise the earlier one: landing then asks before it brings back
+    /// what the branch lacks.
+    pub base_head: Sha,
+    /// Whether the branch holds what was last landed.
+    pub holds_landed: bool,
+}
+
+/// The commits and checkouts that identify the repository of projects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryRecord {
+    pub commits: Vec<KnownCommit>,
+    pub checkouts: Vec<CheckoutRecord>,
+}
+
+/// A recorded commit, with what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCommit {
+    pub name: String,
+    pub sha: Sha,
+}
+
+/// The checkout of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckoutRecord {
+    pub task: TaskId,
+    pub branch: String,
+    pub path: String,
+}
+
+/// Where a repository is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryPlace {
+    /// The absolute path of the working tree's top folder.
+    pub repo_path: String,
+    /// The absolute path of the common `.git` folder.
+    pub git_dir: String,
 }
 
 /// The facts that a move needs from the repository.

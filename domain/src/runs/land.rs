@@ -49,12 +49,15 @@ refusals! {
         NothingToLand { detail: String } => Unprocessable "nothing-to-land",
         #[error("landing would bring back to {base_branch} what was removed from it: {}; nothing was changed", named(returning))]
         CommitsReturn { project: ProjectId, base_branch: String, returning: Box<ReturningCommits> } => Conflict "commits-return",
+        #[error("the base branch {base_branch} of {project} does not exist{}; nothing was changed", similar_branches(near))]
+        BaseMissing { project: ProjectId, base_branch: String, near: Vec<String> } => Unprocessable "base-missing",
     }
 }
 
 impl LandRefusal {
     pub(crate) fn hint(&self) -> String {
         match self {
+            Self::BaseMissing { project, .. } => format!("{}, then land again.", replace_base(project)),
             Self::NothingToLand { .. } => "Wait until a task is merged into the project branch.".to_owned(),
             Self::CommitsReturn { project, returning, .. } => {
                 let confirmation = &returning.confirmation;
@@ -70,6 +73,16 @@ impl LandRefusal {
 /// Names a commit to a human. Its subject and author are shortened, because anyone may have written them.
 pub fn commit_line(sha: &str, subject: &str, author: &str) -> String {
     format!("{} “{}” by {}", short(sha), excerpt(subject, SUBJECT_CHARACTERS), excerpt(author, AUTHOR_CHARACTERS))
+}
+
+/// The step that gives a project another base branch, as the beginning of a sentence.
+pub fn replace_base(project: &ProjectId) -> String {
+    format!("Name the branch that replaces it with `vibe-relay project edit {project} --base-branch BRANCH`")
+}
+
+/// Names branches with a similar name, as the end of a clause.
+pub fn similar_branches(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; similar branches: {}", near.join(", ")) }
 }
 
 fn named(returning: &ReturningCommits) -> String {

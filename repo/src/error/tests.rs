@@ -14,6 +14,7 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::Bare { path: path() },
         RepoError::NoCommit { path: path() },
         RepoError::DetachedHead { path: path() },
+        RepoError::RepositoryMissing { path: path() },
         RepoError::BranchMissing { branch: branch(), near: vec!["master".into()] },
         RepoError::Sha256Objects,
         RepoError::Reftable,
@@ -56,6 +57,8 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Create a first commit; it may be empty: `git commit --allow-empty -m start`.
     detached-head: /home/sam/shop has no branch checked out (detached HEAD)
         Name the base branch, or check one out with `git switch`.
+    repository-missing: the repository /home/sam/shop does not exist
+        Mount the drive that it is on, or name its new folder with `vibe-relay project relocate PROJECT FOLDER`.
     branch-missing: the branch main does not exist; similar branches: master
         Name an existing local branch as the base.
     sha256-objects: the repository stores its objects as sha256, which is not supported yet

@@ -12,7 +12,7 @@ fn a_missing_repository_is_reported() {
     let sample = TestRepository::new();
     let repository = sample.repository();
     fs::remove_dir_all(sample.top()).unwrap();
-    assert_eq!(repository.check().unwrap_err().code(), "path-missing");
+    assert_eq!(repository.check().unwrap_err().code(), "repository-missing");
 }
 
 #[test]

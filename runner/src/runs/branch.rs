@@ -14,7 +14,7 @@ use db::Db;
 use domain::board::project::Project;
 use domain::id::{ProjectId, TaskId};
 use domain::runs::evidence::Sha;
-use repo::RESCUE_PREFIX;
+use repo::{RESCUE_PREFIX, RepoError};
 
 use super::checkout::{CheckoutError, free_branch_name, with_repository};
 use compare::compare_with_record;
@@ -90,16 +90,16 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
     loop {
         // Read before the tip, because the record knows the approval of whatever is merged in between.
         let record = db.branch_record(id).await?;
-        let (state, new_base) = {
+        let read = {
             let (record, name) = (record.clone(), name.clone());
-            let read = with_repository(git_dir, move |repository| {
+            with_repository(git_dir, move |repository| {
                 let project = &record.project;
                 // A branch that somebody rewound keeps its record, so that landing can tell which commits it lost.
                 let new_base = repository.moved_on(&project.base_branch, &project.base_head)?;
                 Ok((compare_with_record(repository, &record, &name)?, new_base))
-            });
-            read.await?
+            })
         };
+        let (state, new_base) = read.await.map_err(|error| base_missing(&record.project, error))?;
         if let Some(new_base) = new_base {
             db.record_base_tip(id, &record.project.base_head, &new_base).await?;
         }
@@ -115,6 +115,16 @@ pub(super) async fn branch_state(db: &Db, id: &ProjectId) -> Result<BranchState,
             preserve_tip(db, &record.project, &unapproved).await?;
             return Ok(BranchState { name, ours: state.ours, unapproved: Some(unapproved) });
         }
+    }
+}
+
+/// Names the step that a missing base branch needs.
+fn base_missing(project: &Project, error: CheckoutError) -> CheckoutError {
+    match error {
+        CheckoutError::Repository { error: RepoError::BranchMissing { branch, near } } if branch == project.base_branch => {
+            CheckoutError::BaseMissing { project: project.id.clone(), branch, near }
+        }
+        other => other,
     }
 }
 

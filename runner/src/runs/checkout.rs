@@ -7,6 +7,7 @@ mod clean;
 mod unlock;
 
 pub(crate) use clean::clean;
+pub(crate) use repo::checkout_name;
 pub(crate) use unlock::unlock;
 
 use std::path::{Path, PathBuf};
@@ -14,8 +15,10 @@ use std::path::{Path, PathBuf};
 use db::Db;
 use domain::board::project::Project;
 use domain::board::task::Task;
+use domain::id::ProjectId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::evidence::Sha;
+use domain::runs::land::{replace_base, similar_branches};
 use domain::runs::run::Run;
 use repo::{Effort, RepoError, Repository};
 
@@ -26,10 +29,12 @@ use crate::blocking::off_thread;
 /// Why a checkout, a branch or a merge failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckoutError {
-    #[error("{error} {}", error.hint())]
+    #[error("{error}. {}", error.hint())]
     Repository { error: RepoError },
     #[error("the branch {branch} does not exist; send the card back with a comment to start the work again")]
     BranchGone { branch: String },
+    #[error("the base branch {branch} does not exist{}. {}, then press Retry.", similar_branches(near), replace_base(project))]
+    BaseMissing { project: ProjectId, branch: String, near: Vec<String> },
     #[error("{} holds files that git cannot keep: {}; move them elsewhere", path.display(), names.join(", "))]
     NotKept { path: PathBuf, names: Vec<String> },
     #[error("{0}")]
@@ -179,11 +184,6 @@ async fn free_path(git_dir: &Path, folder: PathBuf, stem: String) -> Result<Path
         Ok(path)
     })
     .await
-}
-
-/// The name of the checkout at `path` in the repository.
-pub(crate) fn checkout_name(path: &Path) -> String {
-    format!("vibe-relay-{}", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// The commit at HEAD of the checkout at `path`.

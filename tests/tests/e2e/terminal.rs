@@ -33,6 +33,8 @@ fn invocations() -> BTreeMap<&'static str, Result<Vec<&'static str>, &'static st
         ("task retry", "task retry TASK-001"),
         ("task raise", "task raise TASK-001"),
         ("project budget", "project budget PROJ-001 50"),
+        ("project edit", "project edit PROJ-001 --base-branch nowhere"),
+        ("project relocate", "project relocate PROJ-001 repo"),
         ("project raise", "project raise PROJ-001"),
         ("person add", "person add ann"),
         ("person list", ""),

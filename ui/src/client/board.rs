@@ -8,7 +8,8 @@ use domain::id::{GoalId, ProjectId, TaskId};
 use domain::runs::diff::Diff;
 use domain::runs::evidence::RepositoryInfo;
 use domain::wire::{
-    BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, RejectVerification, TaskView, TextBody,
+    BoardView, Cancel, CardPage, CommentView, LandOptions, LandingResult, LinkGoal, List, NewProject, Notes, ProjectPatch, RejectVerification,
+    Relocation, TaskView, TextBody,
 };
 use gloo_net::http::{Method, Request};
 use serde::de::IgnoredAny;
@@ -22,6 +23,15 @@ impl Client {
 
     pub(crate) async fn create_project(self, new: NewProject) -> Result<Project, Failure> {
         self.send(Method::POST, "/api/projects", &new).await
+    }
+
+    pub(crate) async fn edit_project(self, project: ProjectId, patch: ProjectPatch) -> Result<Project, Failure> {
+        self.send(Method::PATCH, &project_path(&project, ""), &patch).await
+    }
+
+    /// Names the folder that the repository of a project was moved to.
+    pub(crate) async fn relocate_project(self, project: ProjectId, to: Relocation) -> Result<Project, Failure> {
+        self.send(Method::POST, &project_path(&project, "/relocate"), &to).await
     }
 
     /// Inspects the repository at `path`.

@@ -1,16 +1,20 @@
 //! Projects and their boards.
 
+use std::path::{Path, PathBuf};
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use db::Caller;
 use domain::board::project::Project;
+use domain::board::project::refusal::ProjectRefusal;
 use domain::id::ProjectId;
-use domain::wire::{BoardView, List, NewProject, ProjectPatch};
+use domain::wire::{BoardView, List, NewProject, ProjectPatch, Relocation};
+use repo::{Effort, Repository};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extract::{Body, Id};
-use crate::routes::repository::{ProbeQuery, probe};
+use crate::routes::repository::{ProbeQuery, absolute, probe};
 use crate::state::AppState;
 
 /// List all projects, newest first
@@ -37,7 +41,7 @@ pub(crate) async fn get_project(State(state): State<AppState>, Id(id): Id<Projec
     Ok(Json(state.db.project(&id).await?))
 }
 
-/// Change the title, description or plan approval of a project
+/// Change a project: its texts, plan approval, budget, base branch, or what its agents may reach
 #[utoipa::path(
     patch,
     path = "/api/projects/{id}",
@@ -51,7 +55,50 @@ pub(crate) async fn edit_project(
     Id(id): Id<ProjectId>,
     Body(patch): Body<ProjectPatch>,
 ) -> Result<Json<Project>> {
-    Ok(Json(state.db.edit_project(&caller, &id, patch).await?))
+    let Some(branch) = patch.base_branch.clone() else { return Ok(Json(state.db.edit_project(&caller, &id, patch, None).await?)) };
+    let git_dir = PathBuf::from(state.db.project(&id).await?.git_dir);
+    // The runner records the tip of the base branch while it has the repository, and a landing moves it.
+    let _exclusive = repo::exclusive(&git_dir).await?;
+    let project = state.db.project(&id).await?;
+    let base = repo::in_lane(&git_dir, Effort::Long, move || {
+        Repository::open(Path::new(&project.git_dir))?.base_evidence(&branch, &project.base_head, project.landed_sha.as_ref())
+    });
+    Ok(Json(state.db.edit_project(&caller, &id, patch, Some(base.await??)).await?))
+}
+
+/// Name the folder that the repository of a project was moved to, for every project on it
+#[utoipa::path(
+    post,
+    path = "/api/projects/{id}/relocate",
+    params(("id" = ProjectId, Path)),
+    request_body = Relocation,
+    responses((status = 200, body = Project), (status = 409, description = "Agents work in the repository."))
+)]
+pub(crate) async fn relocate_project(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id<ProjectId>,
+    Body(to): Body<Relocation>,
+) -> Result<Json<Project>> {
+    let path = absolute(&to.repo_path)?;
+    let place = repo::in_lane(&path.clone(), Effort::Brief, move || repo::place(&path)).await??;
+    let (old, new) = (PathBuf::from(state.db.project(&id).await?.git_dir), PathBuf::from(&place.git_dir));
+    let _old = repo::exclusive(&old).await?;
+    let _new = if old == new { None } else { Some(repo::exclusive(&new).await?) };
+    let record = state.db.repository_record(&id).await?;
+    let project = state.db.project(&id).await?;
+    let found = place.clone();
+    let relinked = repo::in_lane(&new, Effort::Long, move || {
+        let repository = Repository::open(Path::new(&found.git_dir))?;
+        let missing = repository.missing_of(&record)?;
+        if !missing.is_empty() {
+            return Err(ProjectRefusal::OtherRepository { project: project.id, path: found.repo_path, missing }.into());
+        }
+        // Comes before the record, so that a repeated request finishes what a killed server began.
+        Ok::<_, Error>(repository.relink_checkouts(&record, Path::new(&project.repo_path), Path::new(&found.repo_path))?)
+    });
+    let moved = relinked.await??;
+    Ok(Json(state.db.relocate_project(&caller, &id, place, moved).await?))
 }
 
 /// Get the open and the newest finished cards of a project, with the number of the last event that they include

@@ -86,7 +86,12 @@ fn land_in_repository(project: &Project, options: &LandOptions) -> Result<Landin
         let hint = format!("Set it back with `git branch -f {branch} {recorded}` and land again, or merge {branch} into {base_branch} by hand.");
         return Err(refused("branch-foreign", detail, hint));
     }
-    let base = repository.ref_sha(base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: base_branch.clone(), near: Vec::new() })?;
+    let base = match repository.base_tip(base_branch) {
+        Err(RepoError::BranchMissing { branch, near }) => {
+            return Err(LandRefusal::BaseMissing { project: project.id.clone(), base_branch: branch, near }.into());
+        }
+        read => read?,
+    };
     let commits = u32::try_from(repository.log(&base, &tip, MAX_COUNTED)?.len()).unwrap_or(u32::MAX);
     let identity = repository.identity("land")?;
     let message = format!("Land {branch}: {}\n\nProject: {}\n", project.title, project.id);

@@ -4,6 +4,7 @@ use domain::board::attention::AttentionKind;
 use domain::board::project::{PlanApproval, ProjectStatus};
 use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::evidence::{BaseEvidence, CheckoutRecord, RepositoryPlace};
 use domain::wire::{NewProject, ProjectPatch};
 
 use crate::Caller;
@@ -40,16 +41,16 @@ async fn edit_records_only_changed_fields() {
     let (store, _) = Store::plan(PlanApproval::Auto).await;
     let seq = store.db.latest();
     let same = ProjectPatch { title: Some(" Site ".to_owned()), ..ProjectPatch::default() };
-    store.db.edit_project(&Caller::owner(), &store.project, same).await.unwrap();
+    store.db.edit_project(&Caller::owner(), &store.project, same, None).await.unwrap();
     assert_eq!(store.db.latest(), seq);
     let patch =
         ProjectPatch { title: None, description: Some("Another goal".to_owned()), plan_approval: Some(PlanApproval::Ask), ..ProjectPatch::default() };
-    let edited = store.db.edit_project(&Caller::owner(), &store.project, patch).await.unwrap();
+    let edited = store.db.edit_project(&Caller::owner(), &store.project, patch, None).await.unwrap();
     assert_eq!((edited.title.as_str(), edited.plan_approval), ("Site", PlanApproval::Ask));
     assert_eq!(edited.description.as_deref(), Some("Another goal"));
     assert_eq!(store.kinds_since(seq).await, ["project_edited"]);
     let empty = ProjectPatch { title: Some(" ".to_owned()), ..ProjectPatch::default() };
-    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, empty).await), "invalid");
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, empty, None).await), "invalid");
     store.check_fold().await;
 }
 
@@ -82,6 +83,31 @@ async fn base_branch_is_recorded_as_it_gains_commits() {
 }
 
 #[tokio::test]
+async fn replaced_base_branch_keeps_what_landing_needs() {
+    let store = Store::board().await;
+    store.db.record_branch_tip(&store.project, "vibe-relay/PROJ-001", None, &"one".to_owned()).await.unwrap();
+    store.db.record_landing(&Caller::owner(), &store.project, "one", "landed").await.unwrap();
+    let patch = |branch: &str| ProjectPatch { base_branch: Some(branch.to_owned()), ..ProjectPatch::default() };
+    let edit = async |branch: &str, base| store.db.edit_project(&Caller::owner(), &store.project, patch(branch), base).await;
+    let found = |branch: &str, holds_landed| {
+        Some(BaseEvidence { branch: branch.to_owned(), tip: "tip".to_owned(), base_head: format!("head of {branch}"), holds_landed })
+    };
+    let before = store.dump().await;
+    assert_eq!(code(edit("trunk", None).await), "invalid");
+    assert_eq!(code(edit("trunk", found("other", true)).await), "invalid");
+    assert_eq!(code(edit("vibe-relay/PROJ-001", found("vibe-relay/PROJ-001", true)).await), "invalid");
+    assert_eq!(edit("main", found("main", false)).await.unwrap().base_head, "landed", "it is the base branch already");
+    assert_eq!(store.dump().await, before);
+
+    let seq = store.db.latest();
+    let renamed = edit("trunk", found("trunk", true)).await.unwrap();
+    assert_eq!((renamed.base_branch.as_str(), renamed.base_head.as_str(), renamed.landed_sha.as_deref()), ("trunk", "head of trunk", Some("one")));
+    assert_eq!(edit("release", found("release", false)).await.unwrap().landed_sha, None, "the work can be landed there");
+    assert_eq!(store.kinds_since(seq).await, ["project_base_replaced", "project_edited", "project_base_replaced", "project_edited"]);
+    store.check_fold().await;
+}
+
+#[tokio::test]
 async fn unknown_project_and_wrong_caller_are_refused() {
     let (store, planner) = Store::plan(PlanApproval::Auto).await;
     let agent = store.agent(&planner, AgentKind::Planner).await;
@@ -89,12 +115,12 @@ async fn unknown_project_and_wrong_caller_are_refused() {
     let nowhere = "PROJ-009".parse().unwrap();
     assert_eq!(code(store.db.project(&nowhere).await), "not-found");
     assert_eq!(code(whole_board(&store.db, &nowhere).await), "not-found");
-    assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default()).await), "not-found");
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &nowhere, ProjectPatch::default(), None).await), "not-found");
     assert_eq!(code(store.db.record_branch_tip(&nowhere, "b", None, &"s".to_owned()).await), "not-found");
     assert_eq!(code(store.db.record_landing(&Caller::owner(), &nowhere, "s", "s").await), "not-found");
     let new = NewProject { title: "Mine".to_owned(), ..NewProject::default() };
     assert_eq!(code(store.db.create_project(&agent.caller, new, probe()).await), "human-only");
-    assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default()).await), "human-only");
+    assert_eq!(code(store.db.edit_project(&agent.caller, &store.project, ProjectPatch::default(), None).await), "human-only");
     assert_eq!(code(store.db.record_landing(&Caller::Runner, &store.project, "s", "s").await), "human-only");
     assert_eq!(store.dump().await, before);
 }
@@ -125,4 +151,49 @@ async fn attention_keeps_a_project_active_held_cards_do_not() {
     store.db.start_task(&Caller::owner(), &third).await.unwrap();
     assert_eq!(status().await, ProjectStatus::Active);
     store.check_fold().await;
+}
+
+#[tokio::test]
+async fn relocation_applies_to_every_project_on_the_repository() {
+    let store = Store::board().await;
+    let second =
+        store.db.create_project(&Caller::owner(), NewProject { title: "Second".to_owned(), ..NewProject::default() }, probe()).await.unwrap();
+    let task = store.task("One").await;
+    store.db.record_checkout(&task, "vr/TASK-001/work", "/trees/TASK-001").await.unwrap();
+    store.db.record_branch_tip(&second.id, "vibe-relay/PROJ-002", None, &"two".to_owned()).await.unwrap();
+    store.db.claim_reference("/home/ann/site/.git", "vr/TASK-001/work", Some(&task)).await.unwrap();
+    // It may be known there already.
+    store.db.claim_reference("/home/ann/moved/.git", "vr/TASK-001/work", Some(&task)).await.unwrap();
+
+    let record = store.db.repository_record(&store.project).await.unwrap();
+    let commits: Vec<(&str, &str)> = record.commits.iter().map(|known| (known.name.as_str(), known.sha.as_str())).collect();
+    assert_eq!(commits, [("the tip of main", "base"), ("the tip of vibe-relay/PROJ-002", "two")]);
+    let checkout = CheckoutRecord { task: task.clone(), branch: "vr/TASK-001/work".to_owned(), path: "/trees/TASK-001".to_owned() };
+    assert_eq!(record.checkouts, [checkout]);
+
+    let place = RepositoryPlace { repo_path: "/home/ann/moved".to_owned(), git_dir: "/home/ann/moved/.git".to_owned() };
+    let relocate =
+        async |caller| store.db.relocate_project(&caller, &store.project, place.clone(), vec![(task.clone(), "/new/TASK-001".to_owned())]).await;
+    let seq = store.db.latest();
+    assert_eq!(code(relocate(Caller::Runner).await), "human-only");
+    assert_eq!(relocate(Caller::owner()).await.unwrap().git_dir, "/home/ann/moved/.git");
+    relocate(Caller::owner()).await.unwrap();
+    assert_eq!(store.kinds_since(seq).await, ["project_relocated", "project_relocated"]);
+    assert_eq!(store.db.project(&second.id).await.unwrap().repo_path, "/home/ann/moved");
+    assert_eq!(store.db.task(&task).await.unwrap().worktree_path.as_deref(), Some("/new/TASK-001"));
+    assert!(store.db.owns_reference("/home/ann/moved/.git", "vr/TASK-001/work").await.unwrap());
+    assert!(!store.db.owns_reference("/home/ann/site/.git", "vr/TASK-001/work").await.unwrap());
+    store.check_fold().await;
+}
+
+#[tokio::test]
+async fn relocation_waits_until_no_agent_works_there() {
+    let (store, planner) = Store::plan(PlanApproval::Auto).await;
+    let agent = store.agent(&planner, AgentKind::Planner).await;
+    let place = RepositoryPlace { repo_path: "/home/ann/moved".to_owned(), git_dir: "/home/ann/moved/.git".to_owned() };
+    let before = store.dump().await;
+    assert_eq!(code(store.db.repository_record(&store.project).await), "agents-work");
+    assert_eq!(code(store.db.relocate_project(&Caller::owner(), &store.project, place, Vec::new()).await), "agents-work");
+    assert_eq!(store.dump().await, before);
+    drop(agent);
 }

@@ -13,7 +13,7 @@ use domain::event::Event;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::checkout::KeptWork;
-use domain::runs::evidence::EvidenceResult;
+use domain::runs::evidence::{BaseEvidence, EvidenceResult, RepositoryPlace};
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use domain::runs::parking::ParkReason;
@@ -55,6 +55,16 @@ async fn gates(store: &Store) {
     db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
 }
 
+/// Replaces the base branch, and moves the repository.
+async fn repository(store: &Store) {
+    let (db, project, human) = (&store.db, &store.project, &Caller::owner());
+    let base = BaseEvidence { branch: "trunk".to_owned(), tip: "merge".to_owned(), base_head: "merge".to_owned(), holds_landed: true };
+    let patch = ProjectPatch { base_branch: Some("trunk".to_owned()), ..ProjectPatch::default() };
+    db.edit_project(human, project, patch, Some(base)).await.unwrap();
+    let place = RepositoryPlace { repo_path: "/home/ann/moved".to_owned(), git_dir: "/home/ann/moved/.git".to_owned() };
+    db.relocate_project(human, project, place, Vec::new()).await.unwrap();
+}
+
 /// Takes a project through every kind of event.
 pub(crate) async fn story() -> Store {
     let human = &Caller::owner();
@@ -68,7 +78,7 @@ pub(crate) async fn story() -> Store {
     db.change_person_role(human, bea.id, PersonRole::Viewer).await.unwrap();
     db.remove_person(human, bea.id).await.unwrap();
     let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
-    db.edit_project(human, &store.project, patch).await.unwrap();
+    db.edit_project(human, &store.project, patch, None).await.unwrap();
     store.planned(&planner, &["Too large"]).await;
     db.revise_plan(human, &store.project, "Smaller").await.unwrap();
     let tasks = store.planned(&planner, &["Page", "Style"]).await;
@@ -110,6 +120,7 @@ pub(crate) async fn story() -> Store {
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
     db.record_landing(human, &store.project, "merge", "merge").await.unwrap();
+    repository(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;
     gates(&store).await;

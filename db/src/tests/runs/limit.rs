@@ -146,7 +146,7 @@ async fn budget_of_a_project_replaces_the_configured_one() {
     assert_eq!(budget().await, 14);
     let edit = async |amount: i64| {
         let patch = ProjectPatch { budget_micro_usd: Some(amount), ..ProjectPatch::default() };
-        store.db.edit_project(&Caller::owner(), &store.project, patch).await
+        store.db.edit_project(&Caller::owner(), &store.project, patch, None).await
     };
     assert_eq!(edit(20).await.unwrap().budget_micro_usd, Some(20));
     assert_eq!(budget().await, 20, "a new budget forgets the raises of the old one");

@@ -31,14 +31,14 @@ async fn owner_alone_allows_access_to_paths_and_hosts() {
     let store = Store::board().await;
     let allow = |access: Access| ProjectPatch { allowed_access: Some(vec![access]), ..ProjectPatch::default() };
     let cache = Access::new(AccessKind::Write, "~/.cache/tool");
-    let edited = store.db.edit_project(&Caller::owner(), &store.project, allow(cache.clone())).await.unwrap();
+    let edited = store.db.edit_project(&Caller::owner(), &store.project, allow(cache.clone()), None).await.unwrap();
     assert_eq!(edited.allowed_access, std::slice::from_ref(&cache));
     let home = allow(Access::new(AccessKind::Write, "~"));
-    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, home).await), "invalid");
+    assert_eq!(code(store.db.edit_project(&Caller::owner(), &store.project, home, None).await), "invalid");
     let member = Caller::Person(PersonCaller { id: 2, name: "ann".to_owned(), role: PersonRole::Member });
-    assert_eq!(code(store.db.edit_project(&member, &store.project, allow(Access::new(AccessKind::Host, "x.org"))).await), "person-role");
+    assert_eq!(code(store.db.edit_project(&member, &store.project, allow(Access::new(AccessKind::Host, "x.org")), None).await), "person-role");
     let title = ProjectPatch { title: Some("New".to_owned()), ..ProjectPatch::default() };
-    assert_eq!(store.db.edit_project(&member, &store.project, title).await.unwrap().allowed_access, [cache]);
+    assert_eq!(store.db.edit_project(&member, &store.project, title, None).await.unwrap().allowed_access, [cache]);
 }
 
 #[tokio::test]

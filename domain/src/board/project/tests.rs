@@ -125,3 +125,13 @@ fn project_is_complete_when_no_work_remains() {
 fn project_branch_contains_the_project_id() {
     assert_eq!(project_branch(&ProjectId::new(12)), "vibe-relay/PROJ-012");
 }
+
+#[test]
+fn branches_of_this_program_are_refused() {
+    for branch in ["main", "release/2", "vr", "vibe-relay-docs", "feature/vr/x"] {
+        assert_eq!(refuse_managed_branch("base_branch", branch), Ok(()), "{branch}");
+    }
+    for branch in ["vibe-relay/PROJ-001", "vibe-relay/PROJ-001-2", "vr/TASK-001/work"] {
+        assert_eq!(refuse_managed_branch("base_branch", branch).unwrap_err().code(), "invalid", "{branch}");
+    }
+}

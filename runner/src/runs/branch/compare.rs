@@ -24,9 +24,7 @@ pub(super) fn compare_with_record(repository: &Repository, record: &BranchRecord
     if record.accepted_tip.as_ref() == Some(&tip) {
         return approved(tip);
     }
-    let base = || {
-        repository.ref_sha(&project.base_branch)?.ok_or_else(|| RepoError::BranchMissing { branch: project.base_branch.clone(), near: Vec::new() })
-    };
+    let base = || repository.base_tip(&project.base_branch);
     let recorded_tip = match &project.integration_head {
         Some(recorded) => recorded.clone(),
         None => base()?,

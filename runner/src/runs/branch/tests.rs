@@ -294,3 +294,21 @@ async fn base_branch_is_followed_until_it_loses_commits() {
     project_branch(&board.db, &board.project).await.unwrap();
     assert_eq!(board.project().await.base_head, next, "what was removed is remembered");
 }
+
+#[tokio::test]
+async fn missing_base_branch_names_the_command_that_replaces_it() {
+    let board = TestBoard::new().await;
+    board.sample.set_branch("mainline", &board.tip("main").unwrap());
+    board.sample.delete_branch("main");
+    let error = project_branch(&board.db, &board.project).await.unwrap_err();
+    insta::assert_snapshot!(error.to_string(), @"the base branch main does not exist; similar branches: mainline. Name the branch that replaces it with `vibe-relay project edit PROJ-001 --base-branch BRANCH`, then press Retry.");
+}
+
+#[tokio::test]
+async fn moved_repository_names_the_command_that_finds_it() {
+    let board = TestBoard::new().await;
+    fs::rename(board.sample.top(), board.sample.beside("moved")).unwrap();
+    let error = project_branch(&board.db, &board.project).await.unwrap_err().to_string();
+    let error = error.replace(board.sample.top().to_str().unwrap(), "SITE");
+    insta::assert_snapshot!(error, @"the repository SITE/.git does not exist. Mount the drive that it is on, or name its new folder with `vibe-relay project relocate PROJECT FOLDER`.");
+}

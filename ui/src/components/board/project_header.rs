@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use crate::client::Client;
 use crate::components::badge::{Badge, Tone, project_badge};
+use crate::components::board::edit_project::EditProjectDialog;
 use crate::components::board::goal_strip::GoalStrip;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::inline_code::sentence;
@@ -23,6 +24,9 @@ use crate::time::now;
 #[component]
 pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input>, new_task: Callback<()>, help: Callback<()>) -> impl IntoView {
     let (store, may_write) = (Store::from_context(), Reader::may_write());
+    // Outside of what each event redraws, so that the dialog keeps the typed text.
+    let editing = RwSignal::new(None::<Project>);
+    let close = Callback::new(move |()| editing.set(None));
     view! {
         <div class="project-header">
             <div class="row">
@@ -56,7 +60,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                     view! { <span class="soft small-text">{READ_ONLY}</span> }.into_any()
                 }}
                 <span class="spacer"></span>
-                {move || store.project.get().map(|project| view! { <Branches project=project /> })}
+                {move || store.project.get().map(|project| view! { <Branches project=project editing=editing /> })}
                 <MoreSections />
                 <button type="button" class="button quiet icon keys" aria-label="Keyboard shortcuts" on:click=move |_| help.run(())>"?"</button>
             </div>
@@ -64,6 +68,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
         </div>
         <BudgetBanner />
         <PlanBanner />
+        {move || editing.get().map(|project| view! { <EditProjectDialog project=project close=close /> })}
     }
 }
 
@@ -76,14 +81,18 @@ fn Title(project: Project) -> impl IntoView {
     }
 }
 
-/// The repository, the base branch and the project branch.
+/// The repository, the base branch and the project branch, and the button that changes them.
 #[component]
-fn Branches(project: Project) -> impl IntoView {
+fn Branches(project: Project, editing: RwSignal<Option<Project>>) -> impl IntoView {
+    let edited = project.clone();
     view! {
         <p class="facts">
             <span class="mono path">{project.repo_path}</span>
             <span class="mono">{format!("{} → {}", project.base_branch, project.integration_branch)}</span>
         </p>
+        {Reader::may_write().then(|| view! {
+            <button type="button" class="button quiet small" on:click=move |_| editing.set(Some(edited.clone()))>"Edit"</button>
+        })}
     }
 }
 

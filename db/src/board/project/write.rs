@@ -1,0 +1,22 @@
+//! Writes the base branch of a project. Must not decide whether it may change.
+
+use domain::board::project::ProjectEvent;
+use domain::id::ProjectId;
+use domain::runs::evidence::BaseEvidence;
+
+use crate::caller::Caller;
+use crate::engine::tx::Tx;
+use crate::error::Result;
+
+/// Replaces the base branch. Work that the new one lacks can be landed again.
+pub(crate) async fn replace_base(tx: &mut Tx, caller: &Caller, id: &ProjectId, base: BaseEvidence) -> Result<()> {
+    sqlx::query("UPDATE projects SET base_branch = $2, base_head = $3, landed_sha = CASE WHEN $4 THEN landed_sha END WHERE id = $1")
+        .bind(id.as_str())
+        .bind(&base.branch)
+        .bind(&base.base_head)
+        .bind(base.holds_landed)
+        .execute(&mut tx.connection)
+        .await?;
+    tx.record_for_project(caller, id, ProjectEvent::BaseReplaced { branch: base.branch, sha: base.tip });
+    Ok(())
+}
