@@ -11,6 +11,7 @@ mod monitoring;
 mod page;
 mod person;
 mod repository;
+mod rescue;
 mod story;
 mod support;
 mod team_refusals;

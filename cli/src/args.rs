@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use runner::jail::forward::ForwardArgument;
 
 use crate::board::{project, task};
+use crate::runs::rescue;
 use crate::service;
 use crate::team::{browser_session, person, token};
 
@@ -58,6 +59,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "CONFIRMATION")]
         bring_back: Option<String>,
     },
+    /// Work that was kept before its branch or checkout was removed.
+    #[command(subcommand)]
+    Rescue(rescue::Command),
     /// Check that everything agents need is installed.
     Doctor,
     /// Copy the database into a new file and check the copy. The board may run meanwhile.

@@ -2,3 +2,4 @@
 
 pub(crate) mod land;
 pub(crate) mod parking;
+pub(crate) mod rescue;

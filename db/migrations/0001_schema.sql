@@ -163,6 +163,8 @@ CREATE TABLE agent_runs (
   shim_started      INTEGER,
   -- Why the runner cannot reach a live run.
   unreachable       TEXT,
+  -- Why its temporary checkout could not be removed.
+  checkout_left     TEXT,
   sha               TEXT,
   port              INTEGER,
   sandbox           TEXT NOT NULL DEFAULT 'none' CHECK (sandbox IN ('none', 'jail', 'jail+net')),
@@ -192,6 +194,7 @@ CREATE TABLE agent_runs (
 CREATE INDEX runs_by_task ON agent_runs (task_id);
 -- Runs whose folder may still be on the disk.
 CREATE INDEX runs_with_folder ON agent_runs (task_id, started_at) WHERE run_dir IS NOT NULL AND dir_removed_at IS NULL;
+CREATE INDEX runs_with_left_checkout ON agent_runs (id) WHERE checkout_left IS NOT NULL;
 -- Two agents never work on one task, and two live runs never share a port.
 CREATE UNIQUE INDEX one_live_run ON agent_runs (task_id) WHERE completed_at IS NULL;
 CREATE UNIQUE INDEX one_live_port ON agent_runs (port) WHERE completed_at IS NULL AND port IS NOT NULL;

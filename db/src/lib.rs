@@ -39,6 +39,7 @@ pub use error::{Error, Result};
 pub use figures::Figures;
 pub use retention::{Pruned, RetentionLimits};
 pub use runs::branch::BranchRecord;
+pub use runs::checkout::LeftCheckout;
 pub use runs::folder::RunFolder;
 pub use runs::limit::LimitSubject;
 pub use runs::process::{RunProcess, ShimProcess};

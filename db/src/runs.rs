@@ -1,12 +1,14 @@
 //! Use cases of agents at work: runs, branches, merges and parkings.
 
 pub(crate) mod branch;
+pub(crate) mod checkout;
 pub(crate) mod folder;
 pub(crate) mod limit;
 pub(crate) mod merge;
 pub(crate) mod parking;
 pub(crate) mod process;
 pub(crate) mod reference;
+pub(crate) mod rescue;
 pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod snapshot;

@@ -21,6 +21,7 @@ use crate::id::{ProjectId, RunId, TaskId};
 use crate::runs::checkout::CheckoutEvent;
 use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
+use crate::runs::rescue::RescueEvent;
 use crate::runs::run::RunChange;
 use crate::runs::sandbox::SandboxEvent;
 use crate::team::agent::AgentEvent;
@@ -108,6 +109,7 @@ join! {
     Goal(GoalEvent),
     Run(RunChange),
     Checkout(CheckoutEvent),
+    Rescue(RescueEvent),
     Parking(ParkingEvent),
     Limit(LimitEvent),
     Sandbox(SandboxEvent),

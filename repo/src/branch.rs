@@ -6,6 +6,8 @@
 mod delete;
 mod packed;
 
+pub(crate) use delete::delete_reference;
+
 use std::path::PathBuf;
 
 use domain::runs::evidence::Sha;

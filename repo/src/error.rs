@@ -69,6 +69,14 @@ pub enum RepoError {
     CommitsNotKept { branch: String, kept_by: String },
     #[error("{name} cannot be used as a rescue ref: it must begin with {prefix}")]
     ReferenceOutsidePrefix { name: String, prefix: &'static str },
+    #[error("the work left in {} has {} MiB, more than the {} MiB that are kept", path.display(), bytes >> 20, limit >> 20)]
+    RescueTooLarge { path: PathBuf, bytes: u64, limit: u64 },
+    #[error("the branch {branch} exists already")]
+    BranchExists { branch: String },
+    #[error("{branch} cannot be the name of a branch")]
+    BranchName { branch: String },
+    #[error("{reference} does not exist")]
+    RescueMissing { reference: String },
     #[error("{reference} already keeps other work")]
     RescueTaken { reference: String },
     #[error("the repository at {path} has not responded for {seconds} seconds")]
@@ -116,6 +124,10 @@ impl RepoError {
             Self::IndexUnreadable { .. } => "index-unreadable",
             Self::CommitsNotKept { .. } => "branch-not-kept",
             Self::ReferenceOutsidePrefix { .. } => "foreign-reference",
+            Self::RescueTooLarge { .. } => "rescue-too-large",
+            Self::BranchExists { .. } => "branch-exists",
+            Self::BranchName { .. } => "branch-name",
+            Self::RescueMissing { .. } => "rescue-missing",
             Self::RescueTaken { .. } => "rescue-taken",
             Self::NotResponding { .. } => "repository-not-responding",
             Self::Busy { .. } => "repository-busy",
@@ -173,6 +185,10 @@ impl RepoError {
             }
             Self::CommitsNotKept { .. } => "Rescue the tip of the branch first.".into(),
             Self::ReferenceOutsidePrefix { prefix, .. } => format!("Use a name below {prefix}."),
+            Self::RescueTooLarge { .. } => "Delete there what nobody needs, or move it elsewhere.".into(),
+            Self::BranchExists { .. } => "Choose the name of a new branch.".into(),
+            Self::BranchName { .. } => "Choose a name that `git check-ref-format --branch` accepts.".into(),
+            Self::RescueMissing { .. } => "Look it up with `vibe-relay rescue list PROJECT`.".into(),
             Self::RescueTaken { .. } => "Choose another rescue name.".into(),
             Self::NotResponding { .. } => "Check the drive or network mount that it is on. Work continues by itself when it responds.".into(),
             Self::Busy { .. } => "Repeat it when the other work has ended.".into(),

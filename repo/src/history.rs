@@ -38,14 +38,7 @@ impl Repository {
         walk.hide(find_commit(&handle, oid(base)?)?.id()).attempting(listing)?;
         let mut commits = Vec::new();
         for id in walk.take(max) {
-            let commit = find_commit(&handle, id.attempting(listing)?)?;
-            let message = String::from_utf8_lossy(commit.message_bytes());
-            commits.push(Commit {
-                sha: sha(commit.id()),
-                subject: message.trim_start().lines().next().unwrap_or_default().to_owned(),
-                author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
-                at_seconds: commit.time().seconds(),
-            });
+            commits.push(describe(&find_commit(&handle, id.attempting(listing)?)?));
         }
         Ok(commits)
     }
@@ -123,6 +116,16 @@ impl Repository {
     pub fn tree_of(&self, commit: &Sha) -> Result<Sha, RepoError> {
         let handle = self.handle()?;
         Ok(sha(find_commit(&handle, oid(commit)?)?.tree_id()))
+    }
+}
+
+pub(crate) fn describe(commit: &git2::Commit<'_>) -> Commit {
+    let message = String::from_utf8_lossy(commit.message_bytes());
+    Commit {
+        sha: sha(commit.id()),
+        subject: message.trim_start().lines().next().unwrap_or_default().to_owned(),
+        author: String::from_utf8_lossy(commit.author().name_bytes()).into_owned(),
+        at_seconds: commit.time().seconds(),
     }
 }
 

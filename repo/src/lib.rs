@@ -55,4 +55,4 @@ pub use merge::MergeOutcome;
 pub use nested::{NestedRepository, NestedWork};
 pub use probe::{git_dir, place, probe};
 pub use relocate::checkout_name;
-pub use rescue::{RESCUE_PREFIX, Rescue};
+pub use rescue::{KeptCommit, RESCUE_PREFIX, Rescue};

@@ -3,6 +3,10 @@
 //! Must not change the checkout's files, index or branch. Files are stored unfiltered. Ignored files are not preserved,
 //! because builds generate them.
 
+mod kept;
+
+pub use kept::KeptCommit;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +25,9 @@ pub const RESCUE_PREFIX: &str = "refs/vibe-relay/rescue/";
 /// Maximum size of a preserved file. Larger files are only listed, because core dumps must not fill the repository.
 const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
 
+/// Maximum size of all preserved files together. More is left where it is, because the human decides what of it matters.
+const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
+
 /// Result of a rescue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rescue {
@@ -35,7 +42,7 @@ impl Repository {
     /// the commit. An earlier rescue of that name becomes the second parent. `None` if the worktree is clean.
     ///
     /// # Errors
-    /// `reference` is not below [`RESCUE_PREFIX`], or the checkout cannot be read.
+    /// `reference` is not below [`RESCUE_PREFIX`], the checkout cannot be read, or [`RepoError::RescueTooLarge`]: then nothing is preserved.
     pub fn rescue(&self, reference: &str, worktree: &Path, head: &Sha) -> Result<Option<Rescue>, RepoError> {
         require_rescue_prefix(reference)?;
         let head = oid(head)?;
@@ -53,8 +60,16 @@ impl Repository {
         for change in deleted {
             builder.index.remove(&change.path, 0).attempting(indexing)?;
         }
+        let mut files = Vec::new();
         for change in written {
-            builder.add(&change.path)?;
+            builder.collect(&change.path, &mut files);
+        }
+        let bytes: u64 = files.iter().map(|(_, found)| found.len()).sum();
+        if bytes > MAX_TOTAL_BYTES {
+            return Err(RepoError::RescueTooLarge { path: worktree.to_path_buf(), bytes, limit: MAX_TOTAL_BYTES });
+        }
+        for (path, found) in files {
+            builder.add(&path, &found)?;
         }
         let tree = builder.index.write_tree_to(&handle).attempting(indexing)?;
         let skipped = builder.skipped;
@@ -126,21 +141,34 @@ struct RescueBuilder<'a> {
 }
 
 impl RescueBuilder<'_> {
-    fn add(&mut self, path: &Path) -> Result<(), RepoError> {
+    /// Collects the files and links at `path`: the file itself, or the files of a nested repository, whose commits
+    /// [`Repository::rescue_nested`] keeps. git reports a folder as a change only in that case.
+    fn collect(&mut self, path: &Path, files: &mut Vec<(PathBuf, fs::Metadata)>) {
+        match self.worktree.join(path).symlink_metadata() {
+            Ok(found) if found.is_dir() => self.collect_nested(path, files),
+            Ok(found) if found.is_symlink() || (found.is_file() && found.len() <= MAX_FILE_BYTES) => files.push((path.to_path_buf(), found)),
+            _ => self.skip(path),
+        }
+    }
+
+    fn collect_nested(&mut self, folder: &Path, files: &mut Vec<(PathBuf, fs::Metadata)>) {
+        let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else { return self.skip(folder) };
+        let mut names: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
+        names.sort();
+        for path in names {
+            let is_git = path.file_name().is_some_and(|name| name == ".git");
+            if !is_git && !self.handle.is_path_ignored(&path).unwrap_or(false) {
+                self.collect(&path, files);
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path, found: &fs::Metadata) -> Result<(), RepoError> {
         let full = self.worktree.join(path);
-        let Ok(found) = full.symlink_metadata() else {
-            self.skip(path);
-            return Ok(());
-        };
         let (content, mode) = if found.is_symlink() {
             (fs::read_link(&full).map(|target| target.into_os_string().into_encoded_bytes()), 0o120_000)
-        } else if found.is_dir() {
-            return self.add_nested(path);
-        } else if found.is_file() && found.len() <= MAX_FILE_BYTES {
-            (fs::read(&full), if is_executable(&found) { 0o100_755 } else { 0o100_644 })
         } else {
-            self.skip(path);
-            return Ok(());
+            (fs::read(&full), if is_executable(found) { 0o100_755 } else { 0o100_644 })
         };
         let Ok(content) = content else {
             self.skip(path);
@@ -148,24 +176,6 @@ impl RescueBuilder<'_> {
         };
         let id = self.handle.blob(&content).attempting(|| format!("rescue {}", path.display()))?;
         self.index.add(&entry(path, id, mode)).attempting(|| format!("rescue {}", path.display()))
-    }
-
-    /// Adds the files of a nested repository, whose commits [`Repository::rescue_nested`] keeps. git reports a folder as a change only in
-    /// that case.
-    fn add_nested(&mut self, folder: &Path) -> Result<(), RepoError> {
-        let Ok(entries) = fs::read_dir(self.worktree.join(folder)) else {
-            self.skip(folder);
-            return Ok(());
-        };
-        let mut names: Vec<PathBuf> = entries.flatten().map(|entry| folder.join(entry.file_name())).collect();
-        names.sort();
-        for path in names {
-            let is_git = path.file_name().is_some_and(|name| name == ".git");
-            if !is_git && !self.handle.is_path_ignored(&path).unwrap_or(false) {
-                self.add(&path)?;
-            }
-        }
-        Ok(())
     }
 
     fn skip(&mut self, path: &Path) {

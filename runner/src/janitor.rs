@@ -1,4 +1,5 @@
-//! Removes what is past its retention: rows through the store, and the folders of ended runs from the disk.
+//! Removes what is past its retention: rows through the store, and the folders of ended runs from the disk. Tries again to remove temporary
+//! checkouts that were left behind.
 //!
 //! It must not decide which rows and folders are still needed; the store says that. Age and total size of folders are decided here.
 
@@ -6,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use db::{Pruned, RetentionLimits, RunFolder};
+use db::{LeftCheckout, Pruned, RetentionLimits, RunFolder};
 use domain::id::RunId;
 use domain::time::Timestamp;
 use tokio::time::sleep;
 
 use crate::blocking::off_thread;
 use crate::run_dir::RunDir;
+use crate::runs::checkout;
 use crate::runs::run::RunContext;
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -56,8 +58,31 @@ pub(crate) async fn run(context: RunContext) {
             Err(db::Error::Closed) => return,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not remove old run folders; trying again in an hour"),
         }
+        match remove_checkouts(&context).await {
+            Ok(()) => {}
+            Err(db::Error::Closed) => return,
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "could not read which checkouts are left; trying again in an hour");
+            }
+        }
         sleep(INTERVAL).await;
     }
+}
+
+/// Tries again to remove the temporary checkouts of ended runs. The attempt of each shows why it is still there.
+async fn remove_checkouts(context: &RunContext) -> db::Result<()> {
+    for LeftCheckout { run, is_replaced } in context.db.left_checkouts().await? {
+        let project = context.db.project(&context.db.card(&run.task_id).await?.project_id).await?;
+        let path = run.worktree_path.clone().map(PathBuf::from);
+        // A checkout that is gone is not removed once more: a run that starts now may get its folder.
+        let exists = !is_replaced && off_thread(move || path.is_some_and(|path| path.symlink_metadata().is_ok())).await.unwrap_or(true);
+        let left = if exists { checkout::remove_temporary(&project, &run).await.err().map(|error| error.to_string()) } else { None };
+        if left.is_none() {
+            tracing::info!(run = %run.id, "a temporary checkout that was left behind is gone");
+        }
+        context.db.set_checkout_left(&run.id, left).await?;
+    }
+    Ok(())
 }
 
 async fn remove_folders(context: &RunContext, limits: FolderLimits) -> db::Result<RemovedFolders> {

@@ -2,6 +2,7 @@
 
 mod land;
 mod limit;
+mod rescue;
 mod run;
 pub(super) mod sandbox;
 mod usage;
@@ -20,6 +21,10 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(run::stop_run))
         .routes(routes!(run::message_run))
         .routes(routes!(land::land_project))
+        .routes(routes!(rescue::list_rescues))
+        .routes(routes!(rescue::get_rescue_diff))
+        .routes(routes!(rescue::restore_rescue))
+        .routes(routes!(rescue::drop_rescue))
         .routes(routes!(usage::get_usage))
         .routes(routes!(limit::raise_task_limit))
         .routes(routes!(limit::raise_project_limit))

@@ -74,6 +74,7 @@ async fn every_route_works() {
 
     projects(&mut story).await;
     tasks(&mut story).await;
+    rescues(&mut story).await;
     run_and_diff(&mut story).await;
     let mara = team::exchange_messages(&mut story).await;
     team::pass_the_gates(&mut story, &mara).await;
@@ -142,6 +143,22 @@ async fn tasks(story: &mut Story) {
         (thread["items"][0]["content"].as_str(), thread["items"][0]["content_html"].as_str()),
         (Some("*Soon*"), Some("<p><em>Soon</em></p>\n"))
     );
+}
+
+async fn rescues(story: &mut Story) {
+    let reference = "refs/vibe-relay/rescue/TASK-004/uncommitted";
+    let sha = story.server.sample.commit_on("kept", &[("kept.txt", Some("kept"))], "Kept");
+    story.server.sample.repository().rescue_tip(reference, &sha).unwrap();
+    story.server.sample.delete_branch("kept");
+    assert_eq!(story.get("/api/projects/{id}/rescues", "PROJ-001").await["items"][0]["sha"], sha);
+    let shown = story.call("get", "/api/projects/{id}/rescues/diff", "PROJ-001", &format!("?reference={reference}"), Value::Null).await;
+    assert_eq!(shown.json()["files"][0]["path"], "kept.txt", "{}", shown.text);
+    let restore = json!({"reference": reference, "branch": "kept"});
+    story.act("post", "/api/projects/{id}/rescues/restore", "PROJ-001", restore, StatusCode::OK).await;
+    let drop = json!({"reference": reference, "sha": sha});
+    let left = story.act("post", "/api/projects/{id}/rescues/drop", "PROJ-001", drop, StatusCode::OK).await;
+    assert_eq!(left["items"], json!([]));
+    story.server.sample.delete_branch("kept");
 }
 
 async fn run_and_diff(story: &mut Story) {

@@ -139,6 +139,9 @@ async fn show(client: &Client, id: &TaskId) -> Result<(), CliError> {
         let used = run.consumed();
         let cost = consumption(used.cost_micro_usd, used.tokens()).map(|cost| format!(", {} requests, {cost}", used.turns)).unwrap_or_default();
         output::line(format!("\n{} {} attempt {}: {end}{cost}{error}", run.id, run.phase, run.attempt));
+        if let Some(why) = run.checkout_left {
+            output::line(format!("its checkout could not be removed and is tried again every hour: {why}"));
+        }
     }
     if let Some(question) = view.question {
         output::line(format!("\nQuestion: {}\nAnswer with `vibe-relay task answer {id} TEXT`.", question.question));

@@ -1,11 +1,13 @@
 //! Tests of runs, parking, branches and merges.
 
 mod branch;
+mod checkout;
 mod fence;
 mod limit;
 mod merge;
 mod parking;
 mod reference;
+mod rescue;
 mod run;
 mod run_message;
 mod sandbox;

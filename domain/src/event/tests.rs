@@ -59,6 +59,7 @@ fn every() -> Vec<Event> {
         RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
         RunChange::StopRequested {}.into(),
         RunChange::Unreachable { detail: Some("its folder is gone".to_owned()) }.into(),
+        RunChange::CheckoutLeft { detail: Some("permission denied".to_owned()) }.into(),
         RunChange::HandOverRequested { limit: limit_use() }.into(),
         RunChange::Reminded {}.into(),
         RunChange::Ended { end: EndClass::Failed, failure: Some(FailureClass::Crashed) }.into(),
@@ -67,6 +68,8 @@ fn every() -> Vec<Event> {
         RunChange::MessageDelivered {}.into(),
         CheckoutEvent::Created { branch: "vr/TASK-001/work".to_owned() }.into(),
         CheckoutEvent::Removed { rescue: None }.into(),
+        RescueEvent::Restored { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), branch: "again".to_owned() }.into(),
+        RescueEvent::Dropped { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".to_owned(), sha: sha() }.into(),
         ParkingEvent::Parked {
             parking: Parking {
                 reason: ParkReason::RateLimited,
@@ -161,6 +164,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_usage","cost_micro_usd":7,"tokens":8}
     {"kind":"run_stop_requested"}
     {"kind":"run_unreachable","detail":"its folder is gone"}
+    {"kind":"run_checkout_left","detail":"permission denied"}
     {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"run_nudged"}
     {"kind":"run_ended","end":"failed","failure":"crashed"}
@@ -169,6 +173,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"message_delivered"}
     {"kind":"checkout_made","branch":"vr/TASK-001/work"}
     {"kind":"checkout_removed","rescue":null}
+    {"kind":"rescue_restored","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","branch":"again"}
+    {"kind":"rescue_dropped","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","sha":"a1"}
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
     {"kind":"agents_resumed","reason":"rate_limited"}
     {"kind":"limit_near","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}

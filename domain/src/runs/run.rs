@@ -39,6 +39,9 @@ pub struct Run {
     pub stop_requested_at: Option<Timestamp>,
     /// Why the runner cannot reach its process, which may be alive.
     pub unreachable: Option<String>,
+    /// Why its temporary checkout could not be removed. The runner tries again every hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout_left: Option<String>,
     /// The limit because of which its agent was told to hand over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hand_over: Option<LimitUse>,
@@ -84,6 +87,8 @@ events! {
         StopRequested "run_stop_requested" {}
         /// The runner cannot reach its process for the given reason, or reaches it again.
         Unreachable "run_unreachable" { detail: Option<String> }
+        /// Its temporary checkout could not be removed for the given reason, or is gone.
+        CheckoutLeft "run_checkout_left" { detail: Option<String> }
         /// A limit is reached; the agent is told to hand over.
         HandOverRequested "run_hand_over_requested" { limit: LimitUse }
         /// The agent ended a turn without moving its card and was reminded.

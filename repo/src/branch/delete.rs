@@ -39,14 +39,18 @@ impl Repository {
         if !kept && !is_rescued(&handle, old)? {
             return Err(RepoError::CommitsNotKept { branch: branch.to_owned(), kept_by: kept_by.to_owned() });
         }
-        let deleted = delete(self.git_dir(), &name, old);
-        // The lock was in the same folder, so the folder could not be removed earlier.
-        remove_empty_folders(self.git_dir(), &name);
-        deleted
+        delete_reference(self.git_dir(), &name, old)
     }
 }
 
-/// Deletes the reference `name` if it still has the checked value `old`. Returns false if it does not exist.
+/// Deletes the reference `name` if it still has the value `old`. Returns false if it does not exist.
+pub(crate) fn delete_reference(git_dir: &Path, name: &str, old: Oid) -> Result<bool, RepoError> {
+    let deleted = delete(git_dir, name, old);
+    // The lock was in the same folder, so the folder could not be removed earlier.
+    remove_empty_folders(git_dir, name);
+    deleted
+}
+
 fn delete(git_dir: &Path, name: &str, old: Oid) -> Result<bool, RepoError> {
     let loose = git_dir.join(name);
     let _lock = LockFile::acquire(&loose, name)?;

@@ -38,6 +38,10 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         RepoError::IndexUnreadable { path: path(), reason: "unsupported mandatory extension: 'link'".into() },
         RepoError::CommitsNotKept { branch: branch(), kept_by: "vibe-relay/PROJ-001".into() },
         RepoError::ReferenceOutsidePrefix { name: "HEAD".into(), prefix: "refs/vibe-relay/rescue/" },
+        RepoError::RescueTooLarge { path: path(), bytes: 3 << 30, limit: 1 << 30 },
+        RepoError::BranchExists { branch: branch() },
+        RepoError::BranchName { branch: "a..b".into() },
+        RepoError::RescueMissing { reference: "refs/vibe-relay/rescue/TASK-001/uncommitted".into() },
         RepoError::RescueTaken { reference: "refs/vibe-relay/rescue/TASK-001".into() },
         RepoError::NotResponding { path: path(), seconds: 31 },
         RepoError::Busy { path: path(), seconds: 60 },
@@ -105,6 +109,14 @@ fn every_refusal_has_a_code_a_sentence_and_a_hint() {
         Rescue the tip of the branch first.
     foreign-reference: HEAD cannot be used as a rescue ref: it must begin with refs/vibe-relay/rescue/
         Use a name below refs/vibe-relay/rescue/.
+    rescue-too-large: the work left in /home/sam/shop has 3072 MiB, more than the 1024 MiB that are kept
+        Delete there what nobody needs, or move it elsewhere.
+    branch-exists: the branch main exists already
+        Choose the name of a new branch.
+    branch-name: a..b cannot be the name of a branch
+        Choose a name that `git check-ref-format --branch` accepts.
+    rescue-missing: refs/vibe-relay/rescue/TASK-001/uncommitted does not exist
+        Look it up with `vibe-relay rescue list PROJECT`.
     rescue-taken: refs/vibe-relay/rescue/TASK-001 already keeps other work
         Choose another rescue name.
     repository-not-responding: the repository at /home/sam/shop has not responded for 31 seconds

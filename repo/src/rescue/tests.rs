@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{MAX_FILE_BYTES, Rescue};
-use crate::Repository;
 use crate::git_program::git;
 use crate::testing::{TestRepository, commit_all_in, write_in};
+use crate::{RepoError, Repository};
 
 const REFERENCE: &str = "refs/vibe-relay/rescue/PROJ-001/TASK-001";
 
@@ -106,6 +106,23 @@ fn skipped_files_are_listed() {
     assert_eq!(rescue.skipped, ["core"]);
     assert_eq!(git(work.sample.top(), &["log", "-1", "--format=%b", REFERENCE]), "Not kept: core");
     assert_eq!(work.repository.tree_of(&rescue.sha).unwrap(), work.repository.tree_of(&work.head).unwrap());
+}
+
+#[test]
+fn too_much_work_is_left_where_it_is() {
+    let work = work();
+    git(&work.path, &["init", "-q", "nested"]);
+    for (folder, count) in [("", 11), ("nested/", 10)] {
+        for number in 0..count {
+            // Sparse files, which take no space on the disk.
+            fs::File::create(work.path.join(format!("{folder}data-{number}"))).unwrap().set_len(MAX_FILE_BYTES).unwrap();
+        }
+    }
+    let objects = git(work.sample.top(), &["count-objects"]);
+    let error = work.repository.rescue(REFERENCE, &work.path, &work.head).unwrap_err();
+    assert!(matches!(error, RepoError::RescueTooLarge { bytes, .. } if bytes == 21 * MAX_FILE_BYTES), "{error}");
+    assert_eq!(git(work.sample.top(), &["for-each-ref", REFERENCE]), "");
+    assert_eq!(git(work.sample.top(), &["count-objects"]), objects, "no object is written");
 }
 
 #[test]

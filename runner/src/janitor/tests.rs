@@ -86,3 +86,48 @@ fn files_outside_the_root_are_kept() {
     assert!(remove_folder(&folder.path().join("runs"), &elsewhere).is_err());
     assert!(elsewhere.exists());
 }
+
+#[tokio::test]
+async fn checkout_left_behind_is_removed_later() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    let (site, reserved, _) = board.agent(&task, AgentKind::Reviewer).await;
+    // Something else now lies where its checkout was.
+    let aside = site.path.with_extension("aside");
+    fs::rename(&site.path, &aside).unwrap();
+    fs::create_dir(&site.path).unwrap();
+    fs::write(site.path.join(".git"), "gitdir: /elsewhere").unwrap();
+    let admin = board.sample.git_dir().join("worktrees").join(checkout::checkout_name(&site.path));
+    let link = fs::read_to_string(admin.join("gitdir")).unwrap();
+    fs::write(admin.join("gitdir"), "/elsewhere/.git\n").unwrap();
+    let error = checkout::remove_temporary(&board.project, &reserved.run).await.unwrap_err().to_string();
+    board.db.set_checkout_left(&reserved.run.id, Some(error.clone())).await.unwrap();
+    board.end(&reserved).await;
+
+    remove_checkouts(&context(&board)).await.unwrap();
+    assert_eq!(board.db.run(&reserved.run.id).await.unwrap().checkout_left, Some(error), "it is still there, and the attempt says why");
+    assert!(site.path.exists());
+    fs::write(admin.join("gitdir"), link).unwrap();
+    remove_checkouts(&context(&board)).await.unwrap();
+    assert_eq!(board.db.run(&reserved.run.id).await.unwrap().checkout_left, None);
+    assert!(!site.path.exists() && !admin.exists() && aside.exists());
+    assert_eq!(board.db.left_checkouts().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn checkout_of_a_later_run_in_the_same_folder_is_kept() {
+    let board = TestBoard::new().await;
+    let task = board.task("Add a").await;
+    board.work(&task, &[("a", "a")]).await;
+    let (site, earlier, _) = board.agent(&task, AgentKind::Reviewer).await;
+    board.db.set_checkout_left(&earlier.run.id, Some("busy".to_owned())).await.unwrap();
+    board.end(&earlier).await;
+    checkout::remove_temporary(&board.project, &earlier.run).await.unwrap();
+    let (later, ..) = board.agent(&task, AgentKind::Reviewer).await;
+    assert_eq!(later.path, site.path);
+
+    remove_checkouts(&context(&board)).await.unwrap();
+    assert!(later.path.join("a").exists());
+    assert_eq!(board.db.left_checkouts().await.unwrap(), []);
+}

@@ -114,6 +114,7 @@ pub(super) fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, e
         completed_at: Some(nine()),
         stop_requested_at: None,
         unreachable: None,
+        checkout_left: None,
         hand_over: None,
         exit_code: None,
         end_class: Some(end_class),

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io;
 
+use db::Caller;
 use domain::runs::parking::ParkReason;
 
 use super::*;
@@ -65,4 +66,27 @@ async fn full_disk_parks_and_flags_no_task() {
     report_failure(&board.db, &task, Err(locked()), |error| format!("Not merged: {error}")).await.unwrap();
     let attention = board.read(&task).await.card.attention.unwrap();
     assert!(attention.detail.starts_with("Not merged: main stayed locked"), "{}", attention.detail);
+}
+
+#[tokio::test]
+async fn too_much_unmerged_work_stays_and_asks() {
+    let board = TestBoard::new().await;
+    let task = board.task("One").await;
+    let (path, _) = board.work(&task, &[("a", "a")]).await;
+    let files: Vec<_> = (0..21).map(|number| path.join(format!("data-{number}"))).collect();
+    for file in &files {
+        // A sparse file, which takes no space on the disk.
+        std::fs::File::create(file).unwrap().set_len(50 << 20).unwrap();
+    }
+    board.cancel(&task).await;
+    clean(&board.db, &task).await.unwrap();
+    let attention = board.read(&task).await.card.attention.unwrap();
+    let detail = attention.detail.replace(path.to_str().unwrap(), "CHECKOUT");
+    insta::assert_snapshot!(detail, @"Its checkout could not be removed: the work left in CHECKOUT has 1050 MiB, more than the 1024 MiB that are kept. Delete there what nobody needs, or move it elsewhere. Then press Retry.");
+    assert!(files.iter().all(|file| file.exists()), "nothing is lost");
+
+    files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    board.db.retry_task(&Caller::owner(), &task).await.unwrap();
+    clean(&board.db, &task).await.unwrap();
+    assert!(!path.exists());
 }

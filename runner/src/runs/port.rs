@@ -38,6 +38,7 @@ mod tests {
             completed_at: None,
             stop_requested_at: None,
             unreachable: None,
+            checkout_left: None,
             hand_over: None,
             exit_code: None,
             end_class: None,

@@ -185,7 +185,8 @@ async fn remove_run_files(context: &RunContext, run: &Run) -> db::Result<()> {
     let card = context.db.card(&run.task_id).await?;
     let project = context.db.project(&card.project_id).await?;
     if let Err(error) = checkout::remove_temporary(&project, run).await {
-        tracing::warn!(run = %run.id, %error, "a temporary checkout was not removed");
+        tracing::warn!(run = %run.id, %error, "a temporary checkout was not removed; trying again within an hour");
+        context.db.set_checkout_left(&run.id, Some(error.to_string())).await?;
     }
     Ok(())
 }

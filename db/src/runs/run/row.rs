@@ -54,6 +54,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         completed_at: optional(row, "completed_at")?,
         stop_requested_at: optional(row, "stop_requested_at")?,
         unreachable: row.try_get("unreachable")?,
+        checkout_left: row.try_get("checkout_left")?,
         hand_over: json(row, "hand_over")?,
         exit_code: row.try_get("exit_code")?,
         end_class: optional(row, "end_class")?,

@@ -55,12 +55,14 @@ async fn gates(store: &Store) {
     db.assign_role_hat(&crew.lena, &next, Role::Builder).await.unwrap();
 }
 
-/// Replaces the base branch, and moves the repository.
+/// Replaces the base branch, decides about kept work, and moves the repository.
 async fn repository(store: &Store) {
     let (db, project, human) = (&store.db, &store.project, &Caller::owner());
     let base = BaseEvidence { branch: "trunk".to_owned(), tip: "merge".to_owned(), base_head: "merge".to_owned(), holds_landed: true };
     let patch = ProjectPatch { base_branch: Some("trunk".to_owned()), ..ProjectPatch::default() };
     db.edit_project(human, project, patch, Some(base)).await.unwrap();
+    db.record_restored_rescue(human, project, "refs/rescue", "again").await.unwrap();
+    db.record_dropped_rescue(human, project, "refs/rescue", &"kept".to_owned()).await.unwrap();
     let place = RepositoryPlace { repo_path: "/home/ann/moved".to_owned(), git_dir: "/home/ann/moved/.git".to_owned() };
     db.relocate_project(human, project, place, Vec::new()).await.unwrap();
 }
@@ -120,6 +122,7 @@ pub(crate) async fn story() -> Store {
     store.end(&orchestrator.run, EndClass::Failed, Some(FailureClass::Crashed)).await;
     db.record_base_tip(&store.project, &"base".to_owned(), &"newer base".to_owned()).await.unwrap();
     db.record_landing(human, &store.project, "merge", "merge").await.unwrap();
+    db.set_checkout_left(&orchestrator.run, Some("permission denied".to_owned())).await.unwrap();
     repository(&store).await;
     store.move_with(human, page, Status::InProgress, Some("One thing more"), EvidenceResult::Nothing).await.unwrap();
     team(&store).await;

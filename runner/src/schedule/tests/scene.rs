@@ -286,6 +286,7 @@ pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
         completed_at: None,
         stop_requested_at: None,
         unreachable: None,
+        checkout_left: None,
         hand_over: None,
         exit_code: None,
         end_class: None,

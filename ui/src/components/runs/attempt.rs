@@ -93,6 +93,9 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
                     {context_left.map(|left| view! { <span>{left}</span> })}
                 </p>
                 {error.map(|error| view! { <p class="notice" data-tone="bad">{error}</p> })}
+                {run.checkout_left.map(|why| view! {
+                    <p class="notice" data-tone="warn">{format!("Its checkout could not be removed and is tried again every hour: {why}")}</p>
+                })}
                 <Refusals refused=run.refusals />
                 {move || open.get().then(|| view! { <RunLog run=id.clone() live=live /> })}
             </div>

@@ -1,0 +1,93 @@
+//! `vibe-relay rescue`: lists, shows, restores and drops work that was kept. Must not know how.
+
+use std::path::Path;
+
+use clap::Subcommand;
+use domain::id::ProjectId;
+use domain::runs::diff::Diff;
+use domain::runs::rescue::{DropRescue, Rescue, RestoreRescue};
+use domain::wire::List;
+
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the work that was kept before its branch or checkout was removed.
+    List {
+        /// Project id, for example PROJ-001.
+        project: String,
+    },
+    /// Show what kept work changes, compared with the project branch.
+    Show {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// The rescue ref, as `list` prints it.
+        reference: String,
+    },
+    /// Restore kept work to a new branch.
+    Restore {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// The rescue ref, as `list` prints it.
+        reference: String,
+        /// The name of the new branch.
+        branch: String,
+    },
+    /// Delete kept work. Name exactly what `list` prints.
+    Drop {
+        /// Project id, for example PROJ-001.
+        project: String,
+        /// The rescue ref.
+        reference: String,
+        /// The commit that it keeps.
+        sha: String,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the board is not running, or refuses.
+pub(crate) async fn run(config: Option<&Path>, command: Command) -> Result<(), CliError> {
+    let client = Client::find(config)?;
+    let path = |project: &str, rest: &str| Ok::<_, CliError>(format!("/api/projects/{}/rescues{rest}", project.parse::<ProjectId>()?));
+    match command {
+        Command::List { project } => {
+            let kept: List<Rescue> = client.get(&path(&project, "")?).await?;
+            kept.items.iter().for_each(|rescue| output::line(line(rescue)));
+        }
+        Command::Show { project, reference } => {
+            let diff: Diff = client.get(&path(&project, &format!("/diff?reference={reference}"))?).await?;
+            show(&diff);
+        }
+        Command::Restore { project, reference, branch } => {
+            let request = RestoreRescue { reference, branch };
+            client.post::<List<Rescue>>(&path(&project, "/restore")?, &request).await?;
+            output::line(format!("{} is restored to the branch {}", request.reference, request.branch));
+        }
+        Command::Drop { project, reference, sha } => {
+            let request = DropRescue { reference, sha };
+            client.post::<List<Rescue>>(&path(&project, "/drop")?, &request).await?;
+            output::line(format!("{} is deleted", request.reference));
+        }
+    }
+    Ok(())
+}
+
+fn line(rescue: &Rescue) -> String {
+    format!("{}  {}  {}  {}", rescue.reference, rescue.sha, rescue.committed_at, rescue.subject)
+}
+
+fn show(diff: &Diff) {
+    for file in &diff.files {
+        output::line(format!("{}  +{} -{}", file.path, file.added, file.removed));
+        for line in file.hunks.iter().flat_map(|hunk| &hunk.lines) {
+            output::line(format!("{}{}", line.origin, line.text));
+        }
+    }
+    if diff.truncated {
+        output::line("The rest is too long to show.");
+    }
+}
