@@ -62,6 +62,18 @@ pub(crate) enum Command {
     /// Work that was kept before its branch or checkout was removed.
     #[command(subcommand)]
     Rescue(rescue::Command),
+    /// Let no new agent start, in one project or in all, until you resume. Agents at work go on.
+    Pause {
+        /// Project id, for example PROJ-001; default: all projects.
+        #[arg(long)]
+        project: Option<String>,
+    },
+    /// End a pause.
+    Resume {
+        /// Project id, for example PROJ-001; default: the pause of all projects.
+        #[arg(long)]
+        project: Option<String>,
+    },
     /// Check that everything agents need is installed.
     Doctor,
     /// Copy the database into a new file and check the copy. The board may run meanwhile.

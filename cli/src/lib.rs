@@ -75,6 +75,8 @@ fn dispatch(args: Args) -> Result<ExitCode, CliError> {
         Command::Session(command) => single_threaded()?.block_on(team::browser_session::run(config, command))?,
         Command::Land { project, bring_back } => single_threaded()?.block_on(runs::land::run(config, &project, bring_back))?,
         Command::Rescue(command) => single_threaded()?.block_on(runs::rescue::run(config, command))?,
+        Command::Pause { project } => single_threaded()?.block_on(runs::pause::pause(config, project.as_deref()))?,
+        Command::Resume { project } => single_threaded()?.block_on(runs::pause::resume(config, project.as_deref()))?,
         Command::Backup { file } => single_threaded()?.block_on(backup::backup(config, &file))?,
         Command::Restore { file } => single_threaded()?.block_on(backup::restore(config, &file))?,
         Command::Tail(options) => single_threaded()?.block_on(tail::run(config, &options))?,

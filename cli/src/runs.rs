@@ -2,4 +2,5 @@
 
 pub(crate) mod land;
 pub(crate) mod parking;
+pub(crate) mod pause;
 pub(crate) mod rescue;

@@ -34,6 +34,9 @@ CREATE TABLE projects (
   budget_micro_usd   INTEGER CHECK (budget_micro_usd > 0),
   -- What its agents may reach besides the usual, because the owner allowed it. All projects on a repository have the same.
   allowed_access     TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(allowed_access)),
+  -- Since when a person lets no new agent start in it, and when the last such pause ended. The pause of all projects is in `meta`.
+  paused_at          TEXT,
+  resumed_at         TEXT,
   -- When the last agent was started for it. Projects take turns in this order.
   agent_started_at   TEXT,
   created_at         TEXT NOT NULL,

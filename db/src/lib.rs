@@ -42,6 +42,7 @@ pub use runs::branch::BranchRecord;
 pub use runs::checkout::LeftCheckout;
 pub use runs::folder::RunFolder;
 pub use runs::limit::LimitSubject;
+pub use runs::pause::row::Pause;
 pub use runs::process::{RunProcess, ShimProcess};
 pub use runs::run::{NewRun, ReservedRun, RunEnd, RunMessage};
 pub use runs::snapshot::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};

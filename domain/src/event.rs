@@ -21,6 +21,7 @@ use crate::id::{ProjectId, RunId, TaskId};
 use crate::runs::checkout::CheckoutEvent;
 use crate::runs::limit::LimitEvent;
 use crate::runs::parking::ParkingEvent;
+use crate::runs::pause::PauseEvent;
 use crate::runs::rescue::RescueEvent;
 use crate::runs::run::RunChange;
 use crate::runs::sandbox::SandboxEvent;
@@ -111,6 +112,7 @@ join! {
     Checkout(CheckoutEvent),
     Rescue(RescueEvent),
     Parking(ParkingEvent),
+    Pause(PauseEvent),
     Limit(LimitEvent),
     Sandbox(SandboxEvent),
     Token(TokenEvent),

@@ -10,6 +10,7 @@ pub mod land;
 pub mod limit;
 pub mod output;
 pub mod parking;
+pub mod pause;
 pub mod rescue;
 pub mod run;
 pub mod run_event;

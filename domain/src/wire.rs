@@ -221,6 +221,9 @@ pub struct ServerInfo {
     pub config_notice: Option<String>,
     /// The suspensions of agent starts.
     pub parked: Vec<Parking>,
+    /// Since when a person has paused all projects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Timestamp>,
     /// The sandbox of the next agents; missing until the runner knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxStatus>,

@@ -12,7 +12,7 @@ mod turns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use db::{LimitSubject, ReferencedTask, Snapshot};
+use db::{LimitSubject, Pause, ReferencedTask, Snapshot};
 use domain::board::attention::AttentionKind;
 use domain::board::card::Card;
 use domain::board::status::Status;
@@ -99,6 +99,8 @@ struct Scheduler<'a> {
     branch_decisions: BTreeMap<&'a ProjectId, &'a TaskId>,
     /// Whether a task waits for another one.
     has_blocked_tasks: bool,
+    /// Whether a task would be a candidate if no person had paused its project.
+    has_paused_tasks: bool,
     schedule: Schedule,
 }
 
@@ -115,7 +117,18 @@ impl<'a> Scheduler<'a> {
         let cards = state.tasks.iter().map(|known| (&known.task.card.id, &known.task.card)).collect();
         let deciding = state.tasks.iter().map(|known| &known.task.card).filter(|card| awaits_branch_decision(card));
         let branch_decisions = deciding.map(|card| (&card.project_id, &card.id)).collect();
-        Self { state, config, busy, not_responding, now, cards, branch_decisions, has_blocked_tasks: false, schedule: Schedule::default() }
+        Self {
+            state,
+            config,
+            busy,
+            not_responding,
+            now,
+            cards,
+            branch_decisions,
+            has_blocked_tasks: false,
+            has_paused_tasks: false,
+            schedule: Schedule::default(),
+        }
     }
 
     fn tick_at(&mut self, at: Timestamp) {
@@ -132,6 +145,11 @@ impl<'a> Scheduler<'a> {
     fn referenced(&self, id: &TaskId) -> Option<ReferencedTask> {
         let active = |card: &&Card| ReferencedTask { phase: card.phase, status: card.status, satisfies_dependents: card.satisfies_dependents() };
         self.cards.get(id).map(active).or_else(|| self.state.referenced.get(id).copied())
+    }
+
+    /// The pause of a task's project.
+    fn pause(&self, card: &Card) -> Pause {
+        self.state.pauses.get(&card.project_id).copied().unwrap_or_default()
     }
 
     /// Since when the repository of a task does not respond; none if it does.

@@ -124,7 +124,7 @@ async fn listen(store: Store, project: &ProjectId, (after, epoch): (Seq, String)
             }
             Frame::Event { event } => {
                 // A new role can be the reader's, and with it their rights.
-                if matches!(event.event, Event::Parking(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
+                if matches!(event.event, Event::Parking(_) | Event::Pause(_) | Event::Person(PersonEvent::RoleChanged { .. })) {
                     status.refresh();
                 }
                 preserving_focus(|| store.apply(&event));

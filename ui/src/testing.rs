@@ -81,6 +81,7 @@ pub(crate) fn board(cards: Vec<Card>) -> BoardView {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
+        paused_at: None,
         created_at: Timestamp::from_milliseconds(0),
         updated_at: Timestamp::from_milliseconds(0),
     };

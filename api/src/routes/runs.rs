@@ -2,6 +2,7 @@
 
 mod land;
 mod limit;
+mod pause;
 mod rescue;
 mod run;
 pub(super) mod sandbox;
@@ -28,6 +29,10 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(usage::get_usage))
         .routes(routes!(limit::raise_task_limit))
         .routes(routes!(limit::raise_project_limit))
+        .routes(routes!(pause::pause_project))
+        .routes(routes!(pause::resume_project))
+        .routes(routes!(pause::pause_all))
+        .routes(routes!(pause::resume_all))
 }
 
 /// The routes of this area for the owner.

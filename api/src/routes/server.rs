@@ -24,6 +24,7 @@ pub(crate) async fn get_server(State(state): State<AppState>, Extension(caller):
         project_budget_micro_usd: live.config.limits.project_cost_usd.map(Usd::micro_usd),
         config_notice: live.notice,
         parked: state.db.parkings().await?,
+        paused_at: state.db.pause_status().await?.paused_at,
         sandbox: runs::sandbox::status(&state).await?,
         demo: state.demo.as_ref().map(|demo| DemoInfo { page_url: demo.page_url.clone(), scripted: demo.scripted }),
     }))

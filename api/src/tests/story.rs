@@ -1,5 +1,6 @@
 //! Every route in one story: a project from its first request to its landing.
 
+mod runs;
 mod team;
 
 use std::collections::BTreeSet;
@@ -192,11 +193,12 @@ async fn run_and_diff(story: &mut Story) {
     let raised = story.act("post", "/api/tasks/{id}/raise", "TASK-004", Value::Null, StatusCode::OK).await;
     assert_eq!(raised["attention"], Value::Null);
     story.act("post", "/api/projects/{id}/raise", "PROJ-001", Value::Null, StatusCode::OK).await;
+    runs::pause(story).await;
     let usage = story.get("/api/projects/{id}/usage", "PROJ-001").await;
     assert_eq!(usage["budget"], json!({"scope": "project", "measure": "cost", "used": 70, "limit": 200_000_000}));
     assert_eq!(usage["today"]["limit"], 200_000_000);
     story.server.end(&run).await;
-    sandbox(story).await;
+    runs::sandbox(story).await;
 
     let repository = story.server.sample.repository();
     repository.ensure_project_branch("vibe-relay/PROJ-001", "main").unwrap();
@@ -225,20 +227,6 @@ async fn run_and_diff(story: &mut Story) {
     story.server.state.db.checkout_removed(&task, KeptWork::default()).await.unwrap();
     let merged = story.get("/api/tasks/{id}/diff", "TASK-004").await;
     assert_eq!(merged["files"], open["files"], "the merge does not hide what was changed");
-}
-
-async fn sandbox(story: &mut Story) {
-    assert_eq!(story.get("/api/server", "").await["sandbox"]["choices"], json!(["none", "jail"]));
-    let unoffered = story.act("post", "/api/sandbox", "", json!({"tier": "jail+net"}), StatusCode::UNPROCESSABLE_ENTITY).await;
-    assert_eq!(unoffered["detail"], "tier: \"jail+net\" is not offered here");
-    let settled = story.act("post", "/api/sandbox", "", json!({"tier": "jail"}), StatusCode::OK).await;
-    assert_eq!(settled, json!({"tier": "jail"}));
-    assert_eq!(story.get("/api/server", "").await["sandbox"], settled);
-    let again = story.act("post", "/api/sandbox", "", json!({"tier": "none"}), StatusCode::UNPROCESSABLE_ENTITY).await;
-    assert_eq!(again["detail"], "tier: the sandbox of agents is settled");
-    let access = json!({"kind": "write", "target": "~/.bashrc"});
-    let allowed = story.act("post", "/api/projects/{id}/access", "PROJ-001", access.clone(), StatusCode::OK).await;
-    assert_eq!(allowed["allowed_access"], json!([access]));
 }
 
 async fn persons(story: &mut Story) {

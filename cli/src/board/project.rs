@@ -151,7 +151,8 @@ fn micro_usd(dollars: f64) -> i64 {
 }
 
 fn show(board: &Board, usage: &ProjectUsage) {
-    output::line(format!("{} {} ({})", board.project.id, board.project.title, board.project.status));
+    let pause = board.project.paused_at.map(|since| format!(", paused since {}", since.clock())).unwrap_or_default();
+    output::line(format!("{} {} ({}{pause})", board.project.id, board.project.title, board.project.status));
     show_usage(usage);
     for status in Status::ALL {
         let cards = board.column(*status);

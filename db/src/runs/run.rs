@@ -30,6 +30,7 @@ use crate::consequences::task_moved::move_task;
 use crate::engine::open::Db;
 use crate::engine::tx::Tx;
 use crate::error::{Error, Result};
+use crate::runs::pause::row as pauses;
 use crate::team::contribution::write as contribution;
 use crate::team::contribution::write::Contribution;
 use crate::team::token;
@@ -64,7 +65,7 @@ impl Db {
     /// Reserves a run before its process starts: moves a waiting task to in_progress and creates the agent's token.
     ///
     /// # Errors
-    /// When the task moved since the snapshot, is held, needs attention, has a live run, or is not in a status in which an agent of this
+    /// When the task moved since the snapshot, is held or paused, needs attention, has a live run, or is not in a status in which an agent of this
     /// kind works; or when the port is taken.
     pub async fn reserve_run(&self, new: NewRun) -> Result<ReservedRun> {
         let token = token::new_token();
@@ -85,6 +86,9 @@ impl Db {
                     Status::InReview if card.approved_sha.is_none() => Some(AgentKind::Reviewer),
                     Status::InReview | Status::Done | Status::Cancelled => None,
                 };
+                if pauses::is_paused(&mut tx.connection, &card.project_id).await? {
+                    return Err(wrong_status(card, "a person paused it", "The runner reads it again.").into());
+                }
                 if kind != Some(new.phase) {
                     return Err(wrong_status(card, &format!("no {} works on it in this status", new.phase), "The runner reads it again.").into());
                 }

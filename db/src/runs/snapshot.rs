@@ -27,6 +27,8 @@ use crate::engine::open::Db;
 use crate::engine::presence::Presence;
 use crate::engine::tx::NoEventReason;
 use crate::error::Result;
+use crate::runs::pause::row as pauses;
+use crate::runs::pause::row::Pause;
 use crate::runs::run::row as runs;
 use crate::runs::usage::row::{SPENT_ON_DAY, sums_of};
 use crate::team::handshake::row as handshakes;
@@ -105,6 +107,8 @@ pub struct Snapshot {
     pub projects: BTreeMap<ProjectId, Project>,
     /// When the last agent of each project in `projects` was started; nothing for a project without runs.
     pub last_starts: BTreeMap<ProjectId, Timestamp>,
+    /// The pause of each project in `projects`, on its own or with all.
+    pub pauses: BTreeMap<ProjectId, Pause>,
     /// Active tasks, ordered by id: open and not settled on hold, with a live run, with a checkout, or with a pending branch decision. Their
     /// cards carry no counts of comments and attempts, no builders, and no dependencies once the task has started.
     pub tasks: Vec<TaskSnapshot>,
@@ -168,10 +172,12 @@ impl Db {
         let mut connection = self.readers.acquire().await?;
         let mut snapshot = connection.begin().await?;
         let external = external_agents(&mut snapshot, &self.presence).await?;
-        let unanswered = handshakes::pending_with_deadline(&mut snapshot, &self.presence, now()).await?;
+        let pause = pauses::of_all(&mut snapshot).await?;
+        let unanswered = handshakes::pending_with_deadline(&mut snapshot, &self.presence, pause, now()).await?;
         let rows = sqlx::query(ACTIVE_PROJECTS).fetch_all(&mut *snapshot).await?;
         let started = rows.iter().map(|row| Ok((parsed(row, "id")?, optional(row, "agent_started_at")?)));
         let started = started.collect::<Result<Vec<(ProjectId, Option<Timestamp>)>>>()?;
+        let pauses = rows.iter().map(|row| Ok((parsed(row, "id")?, pauses::of_project(row)?.and(pause)))).collect::<Result<_>>()?;
         let last_starts = started.into_iter().filter_map(|(id, at)| Some((id, at?))).collect();
         let projects = rows.iter().map(|row| projects::project_of(row).map(|project| (project.id.clone(), project)));
         let projects = projects.collect::<Result<BTreeMap<_, _>>>()?;
@@ -193,6 +199,7 @@ impl Db {
         Ok(Snapshot {
             projects,
             last_starts,
+            pauses,
             tasks,
             referenced,
             live,

@@ -6,6 +6,7 @@ mod fence;
 mod limit;
 mod merge;
 mod parking;
+mod pause;
 mod reference;
 mod rescue;
 mod run;

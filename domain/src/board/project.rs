@@ -60,6 +60,9 @@ pub struct Project {
     pub budget_micro_usd: Option<i64>,
     /// The accesses of its agents besides the usual, which the owner allowed.
     pub allowed_access: Vec<Access>,
+    /// Since when a person lets no new agent start in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -116,6 +119,9 @@ events! {
         /// The only open cards are those that the human holds.
         Completed "project_completed" {}
         Reopened "project_reopened" {}
+        /// A person lets no new agent start.
+        Paused "project_paused" {}
+        Resumed "project_resumed" {}
         /// The project branch points to another commit: one that the runner created or the human accepted.
         BranchMoved "project_branch_moved" { sha: Sha }
         /// The base branch gained commits.

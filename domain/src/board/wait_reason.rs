@@ -40,6 +40,8 @@ pub enum WaitReason {
         until: Option<Timestamp>,
     },
     NeedsAttention,
+    /// A person paused the project, or all of them.
+    Paused,
     /// Approved, but behind another merge in the same repository.
     MergeQueued,
     /// A run was asked to stop and its process is still alive.
@@ -96,6 +98,7 @@ impl WaitReason {
             Self::Parked { reason, until: Some(until) } => format!("{} until {}", reason.sentence(), until.clock()),
             Self::Parked { reason, until: None } => reason.sentence().to_owned(),
             Self::NeedsAttention => "needs you".to_owned(),
+            Self::Paused => "paused by a human".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
             Self::Stopping => "stopping".to_owned(),
             Self::Unreachable { run, detail } => format!("{run} cannot be reached: {detail}"),

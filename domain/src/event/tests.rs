@@ -13,6 +13,7 @@ use crate::runs::agent_kind::AgentKind;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
+use crate::runs::pause::PauseEvent;
 use crate::runs::sandbox::{Access, AccessKind, SandboxEvent, SandboxTier};
 use crate::team::contract::ContractType;
 use crate::team::minion::MinionStatus;
@@ -27,6 +28,8 @@ fn every() -> Vec<Event> {
         ProjectEvent::Edited {}.into(),
         ProjectEvent::Completed {}.into(),
         ProjectEvent::Reopened {}.into(),
+        ProjectEvent::Paused {}.into(),
+        ProjectEvent::Resumed {}.into(),
         ProjectEvent::BranchMoved { sha: sha() }.into(),
         ProjectEvent::BaseMoved { sha: sha() }.into(),
         ProjectEvent::BaseReplaced { branch: "trunk".to_owned(), sha: sha() }.into(),
@@ -80,6 +83,8 @@ fn every() -> Vec<Event> {
         }
         .into(),
         ParkingEvent::Resumed { reason: ParkReason::RateLimited }.into(),
+        PauseEvent::Paused {}.into(),
+        PauseEvent::Resumed {}.into(),
         LimitEvent::Near { limit: limit_use() }.into(),
         LimitEvent::Raised { scope: LimitScope::Day }.into(),
         SandboxEvent::Chosen { tier: SandboxTier::Jail }.into(),
@@ -132,6 +137,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"project_edited"}
     {"kind":"project_completed"}
     {"kind":"project_reopened"}
+    {"kind":"project_paused"}
+    {"kind":"project_resumed"}
     {"kind":"project_branch_moved","sha":"a1"}
     {"kind":"project_base_moved","sha":"a1"}
     {"kind":"project_base_replaced","branch":"trunk","sha":"a1"}
@@ -177,6 +184,8 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"rescue_dropped","reference":"refs/vibe-relay/rescue/TASK-001/uncommitted","sha":"a1"}
     {"kind":"agents_parked","parking":{"reason":"rate_limited","until":"1970-01-01T00:00:00.000Z","detail":"limit","failed_probes":1}}
     {"kind":"agents_resumed","reason":"rate_limited"}
+    {"kind":"work_paused"}
+    {"kind":"work_resumed"}
     {"kind":"limit_near","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"limit_raised","scope":"day"}
     {"kind":"sandbox_chosen","tier":"jail"}

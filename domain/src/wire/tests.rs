@@ -189,6 +189,7 @@ fn server_answers_have_a_stable_json_form() {
         project_budget_micro_usd: Some(5),
         config_notice: None,
         parked: vec![parking],
+        paused_at: Some(at()),
         sandbox: Some(SandboxStatus { tier: None, detail: Some("choose".to_owned()), choices: vec![SandboxTier::None, SandboxTier::Jail] }),
         demo: Some(DemoInfo { page_url: "/demo".to_owned(), scripted: true }),
     };
@@ -196,7 +197,7 @@ fn server_answers_have_a_stable_json_form() {
     let landed = LandingResult { base_branch: "main".to_owned(), sha: "a1".to_owned(), commits: 2, detail: "Landed.".to_owned() };
     let lines = [round_trip(&server), round_trip(&health), round_trip(&landed)];
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}],"sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"demo":{"page_url":"/demo","scripted":true}}
+    {"version":"0.1.0","epoch":"e","person":{"id":1,"name":"Ann","role":"owner","created_at":"2026-01-31T09:05:00.000Z"},"repo_path":null,"project_budget_micro_usd":5,"config_notice":null,"parked":[{"reason":"signed_out","until":"2026-01-31T09:05:00.000Z","detail":"no key","failed_probes":0}],"paused_at":"2026-01-31T09:05:00.000Z","sandbox":{"tier":null,"detail":"choose","choices":["none","jail"]},"demo":{"page_url":"/demo","scripted":true}}
     {"status":"ok","version":"0.1.0"}
     {"base_branch":"main","sha":"a1","commits":2,"detail":"Landed."}
     "#);
@@ -215,6 +216,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
         WaitReason::Parked { reason: ParkReason::RateLimited, until: Some(at()) },
         WaitReason::Parked { reason: ParkReason::SignedOut, until: None },
         WaitReason::NeedsAttention,
+        WaitReason::Paused,
         WaitReason::MergeQueued,
         WaitReason::Stopping,
         WaitReason::Assigned { name: "platform/mara".to_owned() },
@@ -234,6 +236,7 @@ fn wait_reasons_have_a_json_form_and_a_sentence() {
     {"is":"parked","reason":"rate_limited","until":"2026-01-31T09:05:00.000Z"} rate limited until 09:05 UTC
     {"is":"parked","reason":"signed_out","until":null} the agent program is not signed in
     {"is":"needs_attention"} needs you
+    {"is":"paused"} paused by a human
     {"is":"merge_queued"} approved: waiting for the merge
     {"is":"stopping"} stopping
     {"is":"assigned","name":"platform/mara"} assigned to platform/mara

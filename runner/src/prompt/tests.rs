@@ -38,6 +38,7 @@ fn project() -> Project {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
+        paused_at: None,
         created_at: nine(),
         updated_at: nine(),
     }

@@ -2,7 +2,7 @@
 //!
 //! It must not know where heartbeats come from.
 
-use db::{AssigneePresence, Snapshot, TaskSnapshot};
+use db::{AssigneePresence, TaskSnapshot};
 use domain::board::status::Status;
 use domain::team::agent::Health;
 use domain::time::Timestamp;
@@ -24,8 +24,9 @@ pub(super) enum AssigneeLiveness {
     },
 }
 
-/// Determines the liveness of an open task's assignee. `waits` says whether the task waits for something other than its assignee.
-pub(super) fn assignee_liveness(known: &TaskSnapshot, state: &Snapshot, waits: bool, now: Timestamp) -> AssigneeLiveness {
+/// Determines the liveness of an open task's assignee. `tracking_since` is when its silence began to count at the earliest, and `waits` says
+/// whether the task waits for something other than its assignee.
+pub(super) fn assignee_liveness(known: &TaskSnapshot, tracking_since: Timestamp, waits: bool, now: Timestamp) -> AssigneeLiveness {
     let card = &known.task.card;
     // A submission waits for a lead.
     let awaits_assignee = !waits && card.status != Status::InReview;
@@ -35,7 +36,7 @@ pub(super) fn assignee_liveness(known: &TaskSnapshot, state: &Snapshot, waits: b
         return AssigneeLiveness::Responsive { recheck_at: None };
     };
     // The last update is taken for the time of the assignment: little else changes a task that nobody works on.
-    let unresponsive_at = Health::unresponsive_at(last_seen, card.updated_at, state.tracking_since);
+    let unresponsive_at = Health::unresponsive_at(last_seen, card.updated_at, tracking_since);
     if unresponsive_at <= now {
         return AssigneeLiveness::Unresponsive { name: name.clone(), detail: detail(name, last_seen) };
     }

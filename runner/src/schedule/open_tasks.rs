@@ -14,6 +14,7 @@ use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::MAX_BACKOFF;
 use domain::runs::failure::FailureClass;
 use domain::runs::limit::LimitUse;
+use domain::time::Timestamp;
 
 use super::liveness::{AssigneeLiveness, assignee_liveness};
 use super::{Action, Candidate, Scheduler};
@@ -33,6 +34,11 @@ impl<'a> Scheduler<'a> {
                 let stopping = stopping.then_some(WaitReason::Stopping);
                 let merging = merging.then_some(WaitReason::MergeQueued);
                 self.set_wait_reason(card, self.unreachable_run(card).or(stopping).or(handing_over).or(merging));
+                continue;
+            }
+            if self.pause(card).paused_at.is_some() && card.held_by.is_none() && card.attention.is_none() {
+                self.has_paused_tasks = true;
+                self.set_wait_reason(card, Some(WaitReason::Paused));
                 continue;
             }
             let wait_reason = self.wait_reason(card);
@@ -111,7 +117,7 @@ impl<'a> Scheduler<'a> {
     fn check_assignee(&mut self, known: &TaskSnapshot, waits: bool) -> bool {
         let card = &known.task.card;
         let attention = card.attention.as_ref().map(|attention| attention.kind);
-        let liveness = assignee_liveness(known, self.state, waits, self.now);
+        let liveness = assignee_liveness(known, self.tracking_since(card), waits, self.now);
         if let AssigneeLiveness::Responsive { recheck_at: Some(at) } | AssigneeLiveness::Unknown { recheck_at: at } = liveness {
             self.tick_at(at);
         }
@@ -126,6 +132,12 @@ impl<'a> Scheduler<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Since when the silence of a task's assignee counts.
+    fn tracking_since(&self, card: &Card) -> Timestamp {
+        let since = self.state.tracking_since;
+        self.pause(card).resumed_at.map_or(since, |resumed| resumed.max(since))
     }
 
     /// Returns what a task waits for before anyone may work on it, regardless of free slots.

@@ -43,7 +43,7 @@ impl<'a> Scheduler<'a> {
         match probe.filter(|_| blocking.is_none()) {
             Some(probe) if self.is_probe_running(probe.until) => blocking = Some(probe),
             // No candidate is left to probe, so lift it.
-            Some(_) if candidates.is_empty() && self.busy.is_empty() => {
+            Some(_) if candidates.is_empty() && self.busy.is_empty() && !self.has_paused_tasks => {
                 self.schedule.actions.extend(probed.iter().map(|parking| Action::Resume { reason: parking.reason }));
             }
             _ => {}

@@ -3,6 +3,7 @@
 mod limits;
 mod liveness;
 mod parking;
+mod pause;
 mod property;
 mod scene;
 mod throughput;

@@ -1,5 +1,8 @@
 //! The human intervenes while agents work: stops them, moves their cards and writes to them. No agent continues or starts against that.
 
+use domain::board::card::Card;
+use domain::board::project::Project;
+use domain::board::reducer::Board;
 use domain::board::status::{HeldBy, Status};
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, TaskId};
@@ -32,7 +35,7 @@ async fn change(server: &TestServer, task: &TaskId, patch: Value) -> TaskView {
 }
 
 async fn all_idle(server: &TestServer, project: &ProjectId) {
-    let idle = |board: &domain::board::reducer::Board| board.cards.iter().all(|card| card.run.is_none());
+    let idle = |board: &Board| board.cards.iter().all(|card| card.run.is_none());
     server.until(project, "no agent is running", idle).await;
     assert_eq!(agents_of(server), Vec::<String>::new());
 }
@@ -93,6 +96,30 @@ async fn stop_holds_the_card_until_start_resumes_its_session() {
     let finished = mcp::token_of(&server, &runs[1].id).unwrap();
     let late = mcp::call(&server, &finished, "get_task", json!({"task_id": task})).await.unwrap();
     assert_eq!(late.code.as_deref(), Some("stale-run"), "a finished run is over: {late:?}");
+}
+
+#[tokio::test]
+async fn paused_project_starts_nothing_across_a_restart() {
+    let (mut server, project) = standing_board().await;
+    let switch =
+        async |server: &TestServer, verb: &str| -> Project { server.post(&format!("/api/projects/{project}/{verb}"), &json!({})).await.unwrap() };
+    let working = add(&server, &project, "Slow errand").await;
+    at_work(&server, &working).await;
+    assert!(switch(&server, "pause").await.paused_at.is_some());
+    support::open(&server, working.as_str());
+    let waiting = add(&server, &project, "Quick errand").await;
+    let is_paused = |card: &Card| card.run.is_none() && card.wait_reason == Some(WaitReason::Paused);
+    let both_wait = |board: &Board| board.cards.len() == 2 && board.cards.iter().all(is_paused);
+    let board = server.until(&project, "the agent at work ended, and both cards wait", both_wait).await;
+    assert_eq!(board.card(&working).unwrap().status, Status::InReview, "its turn went on to the end");
+    server.kill().await.unwrap();
+    server.serve().await.unwrap();
+    server.until(&project, "both cards still wait", both_wait).await;
+    assert_eq!((server.runs(&working).await.unwrap().len(), server.runs(&waiting).await.unwrap().len()), (1, 0));
+
+    assert_eq!(switch(&server, "resume").await.paused_at, None);
+    done(&server, &project, &working).await;
+    done(&server, &project, &waiting).await;
 }
 
 #[tokio::test]

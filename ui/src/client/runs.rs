@@ -43,6 +43,16 @@ impl Client {
         self.send(Method::POST, &project_path(&project, "/raise"), &empty()).await
     }
 
+    /// Pauses a project, or ends its pause.
+    pub(crate) async fn set_paused(self, project: ProjectId, paused: bool) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, &project_path(&project, if paused { "/pause" } else { "/resume" }), &empty()).await
+    }
+
+    /// Pauses all projects, or ends their pause.
+    pub(crate) async fn set_all_paused(self, paused: bool) -> Result<IgnoredAny, Failure> {
+        self.send(Method::POST, if paused { "/api/pause" } else { "/api/resume" }, &empty()).await
+    }
+
     pub(crate) async fn stop(self, run: RunId) -> Result<IgnoredAny, Failure> {
         self.send(Method::POST, &run_path(&run, "/stop"), &empty()).await
     }

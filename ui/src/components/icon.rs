@@ -20,6 +20,8 @@ pub(crate) const UP: Drawing = "M8 12.5v-9M4 7l4-4 4 4";
 pub(crate) const DOWN: Drawing = "M8 3.5v9M4 9l4 4 4-4";
 pub(crate) const CHEVRON: Drawing = "M4.5 6.5L8 10l3.5-3.5";
 pub(crate) const PLUG: Drawing = "M6 2v3M10 2v3M4 5h8v2.5a4 4 0 01-8 0zM8 11.5V14";
+pub(crate) const BARS: Drawing = "M5.5 3.5v9M10.5 3.5v9";
+pub(crate) const TRIANGLE: Drawing = "M5 3.5v9l7-4.5z";
 pub(crate) const BRANCH: Drawing = "M5 5.5v5M5 5.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM5 13.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5a1.5 1.5 0 100-3 1.5 1.5 0 000 3zM11 6.5c0 2.5-4 2-6 4";
 
 #[component]

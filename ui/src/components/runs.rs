@@ -2,4 +2,5 @@
 
 pub(crate) mod attempt;
 pub(crate) mod land;
+pub(crate) mod pause;
 pub(crate) mod sandbox;

@@ -1,4 +1,4 @@
-//! The bar at the top of every page: home link, connection state, settings and theme, with the banners for the demonstration and for parked agents.
+//! The bar at the top of every page: home link, connection state, settings and theme, with the banners for the demonstration, for a pause and for parked agents.
 
 use domain::runs::parking::Parking;
 use domain::wire::DemoInfo;
@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::components::badge::Tone;
 use crate::components::icon::{ALERT, Icon, PLUG, SLIDERS, SUN};
 use crate::components::inline_code::InlineCode;
+use crate::components::runs::pause::PausedBanner;
 use crate::components::toast::Toasts;
 use crate::reader::Reader;
 use crate::route::{Navigation, Route};
@@ -49,6 +50,7 @@ pub(crate) fn TopBar(
                 <Icon drawing=SUN />
             </button>
         </header>
+        <PausedBanner />
         <Parked />
         <ConfigNotice />
     }

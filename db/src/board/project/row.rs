@@ -6,7 +6,7 @@ use domain::refusal::Refusal;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::engine::column::{json, parsed};
+use crate::engine::column::{json, optional, parsed};
 use crate::error::{Error, Result};
 
 pub(crate) async fn read(connection: &mut SqliteConnection, id: &ProjectId) -> Result<Project> {
@@ -28,6 +28,7 @@ pub(crate) fn project_of(row: &SqliteRow) -> Result<Project> {
         integration_head: row.try_get("integration_head")?,
         landed_sha: row.try_get("landed_sha")?,
         allowed_access: json(row, "allowed_access")?.unwrap_or_default(),
+        paused_at: optional(row, "paused_at")?,
         plan_approval: parsed(row, "plan_approval")?,
         budget_micro_usd: row.try_get("budget_micro_usd")?,
         created_at: parsed(row, "created_at")?,

@@ -2,6 +2,7 @@
 
 use domain::id::ProjectId;
 use domain::refusal::Refusal;
+use domain::team::agent::Health;
 use domain::team::handshake::{Handshake, HandshakeTarget};
 use domain::time::Timestamp;
 use sqlx::{Row, SqliteConnection};
@@ -9,19 +10,32 @@ use sqlx::{Row, SqliteConnection};
 use crate::engine::column::{optional, parsed};
 use crate::engine::presence::Presence;
 use crate::error::Result;
+use crate::runs::pause::row as pause;
+use crate::runs::pause::row::Pause;
 use crate::team::agent::row::roster::Roster;
 
 /// The pending handshakes of all projects, with one row for each target that has not acknowledged.
-pub(crate) const PENDING: &str = "SELECT h.id, h.project_id, h.created_at, a.agent_name FROM handshakes h
+pub(crate) const PENDING: &str = "SELECT h.id, h.project_id, h.created_at, a.agent_name, p.paused_at, p.resumed_at
+  FROM handshakes h JOIN projects p ON p.id = h.project_id
   LEFT JOIN handshake_acks a ON a.handshake_id = h.id AND a.acked_at IS NULL AND a.left_at IS NULL
   WHERE h.status = 'pending' ORDER BY h.project_id, h.id, a.agent_name";
 
-/// Lists the handshakes whose pending targets are all unreachable, with the time when the last of them counts as unresponsive.
-pub(crate) async fn pending_with_deadline(connection: &mut SqliteConnection, presence: &Presence, now: Timestamp) -> Result<Vec<(i64, Timestamp)>> {
+/// Lists the handshakes whose pending targets are all unreachable, with the time when the last of them counts as unresponsive. Those of
+/// paused projects wait, and no time in a pause counts. `all` is the pause of all projects.
+pub(crate) async fn pending_with_deadline(
+    connection: &mut SqliteConnection,
+    presence: &Presence,
+    all: Pause,
+    now: Timestamp,
+) -> Result<Vec<(i64, Timestamp)>> {
     let rows = sqlx::query(PENDING).fetch_all(&mut *connection).await?;
     let (mut unanswered, mut known) = (Vec::new(), None::<Roster>);
     for targets in rows.chunk_by(|one, next| one.get::<i64, _>("id") == next.get::<i64, _>("id")) {
         let Some(row) = targets.first() else { continue };
+        let pause = pause::of_project(row)?.and(all);
+        if pause.paused_at.is_some() {
+            continue;
+        }
         let (project, asked): (ProjectId, Timestamp) = (parsed(row, "project_id")?, parsed(row, "created_at")?);
         let roster = match known.take().filter(|roster| roster.project == project) {
             Some(roster) => roster,
@@ -29,7 +43,8 @@ pub(crate) async fn pending_with_deadline(connection: &mut SqliteConnection, pre
         };
         let names = targets.iter().map(|target| target.try_get::<Option<&str>, _>("agent_name")).collect::<Result<Vec<_>, _>>()?;
         let deadline = unresponsive_at(asked, names.into_iter().flatten(), &roster);
-        unanswered.extend(deadline.map(|at| (row.get::<i64, _>("id"), at)));
+        let earliest = pause.resumed_at.map(|resumed| resumed.after(Health::DEAD_AFTER));
+        unanswered.extend(deadline.map(|at| (row.get::<i64, _>("id"), earliest.map_or(at, |earliest| earliest.max(at)))));
         known = Some(roster);
     }
     Ok(unanswered)

@@ -81,6 +81,10 @@ pub(crate) async fn story() -> Store {
     db.remove_person(human, bea.id).await.unwrap();
     let patch = ProjectPatch { title: Some("A better site".to_owned()), ..ProjectPatch::default() };
     db.edit_project(human, &store.project, patch, None).await.unwrap();
+    db.pause_project(human, &store.project).await.unwrap();
+    db.resume_project(human, &store.project).await.unwrap();
+    db.pause_all(human).await.unwrap();
+    db.resume_all(human).await.unwrap();
     store.planned(&planner, &["Too large"]).await;
     db.revise_plan(human, &store.project, "Smaller").await.unwrap();
     let tasks = store.planned(&planner, &["Page", "Style"]).await;

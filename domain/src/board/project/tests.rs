@@ -23,6 +23,7 @@ pub(crate) fn project() -> Project {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
+        paused_at: None,
         created_at: at,
         updated_at: at,
     }

@@ -6,7 +6,7 @@ mod spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use db::{AssigneePresence, LimitState, ReferencedTask, Snapshot, TaskSnapshot};
+use db::{AssigneePresence, LimitState, Pause, ReferencedTask, Snapshot, TaskSnapshot};
 use domain::board::attention::{Attention, AttentionKind};
 use domain::board::card::{Card, CurrentRun};
 use domain::board::project::{PlanApproval, Project, ProjectStatus};
@@ -224,6 +224,7 @@ pub(super) fn scene(drafts: impl IntoIterator<Item = Draft>) -> Scene {
     let mut state = Snapshot {
         projects: BTreeMap::from(projects),
         last_starts: BTreeMap::new(),
+        pauses: BTreeMap::new(),
         tasks: Vec::new(),
         referenced: BTreeMap::new(),
         live: Vec::new(),
@@ -265,6 +266,7 @@ fn project(number: u64, git_dir: &str) -> (ProjectId, Project) {
         allowed_access: Vec::new(),
         plan_approval: PlanApproval::Auto,
         budget_micro_usd: None,
+        paused_at: None,
         created_at: at(9, 0),
         updated_at: at(9, 0),
     };

@@ -14,6 +14,7 @@ use crate::components::board::goal_strip::GoalStrip;
 use crate::components::icon::{Icon, PLUS};
 use crate::components::inline_code::sentence;
 use crate::components::runs::land::Land;
+use crate::components::runs::pause::{PauseProject, PausedBadge};
 use crate::components::section_nav::MoreSections;
 use crate::project_data::ProjectData;
 use crate::reader::{READ_ONLY, Reader};
@@ -55,7 +56,7 @@ pub(crate) fn ProjectHeader(query: RwSignal<String>, filter: NodeRef<html::Input
                     bind:value=query
                 />
                 {if may_write {
-                    view! { <Land /> }.into_any()
+                    view! { <PauseProject /> <Land /> }.into_any()
                 } else {
                     view! { <span class="soft small-text">{READ_ONLY}</span> }.into_any()
                 }}
@@ -78,6 +79,7 @@ fn Title(project: Project) -> impl IntoView {
     view! {
         <h1>{project.title}</h1>
         <Badge label=label tone=tone />
+        {project.paused_at.map(|_| view! { <PausedBadge /> })}
     }
 }
 

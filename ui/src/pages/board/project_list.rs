@@ -8,6 +8,7 @@ use crate::client::{Client, Failure};
 use crate::components::badge::{Badge, project_badge};
 use crate::components::board::new_project::NewProjectDialog;
 use crate::components::icon::{Icon, PLUS};
+use crate::components::runs::pause::{PauseAll, PausedBadge};
 use crate::components::top_bar::TopBar;
 use crate::keys::{Key, listen};
 use crate::reader::{READ_ONLY, Reader};
@@ -82,6 +83,7 @@ pub(crate) fn ProjectsPage(
             <div class="page-head">
                 <h1>"Projects"</h1>
                 <Show when=move || may_write && listing.with(|listing| matches!(listing, Listing::Loaded(projects) if !projects.is_empty()))>
+                    <PauseAll />
                     <NewProjectButton creating=creating />
                 </Show>
             </div>
@@ -109,6 +111,7 @@ fn ProjectRow(project: Project) -> impl IntoView {
             </p>
             <div class="state">
                 <Badge label=label tone=tone />
+                {project.paused_at.map(|_| view! { <PausedBadge /> })}
                 <span class="faint small-text">{move || clock.ago(updated)}</span>
             </div>
         </a>

@@ -1,4 +1,4 @@
-//! The projects of a scene, and how many agents they share.
+//! The projects of a scene: their pauses, and how many agents they share.
 
 use super::*;
 
@@ -18,6 +18,18 @@ impl Scene {
     /// So many projects, spread over some repositories.
     pub(in crate::schedule::tests) fn with_projects(mut self, projects: u64, repositories: u64) -> Self {
         self.state.projects = (1..=projects).map(|number| project(number, &format!("/{}/.git", number % repositories))).collect();
+        self
+    }
+
+    /// A person paused that project.
+    pub(in crate::schedule::tests) fn paused(mut self, number: u64) -> Self {
+        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: Some(at(11, 0)), resumed_at: None });
+        self
+    }
+
+    /// That project was paused until then.
+    pub(in crate::schedule::tests) fn resumed(mut self, number: u64, when: Timestamp) -> Self {
+        self.state.pauses.insert(ProjectId::new(number), Pause { paused_at: None, resumed_at: Some(when) });
         self
     }
 }

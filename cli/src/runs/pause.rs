@@ -1,0 +1,48 @@
+//! `vibe-relay pause` and `resume`: let no new agent start, in one project or in all. Must not know which agents would start.
+
+use std::path::Path;
+
+use domain::board::project::Project;
+use domain::id::ProjectId;
+use domain::runs::pause::PauseStatus;
+use domain::time::Timestamp;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::error::CliError;
+use crate::output;
+
+/// Pauses a project, or all without one.
+///
+/// # Errors
+/// When the board is not running, or refuses.
+pub(crate) async fn pause(config: Option<&Path>, project: Option<&str>) -> Result<(), CliError> {
+    let (subject, at) = change(config, project, "pause").await?;
+    let since = at.map(|at| format!(" since {}", at.clock())).unwrap_or_default();
+    output::line(format!("{subject} paused{since}: no new agent starts, and agents at work go on"));
+    Ok(())
+}
+
+/// Ends the pause of a project, or of all without one.
+///
+/// # Errors
+/// When the board is not running, or refuses.
+pub(crate) async fn resume(config: Option<&Path>, project: Option<&str>) -> Result<(), CliError> {
+    let (subject, _) = change(config, project, "resume").await?;
+    output::line(format!("{subject} no longer paused"));
+    Ok(())
+}
+
+async fn change(config: Option<&Path>, project: Option<&str>, verb: &str) -> Result<(String, Option<Timestamp>), CliError> {
+    let client = Client::find(config)?;
+    Ok(match project {
+        Some(project) => {
+            let project: Project = client.post(&format!("/api/projects/{}/{verb}", project.parse::<ProjectId>()?), &json!({})).await?;
+            (format!("{} is", project.id), project.paused_at)
+        }
+        None => {
+            let status: PauseStatus = client.post(&format!("/api/{verb}"), &json!({})).await?;
+            ("all projects are".to_owned(), status.paused_at)
+        }
+    })
+}
