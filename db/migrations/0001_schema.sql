@@ -164,8 +164,8 @@ CREATE TABLE agent_runs (
   shim_pid          INTEGER,
   -- In clock ticks since the machine started, as in /proc/PID/stat.
   shim_started      INTEGER,
-  -- Why the runner cannot reach a live run.
-  unreachable       TEXT,
+  -- What keeps a live run from its work.
+  condition         TEXT CHECK (condition IS NULL OR json_valid(condition)),
   -- Why its temporary checkout could not be removed.
   checkout_left     TEXT,
   sha               TEXT,
@@ -236,10 +236,13 @@ CREATE TABLE limit_states (
   PRIMARY KEY (scope, subject)
 ) STRICT;
 
--- What models cost, as ended turns showed it: millionths of a US dollar for a million input tokens.
-CREATE TABLE model_prices (
-  model TEXT PRIMARY KEY,
-  price INTEGER NOT NULL
+-- What ended turns showed about models.
+CREATE TABLE models (
+  model          TEXT PRIMARY KEY,
+  -- In millionths of a US dollar for a million input tokens.
+  price          INTEGER,
+  -- How much it can read, in tokens.
+  context_window INTEGER
 ) STRICT;
 
 -- Messages from a person to a running agent.

@@ -75,7 +75,7 @@ pub struct AgentConfigs {
 }
 
 /// The settings of one kind of agent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
     /// The model; the agent program chooses one if it is missing.
@@ -87,6 +87,8 @@ pub struct AgentConfig {
     pub system_prompt: Option<String>,
     /// Agents of this kind that run at the same time, within [`Config::max_parallel_agents`]; `None` for no limit of their own.
     pub max_parallel: Option<u32>,
+    /// Minutes without output, CPU time and a tool at work after which an agent of this kind is ended; `None` for never.
+    pub stall_minutes: Option<u32>,
     /// Environment variables for agents of this kind only.
     pub env: BTreeMap<String, String>,
     /// The settings of the agent program that apply to agents of this kind.
@@ -102,6 +104,21 @@ pub enum AgentSettings {
     User,
     /// None but the program's defaults.
     None,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self {
+            model: None,
+            system_prompt_file: None,
+            system_prompt: None,
+            max_parallel: None,
+            // The program gives up a request to its model's service earlier, and repeats it.
+            stall_minutes: Some(30),
+            env: BTreeMap::new(),
+            settings: AgentSettings::default(),
+        }
+    }
 }
 
 impl AgentConfigs {
@@ -212,11 +229,17 @@ impl Config {
             if self.agent(*phase).max_parallel.is_some_and(|limit| !(1..=64).contains(&limit)) {
                 return invalid(&format!("agents.{phase}.max_parallel"), "expected a number between 1 and 64, or null for no limit");
             }
+            if self.agent(*phase).stall_minutes == Some(0) {
+                return invalid(&format!("agents.{phase}.stall_minutes"), "expected a number above zero, or null for never");
+            }
         }
         for (key, value) in self.limits.amounts() {
             if value.is_some_and(|value| value <= 0) {
                 return invalid(&format!("limits.{key}"), "expected an amount above zero, or null for no limit");
             }
+        }
+        if self.limits.run_context_percent.is_some_and(|percent| percent > 100) {
+            return invalid("limits.run_context_percent", "expected a percentage up to 100, or null for no limit");
         }
         if self.port_range.0 < 1024 || self.port_range.1 < self.port_range.0 {
             return invalid("port_range", "expected two ports between 1024 and 65535, the lower one first");

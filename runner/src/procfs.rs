@@ -5,10 +5,14 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::time::Duration;
 
 use nix::errno::Errno;
 
 use crate::env;
+
+/// Linux reports clock ticks of a hundredth of a second to programs, on every architecture (USER_HZ).
+const MILLISECONDS_PER_TICK: u64 = 10;
 
 /// A process that has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub(crate) struct Process {
     pub(crate) parent: i32,
     /// In clock ticks since the machine started.
     pub(crate) started: u64,
+    /// The CPU time of it and of its children that it waited for, in clock ticks.
+    pub(crate) cpu: u64,
 }
 
 /// Lists every process except those that have ended and wait to be reaped.
@@ -38,6 +44,25 @@ pub(crate) fn processes() -> io::Result<Vec<Process>> {
 /// When its entry cannot be read.
 pub(crate) fn process(pid: i32) -> io::Result<Option<Process>> {
     Ok(read(pid, "stat")?.and_then(|stat| parse_stat(pid, &stat)))
+}
+
+/// Returns the CPU time that the processes below `root` have used so far. A process that ended counts with the one that waited for it.
+///
+/// # Errors
+/// When the table or an entry of it cannot be read.
+pub(crate) fn cpu_time_below(root: i32) -> io::Result<Duration> {
+    let processes = processes()?;
+    let mut found = HashSet::from([root]);
+    let mut ticks = 0;
+    // A parent may be listed after its child.
+    loop {
+        let below: Vec<&Process> = processes.iter().filter(|one| found.contains(&one.parent) && !found.contains(&one.pid)).collect();
+        if below.is_empty() {
+            return Ok(Duration::from_millis(ticks * MILLISECONDS_PER_TICK));
+        }
+        ticks += below.iter().map(|process| process.cpu).sum::<u64>();
+        found.extend(below.iter().map(|process| process.pid));
+    }
 }
 
 /// Selects the processes that inherited `marker`, except this one.
@@ -84,9 +109,13 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let mut fields = str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Field 22 of proc_pid_stat(5).
-    let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(Process { pid, parent, started })
+    // Fields 14 to 17 and 22 of proc_pid_stat(5).
+    let mut cpu = 0;
+    for field in fields.by_ref().skip(9).take(4) {
+        cpu += field.parse::<u64>().ok()?;
+    }
+    let started = fields.nth(4)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(Process { pid, parent, started, cpu })
 }
 
 #[cfg(test)]
@@ -98,10 +127,26 @@ mod tests {
     #[test]
     fn process_name_with_parentheses_is_parsed() {
         let parse = |head: &[u8]| parse_stat(7, &[head, b" ", OTHER_FIELDS.as_bytes()].concat());
-        assert_eq!(parse(b"7 (a) R 1 (b) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
-        assert_eq!(parse(b"7 (\xFF\xFE) S 42"), Some(Process { pid: 7, parent: 42, started: 99 }));
+        assert_eq!(parse(b"7 (a) R 1 (b) S 42"), Some(Process { pid: 7, parent: 42, started: 99, cpu: 26 }));
+        assert_eq!(parse(b"7 (\xFF\xFE) S 42"), Some(Process { pid: 7, parent: 42, started: 99, cpu: 26 }));
         assert_eq!(parse(b"7 (sh) Z 42"), None);
         assert_eq!(parse_stat(7, b"7 (sh"), None);
+    }
+
+    #[test]
+    fn work_of_children_and_grandchildren_is_counted() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let before = cpu_time_below(own).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "a test starts a child")]
+        let mut child = std::process::Command::new("sh").args(["-c", "sh -c 'while :; do :; done'; true"]).spawn().unwrap();
+        while cpu_time_below(own).unwrap() < before + Duration::from_millis(50) {
+            std::thread::yield_now();
+        }
+        let pid = i32::try_from(child.id()).unwrap();
+        for process in processes().unwrap().iter().filter(|process| process.parent == pid) {
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid), nix::sys::signal::Signal::SIGKILL).unwrap();
+        }
+        child.wait().unwrap();
     }
 
     #[test]

@@ -10,7 +10,7 @@ use domain::board::project::Project;
 use domain::board::task::Task;
 use domain::id::TaskId;
 use domain::runs::agent_kind::AgentKind;
-use domain::runs::limit::LimitUse;
+use domain::runs::limit::{LimitMeasure, LimitUse};
 use domain::runs::run::Run;
 use domain::runs::sandbox::SandboxTier;
 use domain::team::message::Inbox;
@@ -137,7 +137,11 @@ pub fn reminder(phase: AgentKind, task: &Task) -> String {
 
 /// The request to an agent at a limit to hand over.
 pub fn hand_over(task: &TaskId, limit: &LimitUse) -> String {
-    let text = include_str!("../../agents/reminder/hand_over.md").trim_end().replace("{limit}", &limit.sentence());
+    let text = match limit.measure {
+        LimitMeasure::Context => include_str!("../../agents/reminder/new_session.md"),
+        _ => include_str!("../../agents/reminder/hand_over.md"),
+    };
+    let text = text.trim_end().replace("{limit}", &limit.sentence());
     text.replace("{task}", task.as_str())
 }
 

@@ -4,10 +4,13 @@
 //! read from its first byte again, because everything known about it is a fold over its output and its rows in the store.
 
 mod cause;
+mod condition;
 mod end;
 mod event;
+mod hand_over;
 mod input;
 pub(crate) mod output_state;
+mod publisher;
 mod recorder;
 mod refusals;
 mod state;
@@ -15,28 +18,31 @@ mod throttle;
 mod unreachable;
 
 pub(crate) use end::{record_never_started, record_start_failure};
-pub(crate) use state::EndCause;
+pub(crate) use event::EndCause;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use db::{Caller, RunCaller, RunProcess};
+use db::{Caller, RunCaller, RunProcess, ShimProcess};
 use domain::board::card::Card;
 use domain::board::status::Status;
 use domain::id::{ProjectId, RunId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::condition::RunCondition;
 use domain::runs::run::Run;
 use domain::runs::run_event::RunEvent;
 use domain::runs::sandbox::Access;
-use domain::runs::usage::Price;
+use domain::runs::usage::ModelInfo;
 use domain::team::message::Unread;
 use domain::wire::Frame;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use crate::backend::decode;
+use crate::blocking::off_thread;
+use crate::procfs;
 use crate::run_dir::RunDir;
 use crate::runs::parking;
 use crate::runs::run::RunContext;
@@ -44,6 +50,7 @@ use crate::shim::control::Control;
 use crate::supervisor::WakeHandle;
 use crate::tail::{Tail, TailLine};
 use crate::transcript::Transcript;
+use crate::watch::condition::Condition;
 use crate::watch::end::{Observed, UnreadableRun};
 use crate::watch::event::{Effect, Event, ReadReason, StoreView};
 use crate::watch::refusals::RefusalReader;
@@ -61,8 +68,8 @@ pub(crate) async fn watch(context: &RunContext, run: Run, process: &RunProcess, 
     let mut unreachable = Unreachable::new(context, &run, &path, process);
     let mut observed = Observed::default();
     loop {
-        let prices = context.db.prices().await?;
-        observed = match Watcher::begin(context, &run, project.clone(), prices, &path).await {
+        let models = context.db.models().await?;
+        observed = match Watcher::begin(context, &run, project.clone(), models, &path, process).await {
             Ok(mut watcher) => match watcher.follow(&wake).await {
                 Ok(()) => watcher.observed(None),
                 Err(WatchError::Store(error)) => return Err(error),
@@ -121,6 +128,7 @@ struct Watcher<'a> {
     project: ProjectId,
     run_dir: RunDir,
     checkout: Arc<str>,
+    shim: Option<ShimProcess>,
     control: Option<Control>,
     tail: Tail,
     /// Shared with the blocking task that writes, which outlives a cancelled watch.
@@ -135,8 +143,9 @@ impl<'a> Watcher<'a> {
         context: &'a RunContext,
         run: &'a Run,
         project: ProjectId,
-        prices: BTreeMap<String, Price>,
+        models: BTreeMap<String, ModelInfo>,
         path: &Path,
+        process: &RunProcess,
     ) -> Result<Self, UnreadableRun> {
         let path = path.to_owned();
         let opened = spawn_blocking(move || RunDir::open(&path)).await.map_err(|error| UnreadableRun::new("", &error))?;
@@ -151,10 +160,12 @@ impl<'a> Watcher<'a> {
         });
         let (length, transcript, refusals) = opened.await.map_err(|error| UnreadableRun::new("", &error))??;
         let checkout = run.worktree_path.clone().unwrap_or_default();
-        let state = WatchState::new(length, checkout.clone(), prices, Instant::now());
+        let stall_timeout = context.config().agent(run.phase).stall_minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
+        let state = WatchState::new(length, checkout.clone(), models, stall_timeout, Instant::now());
         let transcript = Arc::new(Mutex::new(transcript));
         let refusals = refusals.map(|reader| Arc::new(Mutex::new(reader)));
-        Ok(Self { context, run, project, run_dir, checkout: checkout.into(), control: None, tail, transcript, refusals, state })
+        let (checkout, shim) = (checkout.into(), process.shim);
+        Ok(Self { context, run, project, run_dir, checkout, shim, control: None, tail, transcript, refusals, state })
     }
 
     /// Returns at the end of the output.
@@ -178,7 +189,7 @@ impl<'a> Watcher<'a> {
                 () = sleep_until(self.state.next_deadline()) => Event::DeadlinePassed,
                 () = sleep_until(settled_at.unwrap_or_else(Instant::now)), if settled_at.is_some() => {
                     settled_at = None;
-                    self.context.db.set_run_unreachable(&self.run.id, None).await?;
+                    self.show_condition(self.state.condition()).await?;
                     continue;
                 }
             };
@@ -243,7 +254,7 @@ impl<'a> Watcher<'a> {
                 db.record_heartbeat(&self.caller()).await?;
             }
             Effect::RecordUsage(usage) => db.run_usage(&self.run.id, usage).await?,
-            Effect::RecordPrices(prices) => db.record_prices(prices).await?,
+            Effect::RecordModels(models) => db.record_models(models).await?,
             Effect::RecordEcho(id) => db.record_echo(&self.run.id, &id.to_string()).await?,
             Effect::ConfirmService => parking::confirm_service(db, self.run).await?,
             Effect::PublishActivity(line) => {
@@ -256,9 +267,26 @@ impl<'a> Watcher<'a> {
                 return Ok(Some(Event::Sent { reason, input, ids: delivery.ids, failed: delivery.failed }));
             }
             Effect::CloseStdin => self.close_stdin().await,
+            Effect::Probe => return Ok(Some(Event::Probed { cpu: self.cpu_time().await })),
+            Effect::ShowCondition(condition) => self.show_condition(condition).await?,
             Effect::Terminate => return Ok(Some(Event::Terminated { delivered: self.terminate().await })),
         }
         Ok(None)
+    }
+
+    /// The CPU time of the agent's processes; `None` if they cannot be told apart or read.
+    async fn cpu_time(&self) -> Option<Duration> {
+        let shim = self.shim?;
+        off_thread(move || procfs::cpu_time_below(shim.pid)).await.ok()?.ok()
+    }
+
+    async fn show_condition(&self, condition: Option<Condition>) -> db::Result<()> {
+        let now = db::now();
+        let condition = condition.map(|condition| match condition {
+            Condition::Quiet { since } => RunCondition::Quiet { since: now.before(since.elapsed()) },
+            Condition::RetryingService { detail } => RunCondition::RetryingService { since: now, detail },
+        });
+        self.context.db.set_run_condition(&self.run.id, condition).await
     }
 
     async fn read_store(&self, reason: ReadReason, with_inbox: bool) -> db::Result<Event> {

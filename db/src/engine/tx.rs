@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 pub(crate) enum NoEventReason {
     /// The request was carried out before, or asked for the current state.
     NothingChanged,
-    /// Samples of an agent's context, tokens and prices: shown on request, too frequent for the log.
+    /// Samples of an agent's context, tokens and models: shown on request, too frequent for the log.
     UsageSamples,
     /// Heartbeats of agents and browsers: shown on request, too frequent for the log.
     Heartbeat,

@@ -4,6 +4,7 @@
 
 use domain::id::RunId;
 use domain::refusal::Refusal;
+use domain::runs::condition::RunCondition;
 use domain::runs::run::RunChange;
 use sqlx::Row;
 
@@ -96,26 +97,27 @@ impl Db {
         Ok(Some(RunProcess { marker, boot_id: found.try_get("boot_id")?, shim }))
     }
 
-    /// Records why the runner cannot reach a live run, or that it reaches it again.
+    /// Records what keeps a live run from its work, or that nothing does. A condition that repeats the recorded one changes nothing.
     ///
     /// # Errors
     /// When the run does not exist.
-    pub async fn set_run_unreachable(&self, id: &RunId, detail: Option<String>) -> Result<()> {
+    pub async fn set_run_condition(&self, id: &RunId, condition: Option<RunCondition>) -> Result<()> {
         let id = id.clone();
         self.write(move |tx| {
             Box::pin(async move {
                 let run = row::read(&mut tx.connection, &id).await?;
-                if !run.is_live() || run.unreachable == detail {
+                let is_known = match (&condition, &run.condition) {
+                    (Some(condition), Some(earlier)) => condition.repeats(earlier),
+                    (condition, earlier) => condition.is_none() && earlier.is_none(),
+                };
+                if !run.is_live() || is_known {
                     tx.skip_event(NoEventReason::NothingChanged);
                     return Ok(());
                 }
-                sqlx::query("UPDATE agent_runs SET unreachable = $2 WHERE id = $1")
-                    .bind(id.as_str())
-                    .bind(&detail)
-                    .execute(&mut tx.connection)
-                    .await?;
+                let column = condition.as_ref().map(serde_json::to_string).transpose()?;
+                sqlx::query("UPDATE agent_runs SET condition = $2 WHERE id = $1").bind(id.as_str()).bind(column).execute(&mut tx.connection).await?;
                 let card = tasks::card(&mut tx.connection, &run.task_id).await?;
-                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, RunChange::Unreachable { detail });
+                tx.record_for_run(&Caller::Runner, &card.project_id, &card.id, &id, RunChange::ConditionChanged { condition });
                 Ok(())
             })
         })

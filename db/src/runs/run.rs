@@ -157,13 +157,14 @@ impl Db {
         rows.iter().map(row::run_of).collect()
     }
 
-    /// Returns the latest session of this task and agent kind, which the next run resumes.
+    /// Returns the latest session of this task and agent kind, which the next run resumes. One that is full is not resumed.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn last_session(&self, task: &TaskId, phase: AgentKind) -> Result<Option<String>> {
         let found: Option<Option<String>> = sqlx::query_scalar(
-            "SELECT session_id FROM agent_runs WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL ORDER BY length(id) DESC, id DESC LIMIT 1",
+            "SELECT CASE WHEN failure = 'context_full' THEN NULL ELSE session_id END FROM agent_runs
+              WHERE task_id = $1 AND phase = $2 AND session_id IS NOT NULL ORDER BY length(id) DESC, id DESC LIMIT 1",
         )
         .bind(task.as_str())
         .bind(phase.as_str())

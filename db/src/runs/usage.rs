@@ -1,4 +1,4 @@
-//! Usage of agents: the sums of a project, and the prices that ended turns showed.
+//! Usage of agents: the sums of a project, and what ended turns showed about models.
 
 pub(crate) mod row;
 pub(crate) mod write;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use domain::id::ProjectId;
 use domain::runs::limit::{LimitScope, Limits};
-use domain::runs::usage::{Price, UsageSums};
+use domain::runs::usage::{ModelInfo, Price, UsageSums};
 use domain::wire::{DayUsage, KindUsage, ProjectUsage, TaskUsage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Row, SqliteConnection};
@@ -53,29 +53,37 @@ impl Db {
         Ok(ProjectUsage { total, budget, today: limits.of_day(spent_today, raised_today), by_kind, by_day, by_task })
     }
 
-    /// Returns the known prices by model.
+    /// Returns what is known about models, by model.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn prices(&self) -> Result<BTreeMap<String, Price>> {
-        let rows = sqlx::query("SELECT model, price FROM model_prices").fetch_all(&self.readers).await?;
-        rows.iter().map(|row| Ok((row.try_get("model")?, Price::new(row.try_get("price")?)))).collect()
+    pub async fn models(&self) -> Result<BTreeMap<String, ModelInfo>> {
+        let rows = sqlx::query("SELECT model, price, context_window FROM models").fetch_all(&self.readers).await?;
+        let info = |row: &SqliteRow| -> Result<_> {
+            let price: Option<i64> = row.try_get("price")?;
+            Ok((row.try_get("model")?, ModelInfo { price: price.map(Price::new), context_window: row.try_get("context_window")? }))
+        };
+        rows.iter().map(info).collect()
     }
 
-    /// Stores what models cost, for the estimates of later turns.
+    /// Stores what a turn showed about its models, for the estimates of later turns. Missing facts keep their stored values.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn record_prices(&self, prices: BTreeMap<String, Price>) -> Result<()> {
+    pub async fn record_models(&self, models: BTreeMap<String, ModelInfo>) -> Result<()> {
         self.write(move |tx| {
             Box::pin(async move {
                 tx.skip_event(NoEventReason::UsageSamples);
-                for (model, price) in prices {
-                    sqlx::query("INSERT INTO model_prices (model, price) VALUES ($1, $2) ON CONFLICT (model) DO UPDATE SET price = excluded.price")
-                        .bind(model)
-                        .bind(price.micro_usd_per_million())
-                        .execute(&mut tx.connection)
-                        .await?;
+                for (model, info) in models {
+                    sqlx::query(
+                        "INSERT INTO models (model, price, context_window) VALUES ($1, $2, $3) ON CONFLICT (model) DO UPDATE SET
+                           price = COALESCE(excluded.price, price), context_window = COALESCE(excluded.context_window, context_window)",
+                    )
+                    .bind(model)
+                    .bind(info.price.map(Price::micro_usd_per_million))
+                    .bind(info.context_window)
+                    .execute(&mut tx.connection)
+                    .await?;
                 }
                 Ok(())
             })

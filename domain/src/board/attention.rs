@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::runs::agent_kind::AgentKind;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::FailureClass;
 use crate::runs::limit::{LimitScope, LimitUse};
@@ -81,6 +82,15 @@ impl Attention {
             "Stopped at a limit of the agent program: {}. No attempt was used. Change the program's arguments, or press Raise to let a new \
              attempt continue the session.",
             failure.sentence()
+        );
+        Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(LimitScope::Run) }
+    }
+
+    /// Creates the attention for a task that fills one conversation after the other.
+    pub fn sessions_used_up(sessions: i64, phase: AgentKind) -> Self {
+        let detail = format!(
+            "{sessions} conversations of its {phase} became full. No attempt was used. Split the task into smaller ones, or press Raise, and a \
+             new conversation goes on."
         );
         Self { kind: AttentionKind::Budget, detail, tip: None, limit: Some(LimitScope::Run) }
     }

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use crate::board::status::HeldBy;
 use crate::id::{RunId, TaskId};
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::condition::RunCondition;
 use crate::runs::failure::FailureClass;
 use crate::runs::limit::LimitUse;
 use crate::runs::parking::ParkReason;
@@ -46,10 +47,10 @@ pub enum WaitReason {
     MergeQueued,
     /// A run was asked to stop and its process is still alive.
     Stopping,
-    /// Its run may be alive, but the runner cannot reach it.
-    Unreachable {
+    /// Its run is live, but something keeps it from its work.
+    Impaired {
         run: RunId,
-        detail: String,
+        condition: RunCondition,
     },
     /// Assigned to an external agent.
     Assigned {
@@ -101,7 +102,7 @@ impl WaitReason {
             Self::Paused => "paused by a human".to_owned(),
             Self::MergeQueued => "approved: waiting for the merge".to_owned(),
             Self::Stopping => "stopping".to_owned(),
-            Self::Unreachable { run, detail } => format!("{run} cannot be reached: {detail}"),
+            Self::Impaired { run, condition } => format!("{run} {}", condition.sentence()),
             Self::Assigned { name } => format!("assigned to {name}"),
             Self::AwaitingLead { name } => format!("submitted by {name}: waiting for a lead"),
             Self::PlanUnfinished { task } => format!("waiting for the plan {task}"),

@@ -10,6 +10,7 @@ use crate::board::status::{HeldBy, Status};
 use crate::board::wait_reason::WaitReason;
 use crate::id::{CommentId, GoalId, QuestionId};
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::condition::RunCondition;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::{LimitMeasure, LimitScope, LimitUse};
 use crate::runs::parking::{ParkReason, Parking};
@@ -61,7 +62,7 @@ fn every() -> Vec<Event> {
         RunChange::SessionSet { session_id: "s".to_owned() }.into(),
         RunChange::UsageReported { cost_micro_usd: 7, tokens: 8 }.into(),
         RunChange::StopRequested {}.into(),
-        RunChange::Unreachable { detail: Some("its folder is gone".to_owned()) }.into(),
+        RunChange::ConditionChanged { condition: Some(RunCondition::Unreachable { detail: "its folder is gone".to_owned() }) }.into(),
         RunChange::CheckoutLeft { detail: Some("permission denied".to_owned()) }.into(),
         RunChange::HandOverRequested { limit: limit_use() }.into(),
         RunChange::Reminded {}.into(),
@@ -170,7 +171,7 @@ fn every_kind_has_a_stable_json_form() {
     {"kind":"run_session","session_id":"s"}
     {"kind":"run_usage","cost_micro_usd":7,"tokens":8}
     {"kind":"run_stop_requested"}
-    {"kind":"run_unreachable","detail":"its folder is gone"}
+    {"kind":"run_condition","condition":{"is":"unreachable","detail":"its folder is gone"}}
     {"kind":"run_checkout_left","detail":"permission denied"}
     {"kind":"run_hand_over_requested","limit":{"scope":"task","measure":"cost","used":8,"limit":10}}
     {"kind":"run_nudged"}

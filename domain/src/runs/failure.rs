@@ -34,6 +34,8 @@ vocabulary! {
         MaxTurns = "max_turns",
         /// It, its task, its project or the day used up its budget.
         Budget = "budget",
+        /// Its conversation had no room left.
+        ContextFull = "context_full",
         /// It was reminded once and still ended without moving its card.
         NoOutcome = "no_move",
         /// It printed no output for too long.
@@ -67,6 +69,7 @@ impl FailureClass {
             Self::TimedOut => "the agent used all its time",
             Self::MaxTurns => "the agent used all its turns",
             Self::Budget => "the budget is used up",
+            Self::ContextFull => "the conversation was full",
             Self::NoOutcome => "the agent ended without moving its card",
             Self::Unresponsive => "the agent stopped responding",
             Self::Checkout => "its checkout could not be created",
@@ -84,10 +87,10 @@ impl FailureClass {
         }
     }
 
-    /// Whether a limit ended the run. The runner told the agent to hand over, the card needs the human, and raising the limit lets the next
-    /// run continue the session. No attempt is used.
+    /// Whether a limit ended the run, which then used no attempt. Usually the card needs the human, and raising the limit lets the next run
+    /// continue the session. After a full conversation the next run starts a new one at once.
     pub const fn is_limit(self) -> bool {
-        matches!(self, Self::TimedOut | Self::MaxTurns | Self::Budget)
+        matches!(self, Self::TimedOut | Self::MaxTurns | Self::Budget | Self::ContextFull)
     }
 
     /// Returns the reason to park all agents, if the failure is unrelated to the task. Such a run does not count as an attempt.
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn limits_neither_park_nor_count_as_attempts() {
         let limits: Vec<&str> = FailureClass::ALL.iter().filter(|class| class.is_limit()).map(|class| class.as_str()).collect();
-        assert_eq!(limits, ["timed_out", "max_turns", "budget"]);
+        assert_eq!(limits, ["timed_out", "max_turns", "budget", "context_full"]);
         assert!(FailureClass::ALL.iter().all(|class| !class.is_limit() || class.park_reason().is_none()));
     }
 }

@@ -52,6 +52,8 @@ pub struct Limits {
     pub run_turns: Option<u32>,
     pub run_cost_usd: Option<Usd>,
     pub run_tokens: Option<u64>,
+    /// How full the conversation of one run may become, in percent of what its model can read. Its task then goes on in a new session.
+    pub run_context_percent: Option<u32>,
     pub task_cost_usd: Option<Usd>,
     pub task_tokens: Option<u64>,
     /// The budget of a project that has none of its own.
@@ -70,6 +72,8 @@ impl Default for Limits {
             run_turns: Some(1000),
             run_cost_usd: usd(25),
             run_tokens: million(50),
+            // Claude Code shortens a conversation by itself at about 84 percent.
+            run_context_percent: Some(75),
             task_cost_usd: usd(50),
             task_tokens: million(100),
             project_cost_usd: usd(100),
@@ -101,6 +105,8 @@ vocabulary! {
         /// In millionths of a US dollar.
         Cost = "cost",
         Tokens = "tokens",
+        /// The size of the conversation in tokens.
+        Context = "context",
     }
 }
 
@@ -118,13 +124,16 @@ impl LimitUse {
         self.used >= self.limit
     }
 
-    /// Whether the limit is nearly used up, but not reached.
+    /// Whether the limit is nearly used up, but not reached. No human needs to know that a conversation is.
     pub fn is_near(&self) -> bool {
-        !self.is_reached() && i128::from(self.used) * 100 >= i128::from(self.limit) * NEAR_PERCENT
+        self.measure != LimitMeasure::Context && !self.is_reached() && i128::from(self.used) * 100 >= i128::from(self.limit) * NEAR_PERCENT
     }
 
     /// Describes the use: "the project used $8.10 of $10.00".
     pub fn sentence(&self) -> String {
+        if self.measure == LimitMeasure::Context {
+            return format!("the conversation has {}, and a new one begins at {}", self.amount(self.used), self.amount(self.limit));
+        }
         let subject = match self.scope {
             LimitScope::Run => "the attempt",
             LimitScope::Task => "the task",
@@ -140,7 +149,7 @@ impl LimitUse {
             LimitMeasure::Time => minutes(amount),
             LimitMeasure::Turns => format!("{amount} requests"),
             LimitMeasure::Cost => money(amount).unwrap_or_else(|| "$0.00".to_owned()),
-            LimitMeasure::Tokens => format!("{} tokens", tokens(amount)),
+            LimitMeasure::Tokens | LimitMeasure::Context => format!("{} tokens", tokens(amount)),
         }
     }
 
@@ -150,6 +159,7 @@ impl LimitUse {
             LimitMeasure::Time => FailureClass::TimedOut,
             LimitMeasure::Turns => FailureClass::MaxTurns,
             LimitMeasure::Cost | LimitMeasure::Tokens => FailureClass::Budget,
+            LimitMeasure::Context => FailureClass::ContextFull,
         }
     }
 }
@@ -164,7 +174,7 @@ fn minutes(seconds: i64) -> String {
 
 impl Limits {
     /// Returns all keys with their values.
-    pub fn amounts(&self) -> [(&'static str, Option<i64>); 10] {
+    pub fn amounts(&self) -> [(&'static str, Option<i64>); 11] {
         let tokens = |count: Option<u64>| count.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let usd = |amount: Option<Usd>| amount.map(Usd::micro_usd);
         [
@@ -172,6 +182,7 @@ impl Limits {
             ("run_turns", self.run_turns.map(i64::from)),
             ("run_cost_usd", usd(self.run_cost_usd)),
             ("run_tokens", tokens(self.run_tokens)),
+            ("run_context_percent", self.run_context_percent.map(i64::from)),
             ("task_cost_usd", usd(self.task_cost_usd)),
             ("task_tokens", tokens(self.task_tokens)),
             ("project_cost_usd", usd(self.project_cost_usd)),
@@ -181,14 +192,18 @@ impl Limits {
         ]
     }
 
-    /// Returns the use of the limits of one run.
-    pub fn of_run(&self, used: UsageSums, worked: Duration) -> Vec<LimitUse> {
+    /// Returns the use of the limits of one run. `context` is the size of its conversation and what its model can read, in tokens.
+    pub fn of_run(&self, used: UsageSums, worked: Duration, context: Option<(i64, i64)>) -> Vec<LimitUse> {
         let part = |measure, used, limit: Option<i64>| limit.map(|limit| LimitUse { scope: LimitScope::Run, measure, used, limit });
         let seconds = i64::try_from(worked.as_secs()).unwrap_or(i64::MAX);
         let time = part(LimitMeasure::Time, seconds, self.run_minutes.map(|minutes| i64::from(minutes) * 60));
         let turns = part(LimitMeasure::Turns, used.turns, self.run_turns.map(i64::from));
         let spent = spending(LimitScope::Run, used, self.run_cost_usd, self.run_tokens, 0);
-        [time, turns, spent].into_iter().flatten().collect()
+        let context = context.and_then(|(size, window)| {
+            part(LimitMeasure::Context, size, self.run_context_percent.map(|percent| window.saturating_mul(i64::from(percent)) / 100))
+        });
+        // The human's limits come first: a new session would reach them too.
+        [time, turns, spent, context].into_iter().flatten().collect()
     }
 
     /// Returns the use of the limit of a task, which was raised `raises` times. A raise adds the limit once more.
@@ -261,12 +276,14 @@ mod tests {
 
     #[test]
     fn each_measure_of_a_run_has_its_words_and_its_failure() {
-        let uses = Limits::default().of_run(used(8_100_000, 0, 12), Duration::from_secs(3 * 3600 + 300));
+        let uses = Limits::default().of_run(used(8_100_000, 0, 12), Duration::from_secs(3 * 3600 + 300), Some((151_000, 200_000)));
+        assert_eq!(uses.iter().map(LimitUse::is_reached).collect::<Vec<_>>(), [false, false, false, true]);
         let words: Vec<_> = uses.iter().map(|limit| (limit.sentence(), limit.failure())).collect();
         let expected = [
             ("the attempt used 3 h 05 min of 4 h 00 min", FailureClass::TimedOut),
             ("the attempt used 12 requests of 1000 requests", FailureClass::MaxTurns),
             ("the attempt used $8.10 of $25.00", FailureClass::Budget),
+            ("the conversation has 151.0k tokens, and a new one begins at 150.0k tokens", FailureClass::ContextFull),
         ];
         assert_eq!(words, expected.map(|(words, failure)| (words.to_owned(), failure)));
         let day = Limits::default().of_day(used(0, 1_000_000, 0), 0).unwrap();

@@ -7,6 +7,7 @@ use crate::event::kinds::events;
 use crate::id::{RunId, TaskId};
 use crate::refusal::category::refusals;
 use crate::runs::agent_kind::AgentKind;
+use crate::runs::condition::RunCondition;
 use crate::runs::evidence::Sha;
 use crate::runs::failure::{EndClass, FailureClass};
 use crate::runs::limit::LimitUse;
@@ -37,8 +38,8 @@ pub struct Run {
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
     pub stop_requested_at: Option<Timestamp>,
-    /// Why the runner cannot reach its process, which may be alive.
-    pub unreachable: Option<String>,
+    /// The reason why it does no work, while it is live.
+    pub condition: Option<RunCondition>,
     /// Why its temporary checkout could not be removed. The runner tries again every hour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout_left: Option<String>,
@@ -71,6 +72,11 @@ impl Run {
         UsageSums { turns: self.turns, input_tokens: self.input_tokens, output_tokens: self.output_tokens, cost_micro_usd: self.cost_micro_usd }
     }
 
+    /// Returns the size of its conversation and how much its model can read, in tokens, if both are known.
+    pub fn context(&self) -> Option<(i64, i64)> {
+        self.context_tokens.zip(self.context_limit).filter(|(_, limit)| *limit > 0)
+    }
+
     /// Returns the name of the run's agent: `coder-TASK-012`.
     pub fn agent_name(phase: AgentKind, task: &TaskId) -> String {
         format!("{phase}-{task}")
@@ -85,8 +91,8 @@ events! {
         SessionSet "run_session" { session_id: String }
         UsageReported "run_usage" { cost_micro_usd: i64, tokens: i64 }
         StopRequested "run_stop_requested" {}
-        /// The runner cannot reach its process for the given reason, or reaches it again.
-        Unreachable "run_unreachable" { detail: Option<String> }
+        /// Something keeps it from its work, or no longer does.
+        ConditionChanged "run_condition" { condition: Option<RunCondition> }
         /// Its temporary checkout could not be removed for the given reason, or is gone.
         CheckoutLeft "run_checkout_left" { detail: Option<String> }
         /// A limit is reached; the agent is told to hand over.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::runs::usage::{Price, Tokens};
+use crate::runs::usage::{ModelInfo, Tokens};
 use crate::vocabulary::vocabulary;
 
 /// One event of a run. One line of output holds none, one or several.
@@ -174,9 +174,9 @@ pub struct TurnUsage {
     pub requests: u64,
     /// At list price, in millionths of a US dollar.
     pub cost_micro_usd: Option<i64>,
-    /// The prices that follow from the costs of the models, by model.
+    /// Facts about the models of the turn, by model.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub prices: BTreeMap<String, Price>,
+    pub models: BTreeMap<String, ModelInfo>,
 }
 
 impl TurnUsage {

@@ -83,7 +83,8 @@ impl RunOutcome {
                 ErrorClass::RateLimit => Some(FailureClass::RateLimited),
                 ErrorClass::Overloaded | ErrorClass::Unreachable => Some(FailureClass::ServiceUnreachable),
                 // The service refused this request. Another task makes another one.
-                ErrorClass::BadRequest | ErrorClass::ContextFull => Some(FailureClass::ApiError),
+                ErrorClass::BadRequest => Some(FailureClass::ApiError),
+                ErrorClass::ContextFull => Some(FailureClass::ContextFull),
                 ErrorClass::RootRefused => Some(FailureClass::RootRefused),
                 ErrorClass::Stalled => Some(FailureClass::Unresponsive),
                 ErrorClass::AgentCrash | ErrorClass::Protocol | ErrorClass::Unknown => Some(FailureClass::Crashed),
@@ -110,7 +111,7 @@ impl RunOutcome {
     pub fn service_responded(&self) -> bool {
         match self {
             Self::Success | Self::MaxTurns | Self::Budget => true,
-            Self::Failed { .. } => matches!(self.failure(), Some(FailureClass::ApiError | FailureClass::RateLimited)),
+            Self::Failed { .. } => matches!(self.failure(), Some(FailureClass::ApiError | FailureClass::ContextFull | FailureClass::RateLimited)),
             _ => false,
         }
     }

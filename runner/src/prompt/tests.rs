@@ -114,7 +114,7 @@ pub(super) fn attempt_that(end_class: EndClass, failure: Option<FailureClass>, e
         started_at: nine(),
         completed_at: Some(nine()),
         stop_requested_at: None,
-        unreachable: None,
+        condition: None,
         checkout_left: None,
         hand_over: None,
         exit_code: None,

@@ -37,7 +37,7 @@ mod tests {
             started_at: Timestamp::from_milliseconds(0),
             completed_at: None,
             stop_requested_at: None,
-            unreachable: None,
+            condition: None,
             checkout_left: None,
             hand_over: None,
             exit_code: None,

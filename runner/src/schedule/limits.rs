@@ -79,7 +79,7 @@ impl<'a> Scheduler<'a> {
 
     fn limits_of_run(&mut self, run: &Run) -> Vec<LimitUse> {
         let worked = self.state.worked.get(&run.id).copied().unwrap_or_default();
-        let limits = self.config.limits.of_run(run.consumed(), worked);
+        let limits = self.config.limits.of_run(run.consumed(), worked, run.context());
         // Only time passes without an event.
         for limit in limits.iter().filter(|limit| limit.measure == LimitMeasure::Time && !limit.is_reached()) {
             let near = limit.limit * 4 / 5;

@@ -33,7 +33,7 @@ impl<'a> Scheduler<'a> {
                 let handing_over = self.hand_over(card).map(|limit| WaitReason::HandingOver { limit });
                 let stopping = stopping.then_some(WaitReason::Stopping);
                 let merging = merging.then_some(WaitReason::MergeQueued);
-                self.set_wait_reason(card, self.unreachable_run(card).or(stopping).or(handing_over).or(merging));
+                self.set_wait_reason(card, self.impaired_run(card).or(stopping).or(handing_over).or(merging));
                 continue;
             }
             if self.pause(card).paused_at.is_some() && card.held_by.is_none() && card.attention.is_none() {
@@ -92,9 +92,9 @@ impl<'a> Scheduler<'a> {
         candidates
     }
 
-    fn unreachable_run(&self, card: &Card) -> Option<WaitReason> {
+    fn impaired_run(&self, card: &Card) -> Option<WaitReason> {
         let run = self.state.live.iter().find(|run| run.task_id == card.id)?;
-        run.unreachable.clone().map(|detail| WaitReason::Unreachable { run: run.id.clone(), detail })
+        run.condition.clone().map(|condition| WaitReason::Impaired { run: run.id.clone(), condition })
     }
 
     /// The limit because of which the agent of the card was told to hand over.

@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn descendants_are_found_at_any_depth() {
-        let processes = [(5, 4), (4, 3), (3, 2), (9, 1), (2, 1)].map(|(pid, parent)| Process { pid, parent, started: 0 });
+        let processes = [(5, 4), (4, 3), (3, 2), (9, 1), (2, 1)].map(|(pid, parent)| Process { pid, parent, started: 0, cpu: 0 });
         assert_eq!(descendants(2, &processes), HashSet::from([3, 4, 5]));
     }
 

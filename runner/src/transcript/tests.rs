@@ -78,7 +78,7 @@ fn end_of_a_turn_has_one_entry() {
             thinking: None,
             requests,
             cost_micro_usd: None,
-            prices: std::collections::BTreeMap::new(),
+            models: std::collections::BTreeMap::new(),
         })
     };
     let failed = RunEvent::Failed(AgentError::new(ErrorClass::BadRequest, Some(400), "API Error"));

@@ -49,7 +49,7 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
         stopped: current.stop_requested_at.is_some(),
     });
     let failure = match (cause, unreadable) {
-        (EndCause::Unresponsive, _) => Some(FailureClass::Unresponsive),
+        (EndCause::Unresponsive { .. }, _) => Some(FailureClass::Unresponsive),
         (EndCause::BoardUnreachable, _) => Some(FailureClass::McpNotConnected),
         // The agent was ended because of a full disk. Another cause counts only when the agent ended by itself.
         (EndCause::AgentExited, Some(UnreadableRun { failure: FailureClass::DiskFull, .. })) => Some(FailureClass::DiskFull),
@@ -90,7 +90,13 @@ pub(super) async fn record(context: &RunContext, run: &Run, exit: &ExitRecord, o
     } else {
         let failure = failure.unwrap_or(FailureClass::NoOutcome);
         end.failure = Some(failure);
-        end.error = unreadable.as_ref().map(|unreadable| unreadable.error.clone()).or_else(|| outcome.detail());
+        end.error = match (cause, unreadable) {
+            (EndCause::Unresponsive { silent_for }, _) => {
+                Some(format!("no output, no CPU time and no result of a tool for {} min", silent_for.as_secs() / 60))
+            }
+            (_, Some(unreadable)) => Some(unreadable.error.clone()),
+            (_, None) => outcome.detail(),
+        };
         end.cause = end.error.clone();
         if failure == FailureClass::NoOutcome {
             let (task, project) = (context.db.task(&run.task_id).await?, context.db.project(&card.project_id).await?);

@@ -3,11 +3,26 @@
 //! It must not know which effect follows from which event; `state` decides.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use domain::runs::run_event::RunEvent;
-use domain::runs::usage::{Price, Usage};
+use domain::runs::usage::{ModelInfo, Usage};
 use domain::team::message::Unread;
 use uuid::Uuid;
+
+use super::condition::Condition;
+
+/// Why a run ended, as far as the watch caused it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum EndCause {
+    #[default]
+    AgentExited,
+    BoardUnreachable,
+    /// It showed no sign of work for this long.
+    Unresponsive {
+        silent_for: Duration,
+    },
+}
 
 #[derive(Debug, Clone)]
 pub(super) enum Event {
@@ -36,6 +51,11 @@ pub(super) enum Event {
         /// Whether the shim rejected a line.
         failed: bool,
     },
+    /// The answer to [`Effect::Probe`].
+    Probed {
+        /// The CPU time that the agent's processes have used, if that is known.
+        cpu: Option<Duration>,
+    },
     /// The answer to [`Effect::Terminate`].
     Terminated {
         /// Whether the agent got the signal or was gone already.
@@ -47,8 +67,8 @@ pub(super) enum Event {
 pub(super) enum Effect {
     RecordHeartbeat,
     RecordUsage(Usage),
-    /// The prices of models that an ended turn showed.
-    RecordPrices(BTreeMap<String, Price>),
+    /// Stores facts about the models of an ended turn.
+    RecordModels(BTreeMap<String, ModelInfo>),
     /// The agent accepted the message with this id.
     RecordEcho(Uuid),
     /// The model's service works.
@@ -65,6 +85,10 @@ pub(super) enum Effect {
     },
     CloseStdin,
     Terminate,
+    /// Finds out whether the processes of a silent agent do anything.
+    Probe,
+    /// Something keeps the agent from its work, or no longer does.
+    ShowCondition(Option<Condition>),
 }
 
 /// Why the store is read and messages are sent.

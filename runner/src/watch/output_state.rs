@@ -3,10 +3,10 @@
 mod usage;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::runs::run_event::{AgentError, ErrorClass, RateLimitState, RunEvent, StopReason, ToolServer, UsageScope};
-use domain::runs::usage::{Price, Usage};
+use domain::runs::usage::{ModelInfo, Usage};
 
 use usage::UsageFold;
 use words::Words;
@@ -26,19 +26,24 @@ pub(crate) struct OutputState {
     limited_until: Option<i64>,
     usage: UsageFold,
     words: Words,
+    /// The calls of the turn that have not returned.
+    open_calls: BTreeSet<String>,
 }
 
 impl OutputState {
-    /// Nothing was printed yet. `prices` are those that earlier runs showed.
-    pub(crate) fn new(prices: BTreeMap<String, Price>) -> Self {
-        Self { usage: UsageFold::new(prices), ..Self::default() }
+    /// Nothing was printed yet. `models` is what earlier runs showed.
+    pub(crate) fn new(models: BTreeMap<String, ModelInfo>) -> Self {
+        Self { usage: UsageFold::new(models), ..Self::default() }
     }
 
     pub(crate) fn apply(&mut self, event: &RunEvent) {
         self.words.apply(event);
         match event {
             RunEvent::SessionStarted(session) => self.tool_servers = Some(session.tool_servers.clone()),
+            RunEvent::ToolStarted(call) => drop(self.open_calls.insert(call.id.clone())),
+            RunEvent::ToolEnded { id, .. } => drop(self.open_calls.remove(id)),
             RunEvent::TurnStarted {} => {
+                self.open_calls.clear();
                 self.turn_end = None;
                 self.error = None;
                 self.turn_open = true;
@@ -50,6 +55,7 @@ impl OutputState {
             RunEvent::Failed(error) if !self.is_explained_by_sign_in(error) => self.error = Some(error.clone()),
             RunEvent::RateLimit { state: RateLimitState::Rejected, resets_at_unix, .. } => self.limited_until = *resets_at_unix,
             RunEvent::TurnEnded { reason } => {
+                self.open_calls.clear();
                 self.turn_open = self.turn_open && reason.is_failure();
                 self.turn_end = Some(*reason);
             }
@@ -65,6 +71,11 @@ impl OutputState {
     /// Whether the last turn ended in order, after all messages that the agent accepted.
     pub(crate) fn has_completed_turn(&self) -> bool {
         self.turn_end.is_some() && !self.turn_open
+    }
+
+    /// Whether a tool that the agent called has not returned.
+    pub(crate) fn is_tool_at_work(&self) -> bool {
+        !self.open_calls.is_empty()
     }
 
     pub(crate) fn error(&self) -> Option<&AgentError> {

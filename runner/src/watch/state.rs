@@ -7,13 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use domain::runs::run_event::{RunEvent, StopReason};
-use domain::runs::usage::Price;
+use domain::runs::usage::ModelInfo;
 use domain::team::message::Unread;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::event::{Effect, Event, Input, ReadReason, StoreView};
+use super::condition::{Condition, ConditionWatch};
+use super::event::{Effect, EndCause, Event, Input, ReadReason, StoreView};
+use super::hand_over::HandOver;
 use super::output_state::OutputState;
+use super::publisher::ActivityPublisher;
 use super::recorder::UsageRecorder;
 use super::throttle::{DeliveryThrottle, INTERRUPTION_INTERVAL};
 use crate::activity::activity;
@@ -31,20 +34,6 @@ const NEXT_TURN_GRACE: Duration = Duration::from_secs(5);
 const TURN_START_GRACE: Duration = Duration::from_secs(60);
 /// How long an agent has to exit after its stdin was closed, and the pause before a failed signal is repeated.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
-/// How long, and for how many requests, an agent may go on after it was told to hand over.
-const HAND_OVER_GRACE: Duration = Duration::from_secs(300);
-const HAND_OVER_REQUESTS: i64 = 10;
-/// The shortest time between two activity lines of a run.
-const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Why a run ended, as far as the watch caused it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum EndCause {
-    #[default]
-    AgentExited,
-    BoardUnreachable,
-    Unresponsive,
-}
 
 #[derive(Debug)]
 pub(super) struct WatchState {
@@ -62,11 +51,9 @@ pub(super) struct WatchState {
     terminated: bool,
     /// Set once the agent was told to hand over.
     hand_over: Option<HandOver>,
-    /// The last activity line, whether it is unpublished, and when one was last published.
-    activity: Option<String>,
-    unpublished: bool,
-    published_at: Option<Instant>,
+    publisher: ActivityPublisher,
     recorder: UsageRecorder,
+    condition: ConditionWatch,
     heartbeat_at: Instant,
     output_timeout_at: Instant,
     /// When the store is read without a wake.
@@ -77,18 +64,16 @@ pub(super) struct WatchState {
     terminate_at: Option<Instant>,
 }
 
-/// When an agent that was told to hand over is terminated.
-#[derive(Debug, Clone, Copy)]
-struct HandOver {
-    until: Instant,
-    /// The number of requests of the run.
-    until_turns: i64,
-}
-
 impl WatchState {
-    pub(super) fn new(bytes_at_start: u64, checkout: String, prices: BTreeMap<String, Price>, now: Instant) -> Self {
+    pub(super) fn new(
+        bytes_at_start: u64,
+        checkout: String,
+        models: BTreeMap<String, ModelInfo>,
+        stall_timeout: Option<Duration>,
+        now: Instant,
+    ) -> Self {
         Self {
-            output: OutputState::new(prices),
+            output: OutputState::new(models),
             checkout,
             cause: EndCause::AgentExited,
             bytes_at_start,
@@ -98,10 +83,9 @@ impl WatchState {
             store: None,
             terminated: false,
             hand_over: None,
-            activity: None,
-            unpublished: false,
-            published_at: None,
+            publisher: ActivityPublisher::default(),
             recorder: UsageRecorder::new(now),
+            condition: ConditionWatch::new(stall_timeout, now),
             heartbeat_at: now,
             output_timeout_at: now + OUTPUT_TIMEOUT,
             inbox_at: None,
@@ -121,10 +105,11 @@ impl WatchState {
             self.inbox_at,
             self.turn_check_at,
             self.terminate_at,
-            self.publish_at(),
+            self.publisher.due_at(),
             self.record_at(),
             self.hand_over_at(),
             self.armed_output_timeout(),
+            self.probe_at(),
         ];
         optional.into_iter().flatten().fold(self.heartbeat_at, Instant::min)
     }
@@ -142,6 +127,7 @@ impl WatchState {
                 }
             }
             Event::Sent { reason, input, ids, failed } => self.on_sent(reason, input, ids, failed, now),
+            Event::Probed { cpu } => self.on_probe(cpu, now),
             Event::Terminated { delivered: true } => {
                 self.terminated = true;
                 Vec::new()
@@ -159,8 +145,7 @@ impl WatchState {
         for event in events {
             self.output.apply(event);
             if fresh && let Some(line) = activity(event, &self.checkout) {
-                self.activity = Some(line);
-                self.unpublished = true;
+                self.publisher.set(line);
             }
             match event {
                 RunEvent::SessionStarted(session) if !is_connected_to_board(&session.tool_servers) => {
@@ -174,7 +159,7 @@ impl WatchState {
                     self.recorder.turn_ended();
                 }
                 RunEvent::Request(_) => self.recorder.request_made(),
-                RunEvent::Usage(usage) if fresh && !usage.prices.is_empty() => effects.push(Effect::RecordPrices(usage.prices.clone())),
+                RunEvent::Usage(usage) if fresh && !usage.models.is_empty() => effects.push(Effect::RecordModels(usage.models.clone())),
                 RunEvent::Context { used: Some(_), .. } if end > self.bytes_at_start => effects.push(Effect::ConfirmService),
                 RunEvent::MessageAccepted { id, .. } => {
                     // A message between two turns was accepted for the next one.
@@ -188,13 +173,16 @@ impl WatchState {
                 _ => {}
             }
         }
-        // Open logs follow activity lines, so the last line is repeated for entries that have none.
-        self.unpublished = self.unpublished || (logged && self.activity.is_some());
-        effects.extend(self.publish(now));
+        if logged {
+            self.publisher.repeat();
+        }
+        effects.extend(self.publisher.take(now).map(Effect::PublishActivity));
+        self.condition.on_output(events, now);
         let caught_up = self.bytes_read < self.bytes_at_start && end >= self.bytes_at_start;
         self.bytes_read = end;
+        effects.extend(self.show_condition());
         effects.extend(self.record_usage(now));
-        if self.hand_over.is_some_and(|hand_over| self.output.usage().turns >= hand_over.until_turns) {
+        if self.hand_over.is_some_and(|hand_over| hand_over.is_used_up(self.output.usage().turns)) {
             effects.extend(self.terminate());
         }
         if caught_up || events.iter().any(|event| matches!(event, RunEvent::TurnStarted {})) {
@@ -228,7 +216,7 @@ impl WatchState {
             self.heartbeat_at = now + HEARTBEAT_INTERVAL;
             effects.push(Effect::RecordHeartbeat);
         }
-        effects.extend(self.publish(now));
+        effects.extend(self.publisher.take(now).map(Effect::PublishActivity));
         effects.extend(self.record_usage(now));
         if is_due(self.inbox_at) {
             effects.extend(self.on_wake());
@@ -246,8 +234,12 @@ impl WatchState {
             effects.extend(self.terminate());
         }
         if is_due(self.armed_output_timeout()) {
-            self.cause = EndCause::Unresponsive;
+            self.cause = EndCause::Unresponsive { silent_for: OUTPUT_TIMEOUT };
             effects.extend(self.terminate());
+        }
+        if is_due(self.probe_at()) {
+            self.condition.probe_started(now);
+            effects.push(Effect::Probe);
         }
         effects
     }
@@ -258,8 +250,7 @@ impl WatchState {
             return self.terminate();
         }
         if view.hand_over_requested && self.hand_over.is_none() && !self.is_ending() {
-            let until_turns = self.output.usage().turns + HAND_OVER_REQUESTS;
-            self.hand_over = Some(HandOver { until: now + HAND_OVER_GRACE, until_turns });
+            self.hand_over = Some(HandOver::new(self.output.usage().turns, now));
             return vec![Effect::Send { reason: ReadReason::Wake, input: Input::HandOver }];
         }
         if let Some(later) = self.throttle.blocked_until(now) {
@@ -360,11 +351,36 @@ impl WatchState {
     }
 
     fn hand_over_at(&self) -> Option<Instant> {
-        self.hand_over.filter(|_| !self.is_ending()).map(|hand_over| hand_over.until)
+        self.hand_over.filter(|_| !self.is_ending()).map(HandOver::until)
     }
 
     fn armed_output_timeout(&self) -> Option<Instant> {
-        (!self.terminated && self.cause != EndCause::Unresponsive).then_some(self.output_timeout_at)
+        (!self.terminated && !matches!(self.cause, EndCause::Unresponsive { .. })).then_some(self.output_timeout_at)
+    }
+
+    /// An agent that is about to exit has other deadlines.
+    fn probe_at(&self) -> Option<Instant> {
+        (!self.is_ending()).then(|| self.condition.probe_at())
+    }
+
+    fn on_probe(&mut self, cpu: Option<Duration>, now: Instant) -> Vec<Effect> {
+        let silent_for = self.condition.on_probe(cpu, self.output.is_tool_at_work(), now);
+        let mut effects: Vec<Effect> = self.show_condition().into_iter().collect();
+        if let Some(silent_for) = silent_for {
+            self.cause = EndCause::Unresponsive { silent_for };
+            effects.extend(self.terminate());
+        }
+        effects
+    }
+
+    /// The reason why the agent does no work now.
+    pub(super) fn condition(&self) -> Option<Condition> {
+        self.condition.current()
+    }
+
+    /// The past of an adopted run is not shown.
+    fn show_condition(&mut self) -> Option<Effect> {
+        if self.bytes_read < self.bytes_at_start { None } else { self.condition.changed().map(Effect::ShowCondition) }
     }
 
     /// When the usage is recorded. An adopted run is read from its start, and its sums are complete once its history is read.
@@ -377,19 +393,6 @@ impl WatchState {
         let usage = self.output.usage();
         self.recorder.recorded(usage.turns, now);
         Some(Effect::RecordUsage(usage))
-    }
-
-    fn publish_at(&self) -> Option<Instant> {
-        self.published_at.filter(|_| self.unpublished).map(|last| last + ACTIVITY_INTERVAL)
-    }
-
-    fn publish(&mut self, now: Instant) -> Option<Effect> {
-        let is_due = self.unpublished && self.published_at.is_none_or(|last| now >= last + ACTIVITY_INTERVAL);
-        if !is_due {
-            return None;
-        }
-        (self.unpublished, self.published_at) = (false, Some(now));
-        self.activity.clone().map(Effect::PublishActivity)
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use db::RunProcess;
+use domain::runs::condition::RunCondition;
 use domain::runs::failure::FailureClass;
 use domain::runs::run::Run;
 use nix::sys::signal::Signal;
@@ -65,7 +66,7 @@ impl<'a> Unreachable<'a> {
                 (Liveness::Alive, None) => return Ok(None),
             };
             tracing::warn!(run = %self.run.id, reason, "a run cannot be reached");
-            self.context.db.set_run_unreachable(&self.run.id, Some(reason)).await?;
+            self.context.db.set_run_condition(&self.run.id, Some(RunCondition::Unreachable { detail: reason })).await?;
             self.end_if_due().await?;
             tokio::select! {
                 () = sleep(self.pause) => self.pause = (self.pause * 2).min(MAX_PAUSE),

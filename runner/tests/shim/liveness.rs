@@ -56,7 +56,7 @@ async fn run_that_cannot_be_reached_stays_live() {
     let _ = fs::remove_file(&transcript);
     fs::create_dir(&transcript).unwrap();
     let server = bench.serve();
-    bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
+    bench.run_when("unreachable", |run| run.condition.is_some()).await;
     bench.card_says(&task, "RUN-001 cannot be reached: could not open the transcript").await;
     assert!(!is_gone(&bench.lines("pids")[0]), "the agent works on");
     bench.db.stop_task(&Caller::owner(), &task).await.unwrap();
@@ -79,7 +79,7 @@ async fn removed_folder_starts_no_second_agent() {
             fs::remove_dir_all(bench.run_folder()).unwrap();
             server
         };
-        let run = bench.run_when("unreachable", |run| run.unreachable.is_some()).await;
+        let run = bench.run_when("unreachable", |run| run.condition.is_some()).await;
         assert!(run.is_live());
         assert_eq!(bench.lines("pids").len(), 1, "no second agent was started");
         bench.db.stop_task(&Caller::owner(), &task).await.unwrap();

@@ -28,12 +28,15 @@ fn submit() -> Vec<Value> {
     ]
 }
 
-/// Coders of tasks named "Endless" work on and on in their first attempt. Others write a file and submit.
+/// Coders of tasks named "Endless" work on and on in their first attempt, and those of "Ponder" until they learn that a conversation was full. Others write a file and submit.
 fn scenario() -> String {
     let endless: Vec<Value> = (0..400).map(|number| bash(&format!("Round {number}."), "true")).collect();
     let killed = |how: &str| [bash("I work.", "true"), bash("I break.", how), bash("Never said.", "true")];
     let approve = json!({"tool": "mcp__vibe-relay__update_task_status", "input": {"task_id": "{{task_id}}", "status": "done"}});
+    let fills: Vec<Value> = (0..60).map(|_| bash(&"I think about it. ".repeat(200), "true")).collect();
     json!({"parts": [
+        {"phase": "coder", "sees": "the conversation was full", "turns": submit()},
+        {"phase": "coder", "title": "Ponder", "turns": fills},
         {"phase": "coder", "title": "Endless", "attempt": 1, "turns": endless},
         {"phase": "coder", "title": "Sleep", "turns": [bash("I wait.", "sleep 100"), bash("Never said.", "true")]},
         {"phase": "coder", "title": "Kill the agent", "turns": killed("kill -9 $PPID; sleep 5")},
@@ -115,6 +118,28 @@ async fn budget_of_tokens_stops_the_project_until_it_is_raised() {
         assert!(printed.starts_with("PROJ-001: the project used "), "{printed}");
     }
     done(&server, &project, &other).await;
+}
+
+#[tokio::test]
+async fn full_conversation_is_followed_by_a_new_session() {
+    let (server, project) = standing_board(|options| options.config.limits.run_context_percent = Some(6)).await;
+    // Its turns show how much the model can read.
+    let errand = add(&server, &project, "Errand").await;
+    done(&server, &project, &errand).await;
+    let task = add(&server, &project, "Ponder").await;
+    done(&server, &project, &task).await;
+    let runs = server.runs(&task).await.unwrap();
+    let (first, second) = (&runs[0], &runs[1]);
+    assert_eq!((first.end_class, first.failure), (Some(EndClass::Limited), Some(FailureClass::ContextFull)), "{:?}", first.error);
+    assert!(first.context_tokens >= Some(12_000) && first.context_limit == Some(200_000), "{first:?}");
+    assert_eq!((second.phase, second.attempt, second.end_class), (first.phase, 1, Some(EndClass::Finished)), "no attempt was used");
+    assert!(first.session_id.is_some() && second.session_id.is_some() && first.session_id != second.session_id);
+    let outputs = std::fs::read_dir(server.root().join("data/runs")).unwrap();
+    let outputs: Vec<String> = outputs.map(|run| std::fs::read_to_string(run.unwrap().path().join("stdout")).unwrap()).collect();
+    let told = outputs.iter().map(|output| output.matches("Your conversation is nearly full: the conversation has ").count()).sum::<usize>();
+    assert_eq!(told, 1, "the agent was told once");
+    let events = server.events(&project).await.unwrap();
+    assert!(!events.iter().any(|event| event.event.kind() == "task_needs_you"), "nobody was asked");
 }
 
 #[tokio::test]

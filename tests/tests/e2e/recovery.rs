@@ -7,6 +7,7 @@ use domain::board::card::Card;
 use domain::board::wait_reason::WaitReason;
 use domain::id::{ProjectId, RunId, TaskId};
 use domain::runs::agent_kind::AgentKind;
+use domain::runs::condition::RunCondition;
 use domain::runs::failure::EndClass;
 use domain::runs::output::{OutputKind, OutputLine};
 use domain::runs::run::Run;
@@ -82,7 +83,7 @@ async fn unreachable_agents_are_never_replaced() {
         std::fs::remove_dir_all(folder.unwrap().path()).unwrap();
     }
     limit("1024");
-    let is_unreachable = |card: &Card| matches!(&card.wait_reason, Some(WaitReason::Unreachable { .. }));
+    let is_unreachable = |card: &Card| matches!(&card.wait_reason, Some(WaitReason::Impaired { condition: RunCondition::Unreachable { .. }, .. }));
     let board = server
         .until(&work.project, "both agents cannot be reached", |board| board.cards.iter().filter(|card| is_unreachable(card)).count() == 2)
         .await;

@@ -11,11 +11,14 @@ use crate::board::task::row as tasks;
 use crate::caller::Caller;
 use crate::consequences::run_ended::{Outcome, run_ended};
 use crate::engine::open::Db;
-use crate::engine::tx::NoEventReason;
+use crate::engine::tx::{NoEventReason, Tx};
 use crate::error::Result;
 use crate::runs::limit::write as limit;
 use crate::runs::run::row::read;
 use crate::runs::run::write::write_usage;
+
+/// The number of conversations that agents of one kind may fill on a task before the human is asked, and asked again.
+const MAX_SESSIONS: i64 = 5;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +68,7 @@ impl Db {
                     write_usage(tx, &run, usage).await?;
                 }
                 sqlx::query(
-                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL, unreachable = NULL,
+                    "UPDATE agent_runs SET completed_at = $2, exit_code = $3, end_class = $4, failure = $5, error = $6, port = NULL, condition = NULL,
                             cause = $7 WHERE id = $1",
                 )
                 .bind(id.as_str())
@@ -86,7 +89,7 @@ impl Db {
                     failure: (end.class == EndClass::Failed).then(|| end.failure.unwrap_or(FailureClass::Crashed)),
                     error: end.error.as_deref(),
                     cause: end.cause.as_deref(),
-                    question: (end.class == EndClass::Limited).then(|| question(&end)).flatten(),
+                    question: if end.class == EndClass::Limited { question(tx, &run, &end).await? } else { None },
                     max_attempts: end.max_attempts,
                 };
                 run_ended(tx, &card, &run, &outcome).await?;
@@ -98,9 +101,18 @@ impl Db {
 }
 
 /// The question to the human after a run that a limit ended. The schedule asks about limits that concern more than one run.
-fn question(end: &RunEnd) -> Option<Attention> {
-    match end.limit {
+async fn question(tx: &mut Tx, run: &Run, end: &RunEnd) -> Result<Option<Attention>> {
+    if end.failure == Some(FailureClass::ContextFull) {
+        let sessions: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM agent_runs WHERE task_id = $1 AND phase = $2 AND failure = $3")
+            .bind(run.task_id.as_str())
+            .bind(run.phase.as_str())
+            .bind(FailureClass::ContextFull.as_str())
+            .fetch_one(&mut tx.connection)
+            .await?;
+        return Ok((sessions % MAX_SESSIONS == 0).then(|| Attention::sessions_used_up(sessions, run.phase)));
+    }
+    Ok(match end.limit {
         Some(limit) => (limit.scope == LimitScope::Run).then(|| Attention::limit_reached(&limit)),
         None => end.failure.map(Attention::program_limit_reached),
-    }
+    })
 }

@@ -53,7 +53,7 @@ pub(crate) fn run_of(row: &SqliteRow) -> Result<Run> {
         started_at: parsed(row, "started_at")?,
         completed_at: optional(row, "completed_at")?,
         stop_requested_at: optional(row, "stop_requested_at")?,
-        unreachable: row.try_get("unreachable")?,
+        condition: json(row, "condition")?,
         checkout_left: row.try_get("checkout_left")?,
         hand_over: json(row, "hand_over")?,
         exit_code: row.try_get("exit_code")?,

@@ -86,6 +86,29 @@ async fn run_at_its_limit_uses_no_attempt_and_continues_its_session() {
 }
 
 #[tokio::test]
+async fn full_conversation_is_followed_by_a_new_one_and_the_fifth_by_a_question() {
+    let store = Store::board().await;
+    let task = store.task("One").await;
+    let full = LimitUse { scope: LimitScope::Run, measure: LimitMeasure::Context, used: 151_000, limit: 150_000 };
+    for conversation in 1..=5 {
+        assert_eq!(store.card(&task).await.attention, None, "before conversation {conversation}");
+        assert_eq!(store.db.last_session(&task, AgentKind::Coder).await.unwrap(), None, "a full session is not resumed");
+        let agent = store.agent(&task, AgentKind::Coder).await;
+        end_at(&store, &agent, Some(full)).await;
+        assert!(store.db.run(&agent.run).await.unwrap().session_id.is_some(), "it stays known");
+    }
+    let attention = store.card(&task).await.attention.unwrap();
+    assert_eq!((attention.kind, attention.limit), (AttentionKind::Budget, Some(LimitScope::Run)));
+    assert!(attention.detail.starts_with("5 conversations of its coder became full."), "{}", attention.detail);
+    assert_eq!(store.db.snapshot().await.unwrap().tasks.remove(0).failures, 0);
+    store.db.raise_task_limit(&Caller::owner(), &task).await.unwrap();
+    let sixth = store.agent(&task, AgentKind::Coder).await;
+    end_at(&store, &sixth, Some(full)).await;
+    assert_eq!(store.card(&task).await.attention, None);
+    store.check_fold().await;
+}
+
+#[tokio::test]
 async fn limit_of_the_agent_program_is_asked_about_too() {
     let store = Store::board().await;
     let task = store.task("One").await;

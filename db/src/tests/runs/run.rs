@@ -8,6 +8,7 @@ use domain::board::status::Status;
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::backoff::backoff;
 use domain::runs::checkout::{KeptNested, KeptWork};
+use domain::runs::condition::RunCondition;
 use domain::runs::failure::{EndClass, FailureClass};
 use domain::runs::sandbox::SandboxTier;
 use domain::runs::usage::Usage;
@@ -318,20 +319,29 @@ async fn process_of_a_run_is_recorded_in_two_steps() {
 }
 
 #[tokio::test]
-async fn run_is_unreachable_until_it_is_reached_or_ends() {
+async fn condition_of_a_run_is_recorded_when_it_changes() {
     let store = Store::board().await;
     let run = store.db.reserve_run(new_run(&store.task("One").await, None)).await.unwrap().run.id;
-    let unreachable = async || store.db.run(&run).await.unwrap().unreachable;
+    let condition = async || store.db.run(&run).await.unwrap().condition;
+    let unreachable = |detail: &str| Some(RunCondition::Unreachable { detail: detail.to_owned() });
+    let (first, later) = (crate::now(), crate::now().after(std::time::Duration::from_secs(9)));
+    let quiet = |since| Some(RunCondition::Quiet { since });
     let seq = store.db.latest();
-    for detail in [Some("its folder was removed"), Some("its folder was removed"), None, Some("its lock cannot be read")] {
-        store.db.set_run_unreachable(&run, detail.map(str::to_owned)).await.unwrap();
-        assert_eq!(unreachable().await.as_deref(), detail);
+    let changes = [unreachable("its folder was removed"), None, quiet(first), unreachable("its lock cannot be read"), None];
+    for change in &changes {
+        for _ in 0..2 {
+            store.db.set_run_condition(&run, change.clone()).await.unwrap();
+            assert_eq!(condition().await, *change);
+        }
     }
-    assert_eq!(store.kinds_since(seq).await, ["run_unreachable"; 3], "repeating it records no event");
+    assert_eq!(store.kinds_since(seq).await, ["run_condition"; 5], "repeating it records no event");
+    store.db.set_run_condition(&run, quiet(first)).await.unwrap();
+    store.db.set_run_condition(&run, quiet(later)).await.unwrap();
+    assert_eq!(condition().await, quiet(first), "it began earlier");
     store.end(&run, EndClass::Finished, None).await;
-    assert_eq!(unreachable().await, None);
-    store.db.set_run_unreachable(&run, Some("late".to_owned())).await.unwrap();
-    assert_eq!(unreachable().await, None);
+    assert_eq!(condition().await, None);
+    store.db.set_run_condition(&run, unreachable("late")).await.unwrap();
+    assert_eq!(condition().await, None);
     store.check_fold().await;
 }
 

@@ -2,7 +2,7 @@
 
 use domain::runs::agent_kind::AgentKind;
 use domain::runs::failure::EndClass;
-use domain::runs::usage::{Price, Usage, UsageSums};
+use domain::runs::usage::{ModelInfo, Price, Usage, UsageSums};
 
 use crate::tests::store::{MAX_ATTEMPTS, Store, code};
 use crate::{Caller, RunEnd};
@@ -61,10 +61,13 @@ async fn card_shows_consumption_without_a_price() {
 }
 
 #[tokio::test]
-async fn latest_price_of_a_model_is_kept() {
+async fn latest_report_of_a_model_is_kept() {
     let store = Store::board().await;
-    let prices = |entries: &[(&str, i64)]| entries.iter().map(|(model, price)| ((*model).to_owned(), Price::new(*price))).collect();
-    store.db.record_prices(prices(&[("a", 1), ("b", 2)])).await.unwrap();
-    store.db.record_prices(prices(&[("a", 3)])).await.unwrap();
-    assert_eq!(store.db.prices().await.unwrap(), prices(&[("a", 3), ("b", 2)]));
+    let models = |entries: &[(&str, Option<i64>, Option<i64>)]| {
+        let info = |price: Option<i64>, context_window| ModelInfo { price: price.map(Price::new), context_window };
+        entries.iter().map(|(model, price, window)| ((*model).to_owned(), info(*price, *window))).collect()
+    };
+    store.db.record_models(models(&[("a", Some(1), Some(200_000)), ("b", None, Some(8))])).await.unwrap();
+    store.db.record_models(models(&[("a", Some(3), None), ("b", Some(2), Some(9))])).await.unwrap();
+    assert_eq!(store.db.models().await.unwrap(), models(&[("a", Some(3), Some(200_000)), ("b", Some(2), Some(9))]));
 }

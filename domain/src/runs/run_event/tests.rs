@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::runs::usage::Price;
 
 /// One of each variant, in the order of the enum.
 fn every() -> Vec<RunEvent> {
@@ -38,7 +39,7 @@ fn every() -> Vec<RunEvent> {
             thinking: Some(1),
             requests: 5,
             cost_micro_usd: Some(6),
-            prices: BTreeMap::from([("m".to_owned(), Price::new(7))]),
+            models: BTreeMap::from([("m".to_owned(), ModelInfo { price: Some(Price::new(7)), context_window: Some(8) })]),
         }),
         RunEvent::Request(RequestUsage {
             id: "msg".to_owned(),
@@ -78,7 +79,7 @@ fn json_form_is_stable() {
     {"event":"tool_started","id":"t","kind":"read","name":"Read","title":"src/main.rs","locations":["src/main.rs"],"input":{"path":"src/main.rs"}}
     {"event":"tool_ended","id":"t","ok":false,"output":"no such file"}
     {"event":"plan","entries":[{"content":"Add a test","status":"in_progress"}]}
-    {"event":"usage","scope":"turn","input":1,"output":2,"cache_read":3,"cache_write":4,"thinking":1,"requests":5,"cost_micro_usd":6,"prices":{"m":7}}
+    {"event":"usage","scope":"turn","input":1,"output":2,"cache_read":3,"cache_write":4,"thinking":1,"requests":5,"cost_micro_usd":6,"models":{"m":{"price":7,"context_window":8}}}
     {"event":"request","id":"msg","model":"m","is_main":true,"input":1,"output":2,"cache_read":3,"cache_write":4,"part":5}
     {"event":"context","used":7,"size":null}
     {"event":"retrying","status":529,"attempt":1,"limit":10,"delay_ms":500,"message":"overloaded"}
@@ -134,7 +135,7 @@ fn total_input_of_absurd_numbers_does_not_overflow() {
         thinking: None,
         requests: 0,
         cost_micro_usd: None,
-        prices: BTreeMap::new(),
+        models: BTreeMap::new(),
     };
     assert_eq!(usage.tokens().total_input(), u64::MAX);
 }

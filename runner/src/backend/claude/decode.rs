@@ -6,7 +6,7 @@
 use domain::runs::run_event::{
     PermissionKind, PermissionOption, RateLimitState, RequestUsage, RunEvent, SessionStarted, StopReason, ToolServer, TurnUsage, UsageScope,
 };
-use domain::runs::usage::{Price, Tokens};
+use domain::runs::usage::{ModelInfo, Price, Tokens};
 use serde_json::Value;
 
 use super::error::{answer_error, turn_error};
@@ -154,7 +154,11 @@ fn turn_usage(line: &Value) -> (TurnUsage, Option<u64>) {
     let since_last = Some(&line["model_usage_since_last_result"]).filter(|usage| usage.is_object());
     let by_model = since_last.unwrap_or(&line["modelUsage"]).as_object();
     let models: Vec<&Value> = by_model.into_iter().flat_map(|models| models.values()).collect();
-    let price = |(model, usage): (&String, &Value)| Some((model.clone(), Price::of(model_tokens(usage), micro_usd(usage["costUSD"].as_f64()?))?));
+    let info = |(model, usage): (&String, &Value)| {
+        let price = usage["costUSD"].as_f64().and_then(|cost| Price::of(model_tokens(usage), micro_usd(cost)));
+        let info = ModelInfo { price, context_window: usage["contextWindow"].as_i64() };
+        (info != ModelInfo::default()).then(|| (model.clone(), info))
+    };
     let cost: f64 = models.iter().filter_map(|usage| usage["costUSD"].as_f64()).sum();
     let tokens = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(model_tokens(usage)));
     let usage = TurnUsage {
@@ -166,7 +170,7 @@ fn turn_usage(line: &Value) -> (TurnUsage, Option<u64>) {
         thinking: line["usage"]["output_tokens_details"]["thinking_tokens"].as_u64(),
         requests: count(line, "num_turns"),
         cost_micro_usd: Some(micro_usd(cost)),
-        prices: by_model.into_iter().flatten().filter_map(price).collect(),
+        models: by_model.into_iter().flatten().filter_map(info).collect(),
     };
     let main = models.iter().max_by_key(|usage| model_tokens(usage).total_input());
     (usage, main.and_then(|usage| usage["contextWindow"].as_u64()))

@@ -287,7 +287,7 @@ pub(super) fn live_run(number: u64, phase: AgentKind) -> Run {
         started_at: at(11, 0),
         completed_at: None,
         stop_requested_at: None,
-        unreachable: None,
+        condition: None,
         checkout_left: None,
         hand_over: None,
         exit_code: None,

@@ -21,7 +21,7 @@ fn usage(cost_micro_usd: i64, requests: u64) -> TurnUsage {
         thinking: None,
         requests,
         cost_micro_usd: Some(cost_micro_usd),
-        prices: BTreeMap::new(),
+        models: BTreeMap::new(),
     }
 }
 

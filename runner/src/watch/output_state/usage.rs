@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::runs::run_event::{RequestUsage, TurnUsage};
-use domain::runs::usage::{Price, Tokens, Usage};
+use domain::runs::usage::{ModelInfo, Tokens, Usage};
 
 /// How many requests may receive further parts. Parts of one answer follow each other, except for those of helpers at work meanwhile.
 const MAX_OPEN_REQUESTS: usize = 64;
@@ -15,8 +15,8 @@ const MAX_OPEN_REQUESTS: usize = 64;
 pub(super) struct UsageFold {
     /// The sums over the turns that ended, and the latest size of the conversation.
     reported: Usage,
-    /// The known prices by model.
-    prices: BTreeMap<String, Price>,
+    /// The known facts by model.
+    models: BTreeMap<String, ModelInfo>,
     /// The latest requests of the current turn, oldest first.
     open: VecDeque<Request>,
     /// The sums over its older requests.
@@ -39,11 +39,15 @@ impl Request {
 }
 
 impl UsageFold {
-    pub(super) fn new(prices: BTreeMap<String, Price>) -> Self {
-        Self { prices, ..Self::default() }
+    pub(super) fn new(models: BTreeMap<String, ModelInfo>) -> Self {
+        Self { models, ..Self::default() }
     }
 
     pub(super) fn add_request(&mut self, usage: &RequestUsage) {
+        // The program reports the size at the end of a turn only, which may be the end of the run.
+        if let Some(window) = self.models.get(&usage.model).and_then(|info| info.context_window).filter(|_| usage.is_main) {
+            self.reported.context_limit = Some(window);
+        }
         if let Some(known) = self.open.iter_mut().find(|known| known.usage.id == usage.id) {
             known.usage.tokens = known.usage.tokens.max(usage.tokens);
             known.parts = known.parts.saturating_add(usage.part);
@@ -64,7 +68,10 @@ impl UsageFold {
         self.open.clear();
         self.by_model.clear();
         self.turns = 0;
-        self.prices.extend(usage.prices.clone());
+        for (model, info) in &usage.models {
+            let known = self.models.entry(model.clone()).or_default();
+            *known = ModelInfo { price: info.price.or(known.price), context_window: info.context_window.or(known.context_window) };
+        }
         let cost = usage.cost_micro_usd.unwrap_or_default();
         self.reported = plus(self.reported, usage.tokens(), usage.requests, cost);
     }
@@ -79,7 +86,7 @@ impl UsageFold {
         let older = self.by_model.iter().map(|(model, tokens)| (model, *tokens, 0));
         let counted = plus(self.reported, Tokens::default(), self.turns, 0);
         open.chain(older).fold(counted, |sum, (model, tokens, turns)| {
-            let cost = self.prices.get(model).map_or(0, |price| price.estimate(tokens));
+            let cost = self.models.get(model).and_then(|info| info.price).map_or(0, |price| price.estimate(tokens));
             plus(sum, tokens, turns, cost)
         })
     }

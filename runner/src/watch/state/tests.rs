@@ -1,5 +1,6 @@
 //! The decisions about a watched run, one table row per rule. Time is a number of milliseconds after the start.
 
+mod condition;
 mod limits;
 
 use domain::runs::run_event::{AgentError, ErrorClass, SessionStarted, ToolServer};
@@ -8,6 +9,7 @@ use super::*;
 
 /// The length of the output that a test adopts.
 const HISTORY: u64 = 100;
+const STALL_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
 struct Bench {
     state: WatchState,
@@ -24,7 +26,12 @@ impl Bench {
 
     fn adopting(bytes_at_start: u64) -> Self {
         let start = Instant::now();
-        Self { state: WatchState::new(bytes_at_start, "/checkout".to_owned(), BTreeMap::new(), start), start, now: start, end: 0 }
+        Self {
+            state: WatchState::new(bytes_at_start, "/checkout".to_owned(), BTreeMap::new(), Some(STALL_TIMEOUT), start),
+            start,
+            now: start,
+            end: 0,
+        }
     }
 
     /// A run that is in its first turn, with its first heartbeat and inbox check done.
@@ -68,11 +75,11 @@ impl Bench {
         self.step(Event::Sent { reason, input, ids, failed })
     }
 
-    /// Goes to the next deadline and takes it. Heartbeats and activity lines are not returned.
+    /// Goes to the next deadline and takes it. Heartbeats, probes and activity lines are not returned.
     fn deadline(&mut self) -> Vec<Effect> {
         self.now = self.now.max(self.state.next_deadline());
         let effects = self.step(Event::DeadlinePassed);
-        effects.into_iter().filter(|effect| !matches!(effect, Effect::RecordHeartbeat | Effect::PublishActivity(_))).collect()
+        effects.into_iter().filter(|effect| !matches!(effect, Effect::RecordHeartbeat | Effect::PublishActivity(_) | Effect::Probe)).collect()
     }
 
     /// Takes deadlines until one has an effect. Returns its effects and the seconds since the start.
@@ -321,7 +328,7 @@ fn silent_agent_is_terminated_once() {
     let mut bench = Bench::at_work();
     let (effects, at) = bench.next_effect();
     assert_eq!((effects, at), (vec![Effect::Terminate], 65 * 60));
-    assert_eq!(bench.state.cause, EndCause::Unresponsive);
+    assert_eq!(bench.state.cause, EndCause::Unresponsive { silent_for: OUTPUT_TIMEOUT });
     bench.step(Event::Terminated { delivered: true });
     assert!(bench.state.armed_output_timeout().is_none());
     let mut bench = Bench::at_work();
@@ -354,12 +361,12 @@ fn activity_is_published_at_most_once_a_second() {
     assert_eq!(output(&mut bench, vec![says("a")], true), publish("says: a"));
     assert_eq!(output(&mut bench, vec![says("b")], true), []);
     assert_eq!(output(&mut bench, vec![says("c")], true), []);
-    bench.now += ACTIVITY_INTERVAL;
+    bench.now += Duration::from_secs(1);
     assert!(bench.state.next_deadline() <= bench.now);
     assert!(bench.step(Event::DeadlinePassed).contains(&publish("says: c")[0]), "only the last line is published");
-    bench.now += ACTIVITY_INTERVAL;
+    bench.now += Duration::from_secs(1);
     let ended = RunEvent::ToolEnded { id: "t".to_owned(), ok: true, output: "ok".to_owned() };
     assert_eq!(output(&mut bench, vec![ended], true), publish("says: c"), "an entry without a line wakes open logs");
-    bench.now += ACTIVITY_INTERVAL;
+    bench.now += Duration::from_secs(1);
     assert_eq!(output(&mut bench, vec![RunEvent::TurnStarted {}], false), [], "nothing is new");
 }

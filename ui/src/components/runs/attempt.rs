@@ -63,7 +63,7 @@ fn Attempt(run: Run, open: bool) -> impl IntoView {
         Some(completed) => span(completed.since(started)),
         None => clock.elapsed(started),
     };
-    let context_left = run.context_tokens.zip(run.context_limit).filter(|(_, limit)| *limit > 0);
+    let context_left = run.context();
     let context_left = context_left.map(|(used, limit)| format!("{} % of context left", (100 - used * 100 / limit).clamp(0, 100)));
     let failure = run.failure.map(|failure| failure.sentence().to_owned());
     let error = match (failure, run.error) {

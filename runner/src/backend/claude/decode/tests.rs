@@ -67,20 +67,20 @@ fn lines_of_the_program_are_decoded() {
 #[test]
 fn ends_of_turns_are_decoded() {
     insta::assert_snapshot!(show(include_str!("../samples/result.jsonl")), @r#"
-    {"event":"usage","scope":"turn","input":12,"output":138,"cache_read":40887,"cache_write":13790,"thinking":null,"requests":6,"cost_micro_usd":79935,"prices":{"claude-opus-5-5":3628757}}
+    {"event":"usage","scope":"turn","input":12,"output":138,"cache_read":40887,"cache_write":13790,"thinking":null,"requests":6,"cost_micro_usd":79935,"models":{"claude-opus-5-5":{"price":3628757,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
     {"event":"failed","class":"unknown","http":null,"message":"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=tool_use","retryable":false}
     {"event":"turn_ended","reason":"failed"}
-    {"event":"usage","scope":"turn","input":200000,"output":32,"cache_read":0,"cache_write":12338,"thinking":null,"requests":1,"cost_micro_usd":862330,"prices":{"claude-opus-5-5":4000000}}
+    {"event":"usage","scope":"turn","input":200000,"output":32,"cache_read":0,"cache_write":12338,"thinking":null,"requests":1,"cost_micro_usd":862330,"models":{"claude-opus-5-5":{"price":4000000,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"budget"}
-    {"event":"usage","scope":"turn","input":3,"output":32,"cache_read":0,"cache_write":12328,"thinking":null,"requests":2,"cost_micro_usd":62292,"prices":{"claude-opus-5-5":4000000}}
+    {"event":"usage","scope":"turn","input":3,"output":32,"cache_read":0,"cache_write":12328,"thinking":null,"requests":2,"cost_micro_usd":62292,"models":{"claude-opus-5-5":{"price":4000000,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"max_turn_requests"}
     {"event":"usage","scope":"turn","input":0,"output":0,"cache_read":0,"cache_write":0,"thinking":null,"requests":1,"cost_micro_usd":0}
     {"event":"failed","class":"bad_request","http":400,"message":"API Error: 400 scripted 400","retryable":false}
     {"event":"turn_ended","reason":"failed"}
-    {"event":"usage","scope":"turn","input":18,"output":184,"cache_read":64156,"cache_write":13165,"thinking":null,"requests":6,"cost_micro_usd":82408,"prices":{"claude-opus-5-5":3461088}}
+    {"event":"usage","scope":"turn","input":18,"output":184,"cache_read":64156,"cache_write":13165,"thinking":null,"requests":6,"cost_micro_usd":82408,"models":{"claude-opus-5-5":{"price":3461088,"context_window":1000000}}}
     {"event":"context","used":null,"size":1000000}
     {"event":"turn_ended","reason":"end_turn"}
     "#);

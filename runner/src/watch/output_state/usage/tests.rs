@@ -5,14 +5,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::backend::decode;
+use domain::runs::usage::Price;
 
 const ANSWERS: &str = include_str!("../../../backend/claude/samples/assistant.jsonl");
 const TURN_ENDS: &str = include_str!("../../../backend/claude/samples/result.jsonl");
 const MODEL: &str = "claude-opus-5-5";
 
 fn fold(prices: &[(&str, i64)], events: &[RunEvent]) -> UsageFold {
-    let prices = prices.iter().map(|(model, price)| ((*model).to_owned(), Price::new(*price))).collect();
-    let mut fold = UsageFold::new(prices);
+    let info = |price: i64| ModelInfo { price: Some(Price::new(price)), context_window: None };
+    let models = prices.iter().map(|(model, price)| ((*model).to_owned(), info(*price))).collect();
+    let mut fold = UsageFold::new(models);
     for event in events {
         match event {
             RunEvent::Request(request) => fold.add_request(request),
@@ -85,4 +87,22 @@ proptest! {
         prop_assert_eq!(sums(&folded).2, 5 * each);
         prop_assert!(folded.open.len() <= MAX_OPEN_REQUESTS);
     }
+}
+
+#[test]
+fn size_of_the_conversation_is_compared_with_what_is_known_of_the_model() {
+    let info = ModelInfo { price: None, context_window: Some(200_000) };
+    let mut fold = UsageFold::new([("large".to_owned(), info)].into());
+    let request = |model: &str, is_main| {
+        let tokens = Tokens::default();
+        RequestUsage { id: model.to_owned(), model: model.to_owned(), is_main, tokens, part: 0 }
+    };
+    fold.add_request(&request("small", true));
+    assert_eq!(fold.usage().context_limit, None, "nothing is known");
+    fold.add_request(&request("large", false));
+    assert_eq!(fold.usage().context_limit, None, "a helper has its own conversation");
+    fold.add_request(&request("large", true));
+    assert_eq!(fold.usage().context_limit, Some(200_000));
+    fold.set_context(Some(7), Some(1_000_000));
+    assert_eq!((fold.usage().context_tokens, fold.usage().context_limit), (Some(7), Some(1_000_000)), "the report of the turn counts");
 }

@@ -4,6 +4,7 @@ use domain::runs::run_event::RequestUsage;
 use domain::runs::usage::Tokens;
 
 use super::*;
+use crate::watch::hand_over::REQUESTS;
 
 #[test]
 fn agent_at_a_limit_hands_over_and_ends_after_its_turn() {
@@ -34,10 +35,10 @@ fn agent_that_does_not_hand_over_is_terminated_after_some_requests() {
         let (id, model) = (number.to_string(), "m".to_owned());
         RunEvent::Request(RequestUsage { id, model, is_main: true, tokens: Tokens::default(), part: 0 })
     };
-    for number in 1..HAND_OVER_REQUESTS {
+    for number in 1..REQUESTS {
         assert!(!bench.prints([request(number)]).contains(&Effect::Terminate), "request {number}");
     }
-    assert!(bench.prints([request(HAND_OVER_REQUESTS)]).contains(&Effect::Terminate));
+    assert!(bench.prints([request(REQUESTS)]).contains(&Effect::Terminate));
 }
 
 #[test]
